@@ -19,7 +19,7 @@ use crate::cli::{CommandContext, ExitStatus};
 use crate::config::action_context::ActionContext;
 use crate::config::action_inputs::{ActionInputs, BundleInput};
 use crate::config::files;
-use crate::run::action::{self, ActionEnd, ActionEnv, FinishedCheck, FinishedRun};
+use crate::run::action::{self, ActionEnd, ActionEnv, CheckMaker, FinishedCheck, FinishedRun};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::publish::{Publication, PublishResult};
@@ -31,6 +31,7 @@ use locum_agent::report::sarif::SarifRun;
 use locum_agent::report::{figures, live, markdown, summary};
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::journal::JOURNAL_FILE;
+use locum_agent::session::outcome::OutcomeWord;
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_base::secret::{Redactor, SHORTEST_VALUE_BYTES, Secret};
@@ -224,14 +225,32 @@ fn finish(
         annotate(level, &message, output);
         write_summary(job, &redactor.redact(&summary_of(end)))?;
     }
-    let outputs: Vec<(&str, String)> = ends
-        .last()
+    let outputs: Vec<(&str, String)> = told(ends)
         .map(outputs_of)
         .unwrap_or_default()
         .into_iter()
         .map(|(name, value)| (name, redactor.redact(&value)))
         .collect();
     write_outputs(job, &outputs)
+}
+
+/// Returns what the outputs are about: the last run, or the check that ended worst.
+fn told(ends: &[ActionEnd]) -> Option<&ActionEnd> {
+    let rank = |end: &&ActionEnd| match end {
+        ActionEnd::Checked(check) => match check.conclusion {
+            CheckConclusion::Failure => 3,
+            CheckConclusion::Success => 2,
+            CheckConclusion::Neutral => 1,
+        },
+        ActionEnd::Skipped(_)
+        | ActionEnd::Answered { .. }
+        | ActionEnd::Planned(_)
+        | ActionEnd::Ran(_) => 0,
+    };
+    match ends.last() {
+        Some(ActionEnd::Checked(_)) => ends.iter().max_by_key(rank),
+        last => last,
+    }
 }
 
 fn not_started(message: &str) -> String {
@@ -257,6 +276,17 @@ fn level_of(check: &FinishedCheck) -> AnnotationLevel {
     match check.conclusion {
         CheckConclusion::Failure => AnnotationLevel::Error,
         CheckConclusion::Success | CheckConclusion::Neutral => AnnotationLevel::Notice,
+    }
+}
+
+/// Returns the output `outcome` of a check: a run's word where a run made it.
+fn outcome_of(check: &FinishedCheck) -> &'static str {
+    match (check.by, check.conclusion) {
+        (CheckMaker::Program, _) => "skipped",
+        (CheckMaker::Model, CheckConclusion::Failure) => OutcomeWord::ChecksFailed.as_str(),
+        (CheckMaker::Model, CheckConclusion::Success | CheckConclusion::Neutral) => {
+            OutcomeWord::Done.as_str()
+        }
     }
 }
 
@@ -336,7 +366,7 @@ fn outputs_of(end: &ActionEnd) -> Vec<(&'static str, String)> {
         }
         ActionEnd::Planned(plan) => without_run("skipped", "neutral", plan.to_string()),
         ActionEnd::Checked(check) => {
-            without_run("skipped", check.conclusion.as_str(), check_words(check))
+            without_run(outcome_of(check), check.conclusion.as_str(), check_words(check))
         }
         ActionEnd::Ran(ran) => outputs_of_run(ran),
     }
@@ -410,7 +440,10 @@ fn status(end: &ActionEnd) -> ExitStatus {
             ExitStatus::Done
         }
         ActionEnd::Checked(check) if check.conclusion == CheckConclusion::Failure => {
-            ExitStatus::Usage
+            match check.by {
+                CheckMaker::Program => ExitStatus::Usage,
+                CheckMaker::Model => ExitStatus::Ended(OutcomeWord::ChecksFailed),
+            }
         }
         ActionEnd::Checked(_) => ExitStatus::Done,
         // `fail-on` may name what went well, too.

@@ -13,9 +13,11 @@ use crate::cli::policy_file::{parse, repository_file};
 use crate::cli::session_folder::sessions_folder;
 use crate::cli::stop_signal::runtime;
 use crate::cli::{CommandContext, ExitStatus};
+use crate::run::checks;
 use crate::run::error::RunError;
 use crate::run::trusted::POLICY_FILE;
 use crate::run::user::own_settings;
+use locum_files::diagnostic::Diagnostic;
 use locum_models::resolve::{ModelFacts, resolve};
 use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
 use locum_policy::starter::workflow::ACTION;
@@ -131,6 +133,9 @@ fn action_problems(context: &CommandContext) -> Vec<String> {
         }
         Ok(None) => problems.push(format!("the last commit has no `{POLICY_FILE}`")),
         Err(error) => problems.push(error.to_string()),
+    }
+    if let Err(error) = checks::read_all(&place.source()) {
+        problems.extend(error.diagnostics.iter().map(Diagnostic::headline));
     }
     let workflows = place.source().below(".github/workflows").unwrap_or_default();
     match workflows.iter().find(|(_, text)| text.contains("locum@")) {

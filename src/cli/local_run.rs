@@ -355,6 +355,7 @@ pub fn carry_out(
         asked: String::new(),
         continues: None,
         merges: None,
+        check: None,
         repairs: None,
     };
     let publisher = forge.as_ref().map(|forge| Publisher {

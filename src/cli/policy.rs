@@ -11,6 +11,7 @@ use crate::cli::policy_file::{chosen, given, note_uncommitted, parse};
 use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::cli::{init, policy_explain, policy_test};
+use crate::run::checks;
 use crate::run::error::RunError;
 use crate::run::job;
 use crate::run::source::JOBS_FOLDER;
@@ -99,7 +100,9 @@ fn check(
     let (warnings, accepted) = (warnings(&policy, args, context)?, accepted_risks(&policy));
     // A job whose steps its mode cannot take would fail at night.
     if args.file.is_none() {
-        let jobs = job::read_all(&InspectedRepository::open(context, at)?.source());
+        let place = InspectedRepository::open(context, at)?;
+        checks::read_all(&place.source())?;
+        let jobs = job::read_all(&place.source());
         // Mistakes of the files themselves are reported by `locum job list` and by every run.
         let mistakes = unusable_steps(&jobs.unwrap_or_default(), context, at)?;
         if !mistakes.is_empty() {
@@ -161,6 +164,11 @@ fn warnings(
             .map(str::to_owned)
             .collect();
         warnings.extend(idle::unknown_jobs(policy, &jobs));
+        // Their mistakes are errors of their own.
+        if let Ok(checks) = checks::read_all(&place.source()) {
+            let names: Vec<String> = checks.into_iter().map(|check| check.slug).collect();
+            warnings.extend(idle::unknown_checks(policy, &names));
+        }
         // Mistakes in files of modes are reported by `locum modes validate` and by every run.
         if let Ok(modes) = place.modes() {
             let slugs: Vec<String> = modes.iter().map(|mode| mode.slug.clone()).collect();

@@ -137,6 +137,9 @@ pub struct Facts {
     pub tier: Tier,
     /// The job that is run, if any.
     pub job: Option<String>,
+    /// The check that is made, if any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
     /// Whether commands run inside a sandbox on this machine.
     #[serde(default)]
     pub sandboxed: bool,

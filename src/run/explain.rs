@@ -121,6 +121,7 @@ impl Explainer {
             trigger: question.trigger.unwrap_or(self.facts.trigger),
             tier: question.tier.unwrap_or(self.facts.tier),
             job: question.job.clone().or_else(|| self.facts.job.clone()),
+            check: self.facts.check.clone(),
             sandboxed: self.facts.sandboxed,
             contained: self.facts.contained,
             restriction: self.facts.restriction.clone(),

@@ -5,12 +5,14 @@
 //! lines. Nothing of it is obeyed.
 
 use crate::config::settings::Settings;
+use crate::run::checks;
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::job;
 use crate::run::source::{FileSource, JOBS_FOLDER};
 use crate::run::trusted::POLICY_FILE;
 use locum_files::diagnostic::Diagnostic;
 use locum_modes::merge;
+use locum_modes::prompts::checks::is_check_file;
 use locum_policy::Policy;
 use locum_policy::lint::warning::Warning;
 use locum_policy::lint::{self, idle};
@@ -31,7 +33,7 @@ pub(super) struct PolicyExamination {
 
 /// Returns whether a path is one of the files that are examined.
 pub(super) fn is_own_file(path: &str, settings: &Settings) -> bool {
-    path.starts_with(OWN_FOLDER) || path == policy_path(settings)
+    path.starts_with(OWN_FOLDER) || is_check_file(path) || path == policy_path(settings)
 }
 
 /// Examines the files of a commit; the settings say where its policy is.
@@ -52,6 +54,7 @@ pub(super) fn examine(
         .mode_texts()
         .and_then(|texts| merge::merge(&texts, settings.values.mode_files).map_err(RunError::from));
     let modes = found.take(merged)?.map(|merged| merged.modes);
+    let checks = found.take(checks::read_all(source))?;
     let Some(policy) = policy else { return Ok(found) };
     found.warnings = lint::warnings(&policy);
     if let Some(modes) = &modes {
@@ -60,6 +63,10 @@ pub(super) fn examine(
         let default = &policy.settings().modes.default;
         let unusable = jobs.iter().flatten().filter_map(|job| job.unusable_step(modes, default));
         found.mistakes.extend(unusable);
+    }
+    if let Some(checks) = checks {
+        let names: Vec<String> = checks.into_iter().map(|check| check.slug).collect();
+        found.warnings.extend(idle::unknown_checks(&policy, &names));
     }
     let files = found.take(source.below(JOBS_FOLDER))?.unwrap_or_default();
     let names = files.iter().filter_map(|(path, _)| path.as_str().strip_suffix(".yml"));

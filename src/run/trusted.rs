@@ -11,6 +11,7 @@ use std::rc::Rc;
 use crate::config::environment::Environment;
 use crate::config::load::{self, ConfigFile, FlagValue, Layers};
 use crate::config::settings::Settings;
+use crate::run::checks;
 use crate::run::error::RunError;
 use crate::run::job::{self, Job};
 use crate::run::source::FileSource;
@@ -19,6 +20,7 @@ use locum_files::diagnostic::Diagnostic;
 use locum_modes::ModeSet;
 use locum_modes::merge::{self, ModeText};
 use locum_modes::prompts::PromptFile;
+use locum_modes::prompts::checks::Check;
 use locum_modes::prompts::commands::{self, CommandSet};
 use locum_modes::prompts::skills::SkillSet;
 use locum_policy::Policy;
@@ -101,6 +103,7 @@ pub struct TrustedConfig<'a> {
     skills: OnceCell<SkillSet>,
     rules: OnceCell<Vec<PromptFile>>,
     jobs: OnceCell<Vec<Job>>,
+    checks: OnceCell<Vec<Check>>,
 }
 
 impl<'a> TrustedConfig<'a> {
@@ -167,6 +170,7 @@ impl<'a> TrustedConfig<'a> {
             skills: OnceCell::new(),
             rules: OnceCell::new(),
             jobs: OnceCell::new(),
+            checks: OnceCell::new(),
         })
     }
 
@@ -246,6 +250,14 @@ impl<'a> TrustedConfig<'a> {
     /// Every mistake of the first job file that has any.
     pub fn jobs(&self) -> Result<&[Job], RunError> {
         once(&self.jobs, || job::read_all(&self.origin.source)).map(Vec::as_slice)
+    }
+
+    /// Returns every check.
+    ///
+    /// # Errors
+    /// Every mistake of every file.
+    pub fn checks(&self) -> Result<&[Check], RunError> {
+        once(&self.checks, || checks::read_all(&self.origin.source)).map(Vec::as_slice)
     }
 }
 

@@ -136,3 +136,19 @@ fn the_rule_of_two_is_told_of_and_accepted_in_words() {
         ran.out
     );
 }
+
+#[test]
+fn checks_with_mistakes_and_names_of_none_are_told() {
+    let policy = "version: 1\ntriggers: { pull_request: { checks: [policy, al] } }\n";
+    let stage = Stage::with(&[(".locum/policy.yml", policy), (".locum/checks/api.md", "Look.\n")]);
+    let ran = stage.run(&["policy", "check"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.contains("there is no check `al`"), "{ran:?}");
+    stage.write("checkout/.locum/checks/api.md", "---\npaths: 3\n---\nLook.\n");
+    stage.commit("mistake");
+    let ran = stage.run(&["policy", "check"]);
+    let told = ".locum/checks/api.md:2:8: `paths` holds patterns, found a number";
+    assert!(ran.code == Some(2) && ran.err.contains(told), "{ran:?}");
+    let doctor = stage.run(&["doctor", "--json"]);
+    assert!(doctor.out.contains(told), "{doctor:?}");
+}

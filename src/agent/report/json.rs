@@ -13,6 +13,7 @@ use crate::session::outcome::{
 };
 use crate::tools::Todo;
 use crate::tools::flow::complete::CompletionStatus;
+use crate::tools::flow::verdict::CheckVerdict;
 use locum_forge::posts::Receipt;
 use locum_policy::budget::{Exhausted, Spent};
 use locum_policy::verdict::{Decision, RefusedBy, Verdict};
@@ -77,6 +78,9 @@ pub struct RunReport<'a> {
     /// True when files changed and no check ran after the last change: none of the policy's, and no
     /// command that tests, builds or lints.
     pub unchecked: bool,
+    /// What the check comes to, for a run that makes one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<CheckVerdict>,
     /// Every changed file, with its diff.
     pub changes: Vec<ChangeReport<'a>>,
     /// What the whole run spent.
@@ -281,6 +285,7 @@ impl<'a> RunReport<'a> {
             checks: outcome.checks.iter().map(CheckEntry::new).collect(),
             edit_checks: outcome.edit_checks.iter().map(CheckEntry::new).collect(),
             unchecked: outcome.unchecked,
+            verdict: outcome.verdict,
             changes: outcome.changes.iter().map(ChangeReport::new).collect(),
             spent: SpentReport::new(&outcome.spent, outcome.spent_is_estimate),
             base: &outcome.base.0,

@@ -125,7 +125,7 @@ fn lines_of(event: &Event) -> Vec<String> {
         Event::ModeSwitched { task, from, to, reason, .. } => {
             vec![format!("task {task} · {from} → {to} · {}", one_line(reason))]
         }
-        Event::TaskEnded { task, result, completed, status, reason } => {
+        Event::TaskEnded { task, result, completed, status, reason, .. } => {
             let word = figures::task_ended(*completed, *status);
             let said = reason.as_ref().filter(|_| !completed).unwrap_or(result);
             vec![format!("task {task} {word} · {}", one_line(said))]

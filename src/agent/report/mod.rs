@@ -32,4 +32,5 @@ mod surfaces;
 pub mod title;
 pub mod trace;
 pub mod transcript;
+pub mod verdict;
 pub mod waiting;

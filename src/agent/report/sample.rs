@@ -80,6 +80,7 @@ pub(crate) fn outcome() -> Outcome {
         checks: Vec::new(),
         edit_checks: Vec::new(),
         unchecked: false,
+        verdict: None,
         todos: vec![
             Todo { text: "plan".to_owned(), state: TodoState::Done },
             Todo { text: "fix".to_owned(), state: TodoState::Started },

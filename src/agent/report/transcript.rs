@@ -196,7 +196,7 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
         Event::Checkpointed { commit, touched, .. } => {
             format!("checkpoint {} of {} files", commit.0, touched.len())
         }
-        Event::TaskEnded { task, result, completed, status, reason } => {
+        Event::TaskEnded { task, result, completed, status, reason, .. } => {
             let own = state
                 .task(*task)
                 .map(|task| figures::charged(&task.budgeting.own))

@@ -15,6 +15,7 @@ use crate::session::recorded::{
     TouchedPath,
 };
 use crate::tools::flow::complete::CompletionStatus;
+use crate::tools::flow::verdict::CheckVerdict;
 use crate::tools::{Observation, Todo};
 use locum_base::chat::Reply;
 use locum_base::id::TaskId;
@@ -386,6 +387,9 @@ pub enum Event {
         /// Why it did not reach its goal, in the model's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// What a check comes to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        verdict: Option<CheckVerdict>,
     },
     /// MCP servers said what tools they have: a hash of each, by server and tool. No others are
     /// offered in this session.

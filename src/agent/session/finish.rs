@@ -161,6 +161,7 @@ impl Session<'_> {
             checks,
             edit_checks: self.state.checked.edit_reports(),
             unchecked,
+            verdict: root.and_then(|root| root.ended.as_ref()?.verdict),
             todos: root.map(|root| root.todos.clone()).unwrap_or_default(),
             spent: Spent {
                 seconds: self.state.wall_until(self.parts.clock.now()).as_secs(),

@@ -215,8 +215,8 @@ impl Session<'_> {
                     if words.is_empty() { words } else { format!("\n\nIt had said:\n{words}") };
                 let result = self.parts.run.redactor.redact(&format!("{}{said}", stop.reason));
                 let task = task.id;
-                let (completed, status, reason) = (false, None, None);
-                self.emit(Event::TaskEnded { task, result, completed, status, reason })
+                let (completed, status, reason, verdict) = (false, None, None, None);
+                self.emit(Event::TaskEnded { task, result, completed, status, reason, verdict })
             }
             Some(_) | None => Err(stop),
         }

@@ -7,6 +7,7 @@ use crate::session::id::SessionId;
 use crate::tools::Todo;
 use crate::tools::command_details::CommandDetails;
 use crate::tools::flow::complete::CompletionStatus;
+use crate::tools::flow::verdict::CheckVerdict;
 use locum_base::chat::Usage;
 use locum_base::id::TaskId;
 use locum_policy::approval::Approval;
@@ -77,6 +78,9 @@ pub struct Outcome {
     /// command that tests, builds or lints.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unchecked: bool,
+    /// What the check comes to, for a run that makes one; `None` where its model did not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<CheckVerdict>,
     /// The root task's checklist.
     pub todos: Vec<Todo>,
     /// What all its tasks spent together.

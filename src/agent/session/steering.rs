@@ -67,18 +67,20 @@ impl Session<'_> {
             {
                 Ok(())
             }
-            Control::Complete { result, status, reason } => {
+            Control::Complete { result, status, reason, verdict } => {
                 let completed = status.is_done();
                 let status = Some(status).filter(|_| !completed);
-                self.emit(Event::TaskEnded { task: id, result, completed, status, reason })
+                let task = id;
+                self.emit(Event::TaskEnded { task, result, completed, status, reason, verdict })
             }
             Control::CoordinateMode { slug, reason } => {
                 let result = slug.map_or_else(
                     || format!("refused: {reason}"),
                     |slug| format!("{slug}: {reason}"),
                 );
-                let (completed, status, reason) = (true, None, None);
-                self.emit(Event::TaskEnded { task: id, result, completed, status, reason })
+                let (completed, status, reason, verdict) = (true, None, None, None);
+                let task = id;
+                self.emit(Event::TaskEnded { task, result, completed, status, reason, verdict })
             }
             // None is ever pending: a sub-task begins before its call is answered, a question is
             // answered or ends the session, a request is answered with a switch, an expert's answer

@@ -3,6 +3,7 @@
 
 use crate::session::model::TaskModel;
 use crate::tools::dispatch;
+use crate::tools::flow::verdict::CheckVerdict;
 use crate::tools::mcp::catalogue;
 use locum_base::chat::ToolSpec;
 use locum_base::path::RepoPath;
@@ -144,6 +145,11 @@ impl PromptInputs {
             resources,
         };
         let mut tools = dispatch::specs(&shown(&offered, policy, facts, prerequisites));
+        if facts.check.is_some() {
+            let end = ToolName::AttemptCompletion.as_str();
+            let ends = tools.iter_mut().filter(|tool| tool.name == end);
+            ends.for_each(|tool| CheckVerdict::add_to(&mut tool.parameters));
+        }
         tools.extend(catalogue::specs(&servers));
         let pauses = policy.settings().on_hold == OnHold::Pause;
         let may = |intent: &Intent| match policy.decide(intent, facts).decision {

@@ -10,6 +10,7 @@ use tracing::debug;
 
 use crate::tools::aliases::{self, CalledTool, MappedArguments, unknown};
 use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::flow::verdict::CheckVerdict;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::tools::{command, files, flow, mcp, search, skill, web};
@@ -210,7 +211,12 @@ fn arguments(tool: ToolName, call: &ToolCall) -> Result<(CallFields, Vec<String>
 
 /// Returns the schemas of a tool's parameters, by name.
 fn properties(tool: ToolName) -> Map<String, Value> {
-    match spec(tool).parameters.get_mut("properties").map(Value::take) {
+    let mut parameters = spec(tool).parameters;
+    // Only checks are offered it; elsewhere it means nothing.
+    if tool == ToolName::AttemptCompletion {
+        CheckVerdict::add_to(&mut parameters);
+    }
+    match parameters.get_mut("properties").map(Value::take) {
         Some(Value::Object(properties)) => properties,
         Some(_) | None => Map::new(),
     }

@@ -26,6 +26,7 @@ use crate::tools::command_details::CommandDetails;
 use crate::tools::edit_check::EditCheck;
 use crate::tools::files::known::{KnownFiles, SeenFile};
 use crate::tools::flow::complete::CompletionStatus;
+use crate::tools::flow::verdict::CheckVerdict;
 use crate::tools::kept_output::KeptOutput;
 use crate::tools::mcp::servers::McpServers;
 use crate::tools::search::changes::ChangeRange;
@@ -233,6 +234,9 @@ pub enum Control {
         /// Why it is not done, in the model's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// What a check comes to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        verdict: Option<CheckVerdict>,
     },
     /// Replace the checklist.
     Todos {

@@ -1,6 +1,7 @@
 //! Text for the model. Pure: everything it mentions is handed in, and the same facts give the same
 //! bytes.
 
+pub mod checks;
 pub mod commands;
 pub mod condense;
 pub mod expert;

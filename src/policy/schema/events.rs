@@ -41,6 +41,9 @@ pub struct EventRule {
 /// The name of the check of the policy itself, which no model makes.
 pub const POLICY_CHECK: &str = "policy";
 
+/// The name that stands for every check with a file of its own.
+pub const ALL_CHECKS: &str = "all";
+
 /// How failed checks are repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepairRules {

@@ -3,7 +3,7 @@
 
 use crate::glob::PathGlob;
 use crate::intent::TriggerKind;
-use crate::schema::events::{EventRule, POLICY_CHECK, RepairRules, actions_of};
+use crate::schema::events::{EventRule, RepairRules, actions_of};
 use crate::settings::logins::{LOGIN, tiers};
 use locum_files::section::{Mapping, Section};
 use locum_files::shape::{AnyText, AtLeastOne, Boolean, OneOf, OneOrMany, ParsedText, WholeNumber};
@@ -47,10 +47,9 @@ fn pull_request(section: &mut Section<'_>) -> EventRule {
     let about = "A label that the pull request has; for `labeled`, the one that was put on.";
     rule.label = section.key("label", about, AnyText);
     started(section, &mut rule, "`review` when absent, and nothing where `checks` stands alone.");
-    let about = "Checks that it starts, by name; `policy` checks the policy that a pull request \
-                 changes.";
-    let named = section.key("checks", about, AtLeastOne(OneOf(&[(POLICY_CHECK, POLICY_CHECK)])));
-    rule.checks = named.into_iter().flatten().map(str::to_owned).collect();
+    let about = "Checks that it starts, by name: files of `.locum/checks` without their ending, \
+                 `all` of them, and `policy` for the policy that a pull request changes.";
+    rule.checks = section.key("checks", about, AtLeastOne(AnyText)).unwrap_or_default();
     rule
 }
 

@@ -80,6 +80,9 @@ pub(super) async fn find(
     admitted: &AdmittedEvent<'_>,
     item: &WorkItem,
 ) -> Result<Beginning, RunError> {
+    if item.check().is_some() {
+        return Ok(Beginning::Anew);
+    }
     let subject = item.subject(admitted);
     let wanted = Wanted {
         words: subject.branch_words(),

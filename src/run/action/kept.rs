@@ -71,7 +71,7 @@ pub(super) async fn keep(
     outcome: &Outcome,
     (publisher, result): (&Publisher<'_>, &PublishResult),
 ) -> Option<String> {
-    let thread = session.run.plan.subject.thread()?;
+    let thread = session.carried.destination.thread?;
     let has_ended = outcome.pending().next().is_none() && !outcome.fault;
     if !has_ended || outcome.spent.turns == 0 || publisher.is_late() {
         return None;

@@ -22,6 +22,7 @@ mod kept;
 mod messages;
 mod places;
 mod policy_check;
+mod pull_checks;
 mod rebase;
 mod refs;
 mod repair;
@@ -131,16 +132,27 @@ pub enum ActionEnd {
     },
     /// A dry run's plan.
     Planned(Box<RunPlan>),
-    /// A check of a pull request that no model made.
+    /// A check of a pull request.
     Checked(FinishedCheck),
     /// A run that ended, whatever its outcome.
     Ran(Box<FinishedRun>),
+}
+
+/// Who makes a check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckMaker {
+    /// This program, which reads files.
+    Program,
+    /// A model, by a check's instructions.
+    Model,
 }
 
 /// A check that ended.
 pub struct FinishedCheck {
     /// Its name.
     pub name: String,
+    /// Who made it.
+    pub by: CheckMaker,
     /// How it ended.
     pub conclusion: CheckConclusion,
     /// In one line.
@@ -326,7 +338,23 @@ async fn follow(
         return Ok(vec![end]);
     }
     let policy = &admitted.config.policy;
-    let mut ends: Vec<ActionEnd> = policy_check::check(env, admitted).await?.into_iter().collect();
+    let mut ends = Vec::new();
+    if !admitted.request.checks.names.is_empty() {
+        let changed = changed::paths(env, &admitted.event).await?.unwrap_or_default();
+        ends.extend(policy_check::check(env, admitted, &changed).await?);
+        for item in pull_checks::items(admitted, &changed)? {
+            if env.inputs.writes_bundle() {
+                let why = "a bundle holds one run, so no check is made".to_owned();
+                ends.push(ActionEnd::Skipped(why));
+                break;
+            }
+            let control = RunControl { cancelled: cancelled(), watch: &mut *watch, wish };
+            let name = item.check_name().unwrap_or_default();
+            let end = one(env, admitted, item, control).await?;
+            ends.push(pull_checks::finished(admitted, &name, end));
+        }
+        pull_checks::comment(env, admitted, &ends).await;
+    }
     if admitted.request.checks.alone {
         if ends.is_empty() {
             ends.push(ActionEnd::Skipped("no check is about what was changed".to_owned()));
@@ -382,11 +410,15 @@ async fn one(
     }
     let (subject, policy) = (item.subject(admitted), &admitted.config.policy);
     let marker = progress_marker(env, &admitted.event.trigger);
-    let claimed_words = subject.claim_words();
+    let mut claimed_words = subject.claim_words();
+    // A check judges beside whatever else works on the pull request.
+    if let Some(check) = item.check() {
+        claimed_words = format!("{claimed_words}-check-{check}");
+    }
     let request = ClaimRequest {
         subject: &claimed_words,
         by: &admitted.event.trigger.actor.login,
-        comment: if subject.thread().is_some() { &marker } else { "" },
+        comment: if subject.thread().is_some() && item.check().is_none() { &marker } else { "" },
         policy,
         facts: &admitted.request.facts,
     };
@@ -443,6 +475,7 @@ async fn claimed(
     // A base branch of the workflow's own choice is not where the run starts.
     let start = refs::pushed_branch(event).unwrap_or(&event.default_branch);
     let is_from_base = event.pull_request.is_some() || base_branch == start;
+    let check = item.check_name();
     let mut request = work_items::run_request(admitted, item, base, material);
     let bundle = match &env.inputs.bundle {
         Some(BundleInput { step: BundleStep::Publish, file }) => {
@@ -456,17 +489,17 @@ async fn claimed(
     let is_anew = rebase.is_some() || env.inputs.bundle.is_some();
     let wish = if is_anew { ConversationWish::BeginAnew } else { control.wish };
     let merges = rebase.map(|rebase| rebase.give_to(&mut request));
-    let ThreadRun { mut run, request, past, superseded } = match &request.work {
-        None if bundle.is_none() => {
-            Box::pin(conversation::prepare(env, admitted, request, wish)).await?
-        }
-        None | Some(_) => ThreadRun::without(admitted, request, env.workspace)?,
+    // Fixed work, a check and what is only published begin without what was said here.
+    let is_of_thread = request.work.is_none() && bundle.is_none() && check.is_none();
+    let ThreadRun { mut run, request, past, superseded } = match is_of_thread {
+        true => Box::pin(conversation::prepare(env, admitted, request, wish)).await?,
+        false => ThreadRun::without(admitted, request, env.workspace)?,
     };
-    let shown = match request.work {
-        None if bundle.is_none() => images::show(env, admitted, &past.written, &mut run).await,
-        None | Some(_) => Vec::new(),
+    let shown = match is_of_thread {
+        true => images::show(env, admitted, &past.written, &mut run).await,
+        false => Vec::new(),
     };
-    if !env.inputs.writes_bundle() {
+    if !env.inputs.writes_bundle() && check.is_none() {
         setup::settle(env, &place_of(admitted), &past.own).await;
     }
     run.plan.notes.extend(claim.note.clone());
@@ -482,7 +515,7 @@ async fn claimed(
             is_from_base,
             replaces: reviewed::replaced(&past.own, &marker),
             marker,
-            thread: request.subject.thread(),
+            thread: request.subject.thread().filter(|_| check.is_none()),
             reply_to: reply_to(&event.trigger),
             in_discussion: matches!(request.subject, RunSubject::Discussion { .. }),
             requested_by: Some(login.clone())
@@ -497,6 +530,7 @@ async fn claimed(
             asked: earlier::asked(env, &event.trigger),
             continues: earlier.map(|earlier| earlier.branch),
             merges,
+            check,
             repairs: repair::repaired_checks(admitted),
         },
         // The materials are in the message the session begins with.

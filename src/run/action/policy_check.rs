@@ -4,7 +4,7 @@
 //! In: an admitted pull request. Out: how the check ended, and one posting under the trusted policy.
 
 use crate::run::action::admission::AdmittedEvent;
-use crate::run::action::{ActionEnd, ActionEnv, FinishedCheck, answer, changed, refs};
+use crate::run::action::{ActionEnd, ActionEnv, CheckMaker, FinishedCheck, answer, refs};
 use crate::run::error::RunError;
 use crate::run::policy_check::{self, PolicyExamination};
 use crate::run::publish::check_run::NEEDS;
@@ -32,14 +32,14 @@ const LISTED_LIMIT: usize = 100;
 pub(super) async fn check(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
+    changed: &[String],
 ) -> Result<Option<ActionEnd>, RunError> {
     let AdmittedEvent { event, request, config, .. } = admitted;
     let Some(pull_request) = &event.pull_request else { return Ok(None) };
     if !request.checks.names.iter().any(|name| name == POLICY_CHECK) {
         return Ok(None);
     }
-    let paths = changed::paths(env, event).await?.unwrap_or_default();
-    if !paths.iter().any(|path| policy_check::is_own_file(path, &config.settings)) {
+    if !changed.iter().any(|path| policy_check::is_own_file(path, &config.settings)) {
         return Ok(None);
     }
     let head = refs::fetch_head(env, pull_request, 1).await?;
@@ -65,6 +65,7 @@ pub(super) async fn check(
     });
     let posted = match config.policy.admit(posting, &request.facts) {
         _ if env.inputs.dry_run => Err("it is a dry run".to_owned()),
+        _ if env.inputs.writes_bundle() => Err("a bundle is written".to_owned()),
         Err(refusal) => Err(refusal.to_string()),
         Ok(permit) => env.forge.post(permit).await.map_err(|error| match error {
             ForgeError::Forbidden { .. } => format!("{error}; {NEEDS}"),
@@ -74,6 +75,7 @@ pub(super) async fn check(
     let unpublished = posted.err();
     Ok(Some(ActionEnd::Checked(FinishedCheck {
         name: NAME.to_owned(),
+        by: CheckMaker::Program,
         conclusion,
         title,
         details: lines(&found).join("\n"),

@@ -195,6 +195,7 @@ pub(super) async fn carry_out(
     }
     let thread = match carried.destination.thread {
         Some(thread) => Ok(thread),
+        None if carried.destination.check.is_some() => Err("a check asks nobody".to_owned()),
         None if matches!(outcome.word, OutcomeWord::OnHold | OutcomeWord::NeedsInput) => {
             publisher.open_issue().await.map_err(no_place)
         }

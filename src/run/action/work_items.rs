@@ -11,10 +11,14 @@ use crate::run::request::{CommandFlags, RefusalNotice, RequestRefusal};
 use crate::run::run_request::{Overrides, RunRequest};
 use crate::run::task_material::{TaskAuthor, TaskMaterial};
 use locum_forge::event::{EventKind, EventSubject};
+use locum_modes::prompts::checks::Check;
 use locum_modes::prompts::task::seen_of_markdown;
 use locum_policy::intent::{Facts, Restriction, TriggerKind};
 use locum_policy::schema::{PublishForm, PublishForms};
 use locum_workspace::repo::CommitId;
+
+/// The mode that makes checks which name none.
+const CHECK_MODE: &str = "review";
 
 /// One thing to run.
 pub(super) struct WorkItem {
@@ -25,9 +29,35 @@ pub(super) struct WorkItem {
     job: Option<(String, RunSubject)>,
     work: Option<JobWork>,
     on_open: OnOpen,
+    /// The check that it makes: what it is called by, and its name for people.
+    check: Option<(String, String)>,
 }
 
 impl WorkItem {
+    /// Returns the work of a check; `modes` are those that may run.
+    pub(super) fn of_check(check: &Check, modes: &[String]) -> Self {
+        let usual = modes.iter().find(|mode| *mode == CHECK_MODE);
+        Self {
+            task: check.task(),
+            words: TaskAuthor::Asker,
+            mode: check.mode.clone().or_else(|| usual.cloned()),
+            job: None,
+            work: None,
+            on_open: OnOpen::Update,
+            check: Some((check.slug.clone(), check.name.clone())),
+        }
+    }
+
+    /// Returns what the check is called by that it makes, if it makes one.
+    pub(super) fn check(&self) -> Option<&str> {
+        self.check.as_ref().map(|(slug, _)| slug.as_str())
+    }
+
+    /// Returns the name of that check for people.
+    pub(super) fn check_name(&self) -> Option<String> {
+        self.check.as_ref().map(|(_, name)| name.clone())
+    }
+
     /// Returns what a run of it is about.
     pub(super) fn subject(&self, admitted: &AdmittedEvent<'_>) -> RunSubject {
         self.job.as_ref().map_or_else(|| subject(admitted), |(_, subject)| subject.clone())
@@ -115,6 +145,7 @@ pub(super) fn work_items(
         job: None,
         work: None,
         on_open: OnOpen::Update,
+        check: None,
     }])
 }
 
@@ -174,6 +205,7 @@ fn of_job(job: &Job) -> WorkItem {
         job: Some((job.name.clone(), job.subject())),
         work: Some(job.work.clone()),
         on_open: job.on_open,
+        check: None,
     }
 }
 
@@ -186,8 +218,9 @@ pub(super) fn run_request(
 ) -> RunRequest {
     let AdmittedEvent { event, request, .. } = admitted;
     let about = item.subject(admitted);
+    let check = item.check().map(str::to_owned);
     let restriction = Restriction {
-        read_only: request.read_only,
+        read_only: request.read_only || check.is_some(),
         contained: request.contained,
         paths: request.flags.paths.clone(),
     };
@@ -201,6 +234,7 @@ pub(super) fn run_request(
         facts: Facts {
             restriction,
             job: item.job.as_ref().map(|(name, _)| name.clone()),
+            check,
             ..request.facts.clone()
         },
         subject: about,

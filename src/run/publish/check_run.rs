@@ -11,6 +11,7 @@ use locum_agent::report::actions;
 use locum_agent::report::annotations::annotations;
 use locum_agent::report::figures;
 use locum_agent::report::findings::{self, Finding};
+use locum_agent::report::verdict;
 use locum_agent::session::outcome::Outcome;
 use locum_forge::ForgeError;
 use locum_forge::posts::{CheckAnnotation, CheckRun, Posting};
@@ -30,38 +31,74 @@ impl Publisher<'_> {
         report: &str,
         published: &mut Publication,
     ) {
-        let settings = self.run.policy.settings();
-        let RunSubject::PullRequest { head_sha, .. } = &self.run.plan.subject else { return };
-        if !settings.publish.allow.contains(&PublicationKind::Check) {
-            return;
-        }
+        let Some(head_sha) = self.checked_commit() else { return };
         // What was pushed is what people look at now; the lines are those of before.
         let (commit, found) = match &published.result {
             PublishResult::Commit { id, .. } => (id.clone(), Vec::new()),
             PublishResult::Nowhere(_)
             | PublishResult::PullRequest { .. }
             | PublishResult::Review { .. }
-            | PublishResult::Diff(_) => (head_sha.clone(), self.remarks(outcome, head_sha)),
+            | PublishResult::Diff(_) => (head_sha.to_owned(), self.remarks(outcome, head_sha)),
         };
         let fails = self.run.settings.fails_on(outcome.word);
         let mut title = figures::headline(outcome);
         if !found.is_empty() {
             title = format!("{title}; {}", findings::counted(&found));
         }
+        let check = CheckRun {
+            commit,
+            name: format!("locum: {}", self.run.plan.mode),
+            conclusion: actions::conclusion(outcome.word, fails),
+            title,
+            summary: report.to_owned(),
+            annotations: annotations(&found),
+            details_url: self.run_url.map(str::to_owned),
+        };
+        self.post_check(check, published).await;
+    }
+
+    /// Shows on the pull request's commit what a check comes to, where the policy publishes checks.
+    pub(super) async fn publish_verdict(
+        &self,
+        (name, outcome): (&str, &Outcome),
+        published: &mut Publication,
+    ) {
+        let Some(head_sha) = self.checked_commit() else { return };
+        let head = CommitId(head_sha.to_owned());
+        let found = sarif::found_at(&self.workspace.repo, &head, outcome);
+        let found: Vec<Finding> = found.into_iter().map(|one| one.finding).collect();
+        let check = CheckRun {
+            commit: head_sha.to_owned(),
+            name: name.to_owned(),
+            conclusion: verdict::conclusion(outcome),
+            title: verdict::title(outcome),
+            summary: verdict::body(outcome),
+            annotations: annotations(&found),
+            details_url: self.run_url.map(str::to_owned),
+        };
+        self.post_check(check, published).await;
+    }
+
+    /// Returns the commit of the pull request, where the policy publishes checks.
+    fn checked_commit(&self) -> Option<&str> {
+        let allow = &self.run.policy.settings().publish.allow;
+        let RunSubject::PullRequest { head_sha, .. } = &self.run.plan.subject else { return None };
+        allow.contains(&PublicationKind::Check).then_some(head_sha)
+    }
+
+    /// Posts a check run whose texts are cleaned here.
+    async fn post_check(&self, check: CheckRun, published: &mut Publication) {
         let rules = self.text_rules("");
         let clean = |text: &str| sanitise::markdown(text, &rules, &self.run.redactor);
-        let annotations = annotations(&found).into_iter().map(|annotation| CheckAnnotation {
+        let annotations = check.annotations.into_iter().map(|annotation| CheckAnnotation {
             message: annotation.message.as_deref().map(clean),
             ..annotation
         });
         let posting = Posting::CheckRun(CheckRun {
-            commit,
-            name: format!("locum: {}", self.run.plan.mode),
-            conclusion: actions::conclusion(outcome.word, fails),
-            title: sanitise::title(&title, &rules, &self.run.redactor),
-            summary: clean(report),
             annotations: annotations.collect(),
-            details_url: self.run_url.map(str::to_owned),
+            title: sanitise::title(&check.title, &rules, &self.run.redactor),
+            summary: clean(&check.summary),
+            ..check
         });
         if let Err(NotPosted::Forge(ForgeError::Forbidden { .. })) =
             self.attempt(posting, published).await

@@ -38,6 +38,9 @@ pub struct PublishDestination {
     /// The branch of an earlier run that this one goes on with.
     #[serde(default)]
     pub continues: Option<OwnBranch>,
+    /// Name of the check whose verdict is shown, for a run that makes one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
     /// The base that is merged once the run has resolved the conflicts with it.
     #[serde(default)]
     pub merges: Option<BaseMerge>,

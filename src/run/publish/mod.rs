@@ -380,6 +380,10 @@ impl Publisher<'_> {
         outcome: &Outcome,
         published: &mut Publication,
     ) -> Result<PublishResult, Unpublished> {
+        // A check only judges.
+        if self.destination.check.is_some() {
+            return Ok(PublishResult::default());
+        }
         let form = self.form();
         if outcome.changes.is_empty() {
             return match form {

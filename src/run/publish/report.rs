@@ -25,7 +25,9 @@ impl Publisher<'_> {
         landed: Landed,
     ) -> Publication {
         let Landed { mut published, mut hindrance, is_cancelled } = landed;
-        if let Some(number) = ending.thread {
+        if let Some(check) = &self.destination.check {
+            self.publish_verdict((check, outcome), &mut published).await;
+        } else if let Some(number) = ending.thread {
             let RunEnd { retry, kept, .. } = *ending;
             let repair = self.repair_line(&published.result);
             let repair = repair.as_deref();

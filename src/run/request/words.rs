@@ -2,10 +2,12 @@
 //! posted.
 
 use crate::run::request::{
-    DecisionRequest, DecisionTarget, Request, RequestFacts, RequestRefusal, RequestedAction, posted,
+    DecisionRequest, DecisionTarget, Request, RequestFacts, RequestRefusal, RequestedAction,
+    RequestedChecks, posted,
 };
 use locum_agent::session::recorded::PersonDecision;
 use locum_forge::command::{self, CommentCommand};
+use locum_policy::schema::events::{ALL_CHECKS, POLICY_CHECK};
 
 /// Every verb and what it does, for lists; `cancel` is another word for `stop`.
 pub(crate) const VERBS: &[(&str, &str)] = &[
@@ -18,6 +20,7 @@ pub(crate) const VERBS: &[(&str, &str)] = &[
     ("approve", "approves a held call, by its name, or `all`; `always` proposes a rule for it"),
     ("deny", "denies a held call, by its name, or `all`"),
     ("answer", "answers a run's question"),
+    ("checks", "makes the checks of this pull request, or those that are named"),
     ("status", "lists the runs of the last day and what waits"),
     ("explain", "says what a run here may do, and why; answering a finding, explains that"),
     ("help", "lists modes, verbs and flags"),
@@ -82,6 +85,18 @@ pub(super) fn read_command(
                 return Err(posted("command", "more than one mode is named"));
             }
             request.mode = Some(mode.to_owned());
+        }
+        Some("checks") if known.pull_request.is_some() => {
+            let named = command.text.split([',', ' ', '\n']).filter(|name| !name.is_empty());
+            let mut names: Vec<String> = named.map(str::to_owned).collect();
+            if names.is_empty() {
+                names = [ALL_CHECKS, POLICY_CHECK].map(str::to_owned).to_vec();
+            }
+            request.checks = RequestedChecks { names, alone: true };
+            request.text = String::new();
+        }
+        Some("checks") => {
+            return Err(posted("command", "checks are made of pull requests, and this is none"));
         }
         Some("help") => request.action = RequestedAction::Help,
         Some("status") => request.action = RequestedAction::Status,

@@ -201,6 +201,17 @@ tasks:
     turns:
       - expect: { contains: ["[material: findings of earlier reviews of #8, the latest first; origin: written by Locum]", "is vague"] }
         calls: [{ tool: attempt_completion, args: { result: "Mended all." } }]
+  - contains: "Make the check `Vague words`"
+    turns:
+      - expect: { contains: ["Find words that say nothing.", "[material: pull request #8; origin: written by"] }
+        calls: [{ tool: write_to_file, args: { path: src/lib.txt, content: "better\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "One word says nothing.\n\n- **blocker** `src/lib.txt:1` is vague", verdict: fail } }]
+  - contains: "Make the check `Silent`"
+    turns:
+      - calls: [{ tool: attempt_completion, args: { result: "All is well." } }]
+  - contains: "Make the check `quiet`"
+    turns:
+      - calls: [{ tool: attempt_completion, args: { result: "Nothing is loud.", verdict: pass } }]
   - contains: Write it up.
     turns:
       - expect: { contains: ["[material: the notes of release 0.0.1; origin: written by Codertocat]"] }
@@ -450,6 +461,16 @@ impl ActionFixture {
     fn publish_on_main(&self, file: &str, text: &str) {
         self.stage.write(&format!("checkout/{file}"), text);
         self.stage.commit("more");
+        let remote = self.stage.path("remotes/acme/app.git");
+        self.stage.git(&["push", "-q", remote.to_str().unwrap(), "main:main"]);
+    }
+
+    /// Adds files to the default branch.
+    pub(crate) fn add_to_main(&self, files: &[(&str, &str)]) {
+        for (path, text) in files {
+            self.stage.write(&format!("checkout/{path}"), text);
+        }
+        self.stage.commit("files");
         let remote = self.stage.path("remotes/acme/app.git");
         self.stage.git(&["push", "-q", remote.to_str().unwrap(), "main:main"]);
     }

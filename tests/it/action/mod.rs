@@ -6,6 +6,7 @@ mod bundle;
 mod ceilings;
 mod chaos;
 mod check_runs;
+mod checks;
 pub(crate) mod claims;
 mod conversation;
 mod dashboard;

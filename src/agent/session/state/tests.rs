@@ -252,6 +252,7 @@ fn what_a_sub_task_spends_its_parents_have_spent() {
             completed: true,
             status: None,
             reason: None,
+            verdict: None,
         })
         .replied(ROOT, &[]);
     assert_eq!(ended.state().running, [ROOT]);
@@ -315,6 +316,7 @@ fn a_control_is_pending_until_its_event_unless_the_call_failed() {
             result: "r".into(),
             status: CompletionStatus::Done,
             reason: None,
+            verdict: None,
         }),
         ..Observation::default()
     };

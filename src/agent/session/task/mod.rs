@@ -21,6 +21,7 @@ use crate::session::task::nudges::Nudges;
 use crate::session::task::turn::{Turn, WaitingCall};
 use crate::tools::files::known::KnownFiles;
 use crate::tools::flow::complete::CompletionStatus;
+use crate::tools::flow::verdict::CheckVerdict;
 use crate::tools::{Control, Observation, Todo};
 use locum_base::chat::Message;
 use locum_base::id::TaskId;
@@ -96,6 +97,8 @@ pub struct TaskEnd {
     pub status: Option<CompletionStatus>,
     /// Why it did not reach its goal, in the model's words.
     pub reason: Option<String>,
+    /// What the check comes to that it makes.
+    pub verdict: Option<CheckVerdict>,
 }
 
 impl TaskEnd {
@@ -175,9 +178,10 @@ impl TaskState {
             if !self.modes.contains(to) {
                 self.modes.push(to.clone());
             }
-        } else if let Event::TaskEnded { result, completed, status, reason, .. } = event {
+        } else if let Event::TaskEnded { result, completed, status, reason, verdict, .. } = event {
             let status = if *completed { Some(CompletionStatus::Done) } else { *status };
-            self.ended = Some(TaskEnd { result: result.clone(), status, reason: reason.clone() });
+            let (result, reason, verdict) = (result.clone(), reason.clone(), *verdict);
+            self.ended = Some(TaskEnd { result, status, reason, verdict });
         } else if let Event::Answered { observation, .. } = event
             && let Some(Control::CoordinateMode { slug, reason }) = &observation.control
         {

@@ -3,6 +3,7 @@
 use super::{CheckedCall, spec, specs};
 use crate::tools::fixture::ToolFixture;
 use crate::tools::flow::complete::CompletionStatus;
+use crate::tools::flow::verdict::CheckVerdict;
 use crate::tools::{Control, Todo, TodoState};
 use locum_base::tool::ToolName;
 use locum_modes::file_regex::FileRegex;
@@ -208,7 +209,8 @@ fn steering_tools_ask_the_session() {
         Some(Control::Complete {
             result: "r".into(),
             status: CompletionStatus::Done,
-            reason: None
+            reason: None,
+            verdict: None
         })
     );
     let failed = json!({ "result": "r", "status": "Failure", "reason": "no network " });
@@ -217,9 +219,22 @@ fn steering_tools_ask_the_session() {
         Some(Control::Complete {
             result: "r".into(),
             status: CompletionStatus::Failed,
-            reason: Some("no network".into())
+            reason: Some("no network".into()),
+            verdict: None
         })
     );
+    let checked = json!({ "result": "r", "verdict": " Fail" });
+    let Some(Control::Complete { verdict, .. }) = control("attempt_completion", checked) else {
+        panic!("a check ends with its verdict");
+    };
+    assert_eq!(verdict, Some(CheckVerdict::Fail));
+    for odd in ["passed", "", "ok"] {
+        let odd = json!({ "result": "r", "verdict": odd });
+        let verdict = control("attempt_completion", odd);
+        let guessed =
+            |control: &Control| matches!(control, Control::Complete { verdict: Some(_), .. });
+        assert!(!verdict.as_ref().is_some_and(guessed), "{verdict:?}");
+    }
     let odd = json!({ "result": "r", "status": "maybe" });
     assert_eq!(control("attempt_completion", odd), None);
 }

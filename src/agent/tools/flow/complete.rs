@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
 use crate::tools::flow::steering::{SteeringCall, SteeringTool};
+use crate::tools::flow::verdict::CheckVerdict;
 use crate::tools::{CallError, Control};
 use locum_policy::intent::Intent;
 
@@ -100,6 +101,18 @@ impl SteeringTool for AttemptCompletion {
             })?,
         };
         let reason = arguments.optional_text("reason", "why it is not `done`")?;
+        let meaning = "`pass`, `fail` or `neutral`";
+        let verdict =
+            match arguments.optional_text("verdict", meaning)? {
+                None => None,
+                Some(text) => {
+                    let verdict = CheckVerdict::parse(&text);
+                    let text = locum_base::text::head(&text, 40);
+                    Some(verdict.ok_or_else(|| {
+                        CallError(format!("`verdict` is {meaning}, not `{text}`."))
+                    })?)
+                }
+            };
         arguments.finish()?;
         let reason = reason
             .map(|reason| reason.trim().to_owned())
@@ -114,7 +127,7 @@ impl SteeringTool for AttemptCompletion {
             intent: Intent::Session,
             headline,
             said: "The task is ended.".to_owned(),
-            control: Control::Complete { result, status, reason },
+            control: Control::Complete { result, status, reason, verdict },
         })
     }
 }

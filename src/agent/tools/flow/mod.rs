@@ -11,3 +11,4 @@ pub mod request_mode_switch;
 pub mod steering;
 pub mod switch_mode;
 pub mod todo;
+pub mod verdict;

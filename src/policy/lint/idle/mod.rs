@@ -16,6 +16,7 @@ use crate::kind::RuleKind;
 use crate::lint::warning::Warning;
 use crate::pattern::{CommandForm, CommandPattern, Pattern, PatternSubject};
 use crate::rule::{LocatedPattern, Rule, RuleConditions, tier_word, trigger_word};
+use crate::schema::events::{ALL_CHECKS, POLICY_CHECK};
 use crate::schema::{Delegation, Triggers};
 use crate::verdict::{Decision, RuleRef, Verdict};
 use locum_base::path::RepoPath;
@@ -170,6 +171,19 @@ pub fn unknown_jobs(policy: &Policy, known: &[String]) -> Vec<Warning> {
         warnings.extend(jobs.map(|job| Warning::of_key(policy, &key, unknown(job))));
     }
     warnings
+}
+
+/// Returns checks that the policy names and that are none of these.
+pub fn unknown_checks(policy: &Policy, known: &[String]) -> Vec<Warning> {
+    let is_known = |check: &str| {
+        [POLICY_CHECK, ALL_CHECKS].contains(&check) || known.iter().any(|one| one == check)
+    };
+    let named = policy.settings().triggers.events.iter().flat_map(|rule| &rule.checks);
+    let unknown = named.filter(|check| !is_known(check)).map(|check| {
+        let message = format!("there is no check `{check}`{}", did_you_mean(check, known));
+        Warning::of_key(policy, "triggers.pull_request", message)
+    });
+    unknown.collect()
 }
 
 /// Returns modes that the policy allows and that are none of these.
