@@ -30,3 +30,26 @@ impl Act for ForgeCommit {
         vec![Intent::Publish(PublicationKind::Commit)]
     }
 }
+
+/// Who makes commits, as git writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitAuthor {
+    /// Name.
+    pub name: String,
+    /// Address by which the forge knows the account.
+    pub email: String,
+}
+
+impl CommitAuthor {
+    /// Returns name and address.
+    pub fn pair(&self) -> (&str, &str) {
+        (&self.name, &self.email)
+    }
+}
+
+impl Default for CommitAuthor {
+    /// Returns who it is where the forge does not say: no account has this address.
+    fn default() -> Self {
+        Self { name: "Locum".to_owned(), email: "locum@noreply.invalid".to_owned() }
+    }
+}

@@ -20,7 +20,7 @@ use serde::Deserialize as _;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 
 use crate::checks::FailedCheck;
-use crate::commits::ForgeCommit;
+use crate::commits::{CommitAuthor, ForgeCommit};
 use crate::event::{EventChecks, EventSubject};
 use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
@@ -73,6 +73,10 @@ pub trait Forge: Send + Sync {
 
     /// Asks which login our own comments have; `None` where the forge does not say.
     fn own_login(&self) -> BoxFuture<'_, Option<String>>;
+
+    /// Asks who makes the commits of this token: the account of the app that it is of. It is nobody's
+    /// account where the token is a person's, or the forge does not say.
+    fn commit_author(&self) -> BoxFuture<'_, CommitAuthor>;
 
     /// Reads our own comments on a thread whose first line starts with `marker`, oldest first; with
     /// `since`, those created since then.

@@ -13,6 +13,7 @@ mod commits;
 mod details;
 mod discussions;
 mod graph;
+mod identity;
 mod pulls;
 mod recent;
 mod repeat;
@@ -27,7 +28,7 @@ use serde_json::json;
 use tokio::sync::OnceCell;
 
 use crate::checks::FailedCheck;
-use crate::commits::ForgeCommit;
+use crate::commits::{CommitAuthor, ForgeCommit};
 use crate::event::{EventChecks, EventSubject};
 use crate::github::answers::{Collaborator, Issue, Post, Pull, PullCommit, WorkflowRun};
 use crate::github::client::{NAME, RestClient};
@@ -57,6 +58,8 @@ pub struct GitHub {
     repository: String,
     /// Who we are, once asked; `None` when the forge does not say.
     login: OnceCell<Option<String>>,
+    /// Who makes commits, once asked.
+    author: OnceCell<CommitAuthor>,
     only_reads: bool,
 }
 
@@ -91,6 +94,7 @@ impl GitHub {
             client: RestClient::new(api_url, token, clock),
             repository: repository.to_owned(),
             login: OnceCell::new(),
+            author: OnceCell::new(),
             only_reads: false,
         })
     }
@@ -282,6 +286,10 @@ impl Forge for GitHub {
         number: u64,
     ) -> BoxFuture<'_, Result<CommentableLines, ForgeError>> {
         self.read_lines(number).boxed()
+    }
+
+    fn commit_author(&self) -> BoxFuture<'_, CommitAuthor> {
+        async move { self.author.get_or_init(|| self.read_author()).await.clone() }.boxed()
     }
 
     fn review_threads(&self, number: u64) -> BoxFuture<'_, Result<Vec<ReviewThread>, ForgeError>> {

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::checks::FailedCheck;
-use crate::commits::ForgeCommit;
+use crate::commits::{CommitAuthor, ForgeCommit};
 use crate::event::{EventChecks, EventSubject};
 use crate::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
 use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
@@ -161,6 +161,10 @@ impl Forge for LocalForge {
         number: u64,
     ) -> BoxFuture<'_, Result<CommentableLines, ForgeError>> {
         futures::future::ready(self.unknown(&format!("lines of pull request {number}"))).boxed()
+    }
+
+    fn commit_author(&self) -> BoxFuture<'_, CommitAuthor> {
+        futures::future::ready(CommitAuthor::default()).boxed()
     }
 
     fn review_threads(&self, _number: u64) -> BoxFuture<'_, Result<Vec<ReviewThread>, ForgeError>> {

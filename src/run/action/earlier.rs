@@ -11,12 +11,12 @@ use crate::run::action::{ActionEnv, refs};
 use crate::run::error::RunError;
 use crate::run::job::OnOpen;
 use crate::run::plan::RunSubject;
-use crate::run::publish::AUTHOR;
 use crate::run::publish::own_branch::{
     BranchUpdate, OwnBranch, OwnPullRequest, PullRequestMarker, subject_of,
 };
 use crate::run::task_material::TaskMaterial;
 use locum_agent::report::branch;
+use locum_forge::commits::CommitAuthor;
 use locum_forge::event::Trigger;
 use locum_forge::pull_requests::{ListedPullRequest, PullRequestFilter};
 use locum_forge::{Forge, ForgeError};
@@ -166,7 +166,7 @@ async fn of_pull_request(
 ) -> Result<Option<EarlierWork>, RunError> {
     let name = pull.head_branch;
     let Some(tip) = fetch(env, &name).await? else { return Ok(None) };
-    let is_untouched = marker.is_at(&tip) || is_ours(env, &tip, &wanted.words)?;
+    let is_untouched = marker.is_at(&tip) || is_ours(env, &tip, &wanted.words).await?;
     let is_alone = marker.change().is_some() && is_untouched;
     let is_again = match wanted.subject {
         RunSubject::Job { .. } => true,
@@ -217,7 +217,7 @@ async fn without_pull_request(
         PublishForm::PullRequest | PublishForm::Review | PublishForm::Comment => from.is_empty(),
     };
     let Some(tip) = fetch(env, &name).await?.filter(|_| is_free) else { return Ok(None) };
-    if !is_ours(env, &tip, &wanted.words)? {
+    if !is_ours(env, &tip, &wanted.words).await? {
         return Ok(None);
     }
     let update = match (form, wanted.subject) {
@@ -273,9 +273,13 @@ async fn fetch(env: &ActionEnv<'_>, name: &str) -> Result<Option<CommitId>, RunE
 }
 
 /// Returns whether a commit is one that we made for a subject, and that nobody changed since.
-fn is_ours(env: &ActionEnv<'_>, commit: &CommitId, subject: &str) -> Result<bool, RunError> {
+async fn is_ours(env: &ActionEnv<'_>, commit: &CommitId, subject: &str) -> Result<bool, RunError> {
     let repo = &env.workspace.repo;
     let (message, _) = repo.message_of(commit).map_err(RunError::internal)?;
     let committer = repo.committer_of(commit).map_err(RunError::internal)?;
-    Ok(subject_of(&message) == Some(subject) && committer == AUTHOR.1)
+    let made_by_us = || async {
+        let known = env.forge.commit_author().await;
+        committer == known.email || committer == CommitAuthor::default().email
+    };
+    Ok(subject_of(&message) == Some(subject) && made_by_us().await)
 }

@@ -8,11 +8,12 @@
 //! a secret in them, nothing is kept. What cannot be kept ends no run: the next one begins anew.
 
 use crate::run::action::{ActionEnv, SessionRun, carry};
-use crate::run::publish::{AUTHOR, PublishResult, Publisher};
+use crate::run::publish::{PublishResult, Publisher};
 use locum_agent::report::markdown;
 use locum_agent::session::id::SessionId;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::outcome::Outcome;
+use locum_forge::commits::CommitAuthor;
 use locum_workspace::repo::{CommitId, NewCommit, RepoError};
 
 /// A session with a larger journal is not kept.
@@ -133,7 +134,8 @@ async fn put(
 pub(super) fn work_commit(env: &ActionEnv<'_>, outcome: &Outcome) -> Result<CommitId, RepoError> {
     let touched = outcome.changes.iter().map(|change| change.path.clone()).collect();
     let (parent, message) = (&outcome.base, "locum: not published\n");
-    let new = NewCommit { parent, touched: &touched, message, author: AUTHOR };
+    let author = CommitAuthor::default();
+    let new = NewCommit { parent, touched: &touched, message, author: author.pair() };
     env.workspace.repo.commit(&new)
 }
 

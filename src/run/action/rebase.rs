@@ -10,7 +10,6 @@ use crate::run::action::earlier::EarlierWork;
 use crate::run::action::refs::HISTORY_COMMITS;
 use crate::run::action::{ActionEnd, ActionEnv, answer, refs, work_items};
 use crate::run::error::RunError;
-use crate::run::publish::AUTHOR;
 use crate::run::publish::own_branch::{BaseMerge, BranchUpdate};
 use crate::run::request::{RefusalNotice, RequestRefusal};
 use crate::run::run_request::RunRequest;
@@ -92,7 +91,8 @@ pub(super) async fn begin(
         return Ok(Rebase::Conflicts(ConflictTask { merge, branch, conflicts, words }));
     }
     let message = BaseMerge::message(&base, &branch, None);
-    let merged = repo.merge_keeping_ours((head, &tip), &message, AUTHOR);
+    let author = env.forge.commit_author().await;
+    let merged = repo.merge_keeping_ours((head, &tip), &message, author.pair());
     let merged = merged.map_err(RunError::internal)?;
     let permit = match admitted.config.policy.admit(PushMerge, &admitted.request.facts) {
         Ok(permit) => permit,

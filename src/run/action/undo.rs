@@ -9,7 +9,6 @@ use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::claim::{ClaimAnswer, ClaimRequest};
 use crate::run::action::{ActionEnd, ActionEnv, answer, claim, refs, work_items};
 use crate::run::error::RunError;
-use crate::run::publish::AUTHOR;
 use locum_agent::report::markdown::{code, inline};
 use locum_base::secret::Redactor;
 use locum_forge::commits::{ForgeCommit, TargetBranch};
@@ -102,11 +101,12 @@ async fn take_back(
     let tip = refs::fetch_head(env, pull_request, depth).await?;
     let subject = target.message.lines().next().unwrap_or_default();
     let message = message(subject, &target.id, comment);
+    let author = env.forge.commit_author().await;
     let new = NewRevert {
         tip: &tip,
         reverted: &CommitId(target.id.clone()),
         message: &message,
-        author: AUTHOR,
+        author: author.pair(),
     };
     let made = env.workspace.repo.revert(&new).map_err(RunError::internal)?;
     let Some(made) = made else {

@@ -5,11 +5,12 @@
 //! executable in it.
 
 use crate::run::plan::RunSubject;
-use crate::run::publish::{AUTHOR, Publisher};
+use crate::run::publish::Publisher;
 use crate::run::tree::TreeJudge;
 use locum_agent::report::{commit, title};
 use locum_agent::session::outcome::{CheckReport, Outcome, OutcomeWord};
 use locum_base::path::RepoPath;
+use locum_forge::commits::CommitAuthor;
 use locum_forge::sanitise;
 use locum_workspace::repo::{CommitId, NewCommit};
 
@@ -70,7 +71,11 @@ impl Publisher<'_> {
 
     /// Makes the commit of this run. The branch of the run before it is taken up again where it
     /// holds the very same change.
-    pub(super) fn commit(&self, outcome: &Outcome) -> Result<CommitId, String> {
+    pub(super) fn commit(
+        &self,
+        outcome: &Outcome,
+        author: &CommitAuthor,
+    ) -> Result<CommitId, String> {
         let plan = &self.run.plan;
         let facts = commit::CommitFacts {
             title: &self.done(outcome),
@@ -85,8 +90,12 @@ impl Publisher<'_> {
             &self.run.redactor,
         );
         let touched = outcome.changes.iter().map(|change| change.path.clone()).collect();
-        let new =
-            NewCommit { parent: &plan.base, touched: &touched, message: &message, author: AUTHOR };
+        let new = NewCommit {
+            parent: &plan.base,
+            touched: &touched,
+            message: &message,
+            author: author.pair(),
+        };
         self.workspace.repo.commit(&new).map_err(|error| error.to_string())
     }
 

@@ -83,6 +83,11 @@ const CURES: &[(&[&str], &str)] = &[
          environment variable",
     ),
     (
+        &["of the answer: "],
+        "what answered is not GitHub's API as Locum knows it: look at `GITHUB_API_URL` and at any \
+         proxy before it; what was asked for may be done all the same",
+    ),
+    (
         &["asks to wait", "failed at", "cannot reach", "timed out", "hung up", "could not resolve"],
         "GitHub did not take it now, see https://www.githubstatus.com: ask again later",
     ),
@@ -123,6 +128,7 @@ mod tests {
                 "Workflows",
             ),
             ("github failed at PATCH /x: 502 Bad Gateway", "ask again later"),
+            ("github failed at POST /x: cannot read `.` of the answer: EOF", "GITHUB_API_URL"),
             ("github asks to wait 60 s before POST /x", "ask again later"),
         ] {
             assert!(of(said).is_some_and(|cure| cure.contains(setting)), "{said}: {:?}", of(said));

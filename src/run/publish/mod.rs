@@ -53,9 +53,6 @@ pub(crate) const SEEN: &str = "eyes";
 /// Why a run that was cancelled after its session is not published, or not all of it.
 const CANCELLED: &str = "it was stopped from outside while its result was being published";
 
-/// Name and e-mail of the commits' author.
-pub const AUTHOR: (&str, &str) = ("Locum", "locum@users.noreply.github.com");
-
 /// What is known about publishing only when the run is over.
 #[derive(Clone, Copy, Debug)]
 pub struct RunEnd<'a> {
@@ -400,7 +397,8 @@ impl Publisher<'_> {
         }
         // What is judged is what is pushed: whatever the checks below do to the checkout, this
         // commit stays as it is.
-        let commit = self.commit(outcome)?;
+        let author = self.forge.commit_author().await;
+        let commit = self.commit(outcome, &author)?;
         let executables = self.judge(outcome, &self.run.plan.base, &commit)?;
         published
             .notes
@@ -419,7 +417,7 @@ impl Publisher<'_> {
                 let judged = JudgedCommit { base, id: commit, flaw: self.flaw(outcome) };
                 let (judged, remark) = self.follow(outcome, judged, form).await?;
                 published.remarks.extend(remark);
-                let judged = self.with_base(outcome, judged)?;
+                let judged = self.with_base(outcome, judged, &author)?;
                 published.remarks.extend(self.merge_remark());
                 match (&self.run.plan.subject, form) {
                     (RunSubject::PullRequest { head_branch, .. }, PublishForm::Commit) => {

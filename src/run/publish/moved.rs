@@ -4,11 +4,12 @@
 use std::collections::BTreeSet;
 
 use crate::run::plan::RunSubject;
+use crate::run::publish::Publisher;
 use crate::run::publish::own_branch::{BaseMerge, BranchUpdate, OwnBranch};
 use crate::run::publish::unpublished::Unpublished;
-use crate::run::publish::{AUTHOR, Publisher};
 use locum_agent::session::outcome::Outcome;
 use locum_base::path::RepoPath;
+use locum_forge::commits::CommitAuthor;
 use locum_policy::schema::PublishForm;
 use locum_workspace::git_binary::FetchDepth;
 use locum_workspace::merge::{Conflict, MergeSides};
@@ -91,6 +92,7 @@ impl Publisher<'_> {
         &self,
         outcome: &Outcome,
         judged: JudgedCommit,
+        author: &CommitAuthor,
     ) -> Result<JudgedCommit, String> {
         let Some(merge) = &self.destination.merges else { return Ok(judged) };
         let is_open = |path: &&RepoPath| {
@@ -118,7 +120,7 @@ impl Publisher<'_> {
         };
         let message = BaseMerge::message(&merge.branch, into, Some(plan.session.as_str()));
         let sides = (&judged.id, &merge.tip);
-        let merged = self.workspace.repo.merge_keeping_ours(sides, &message, AUTHOR);
+        let merged = self.workspace.repo.merge_keeping_ours(sides, &message, author.pair());
         let id = merged.map_err(|error| error.to_string())?;
         Ok(JudgedCommit { id, ..judged })
     }

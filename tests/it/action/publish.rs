@@ -21,6 +21,7 @@ fn with_form(form: &str) -> ActionFixture {
 #[test]
 fn commit_pushes_a_branch_and_opens_nothing() {
     let fixture = with_form("commit");
+    fixture.server.sign_in("our-app[bot]", "Bot");
     let issue = fixture.step(&Ask::comment("/locum code say hello"));
     assert_eq!(
         (issue.output("outcome"), issue.output("branch-name")),
@@ -28,6 +29,11 @@ fn commit_pushes_a_branch_and_opens_nothing() {
         "{issue:?}"
     );
     assert_eq!((issue.output("pull-request-number"), fixture.server.pulls().len()), ("", 0));
+    let author = ["log", "-1", "--format=%an <%ae>, %cn", "locum/issue-7-greeting-is-missing"];
+    assert_eq!(
+        fixture.remote(&author).trim(),
+        "our-app[bot] <41898282+our-app[bot]@users.noreply.127.0.0.1>, our-app[bot]"
+    );
     assert_eq!(
         fixture
             .remote(&["diff", "--name-only", "main", "locum/issue-7-greeting-is-missing"])
