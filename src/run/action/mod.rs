@@ -221,6 +221,7 @@ pub async fn run(
     if env.job.event_name == "schedule"
         && env.mistakes.is_none()
         && !env.inputs.dry_run
+        && !env.inputs.writes_bundle()
         && let Err(error) = sweep::repository(env).await
     {
         tracing::warn!(error = error.report(), "what runs left behind is not looked for");

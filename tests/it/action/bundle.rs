@@ -14,6 +14,7 @@ const BRANCH: &str = "locum/issue-7-greeting-is-missing";
 /// Two jobs of one workflow run, and the payload that both have.
 struct TwoJobs {
     fixture: ActionFixture,
+    event: &'static str,
     payload: Value,
 }
 
@@ -21,11 +22,11 @@ impl TwoJobs {
     fn asked(fixture: ActionFixture, body: &str) -> Self {
         fixture.make_shallow();
         let (_, payload) = payload(&Ask::comment(body));
-        Self { fixture, payload }
+        Self { fixture, event: "issue_comment", payload }
     }
 
     fn step(&self, inputs: &[(&str, &str)]) -> WorkflowStep {
-        self.fixture.step_with("issue_comment", &self.payload.to_string(), inputs)
+        self.fixture.step_with(self.event, &self.payload.to_string(), inputs)
     }
 
     fn file(&self) -> PathBuf {
@@ -34,9 +35,13 @@ impl TwoJobs {
 
     /// Runs the job that works. It may write nothing, and does not.
     fn work(&self) -> WorkflowStep {
+        self.work_with(&[])
+    }
+
+    fn work_with(&self, inputs: &[(&str, &str)]) -> WorkflowStep {
         let fixture = &self.fixture;
         let (writes, refs) = (fixture.server.writes(), fixture.remote(&["for-each-ref"]));
-        let step = self.step(&[("INPUT_BUNDLE", "write")]);
+        let step = self.step(&[&[("INPUT_BUNDLE", "write")], inputs].concat());
         assert_eq!(fixture.server.writes(), writes, "it only reads: {step:?}");
         assert_eq!(fixture.remote(&["for-each-ref"]), refs, "no ref is moved");
         assert_eq!(fixture.stage.git(&["status", "--porcelain"]), "");
@@ -266,6 +271,54 @@ fn what_needs_no_work_is_answered_by_the_job_that_publishes() {
     jobs.work();
     jobs.publish();
     assert!(jobs.fixture.server.comments(7).concat().contains("needs a workflow in one job"));
+}
+
+#[test]
+fn whatever_is_asked_the_first_job_only_reads() {
+    for body in [
+        "/locum nonsense",
+        "/locum code --mode=none say hello",
+        "/locum --dry-run say hello",
+        "/locum stop",
+        "/locum retry",
+        "/locum undo",
+        "/locum rebase",
+        "/locum status",
+        "/locum ask me",
+    ] {
+        let jobs = TwoJobs::asked(ActionFixture::new(), body);
+        jobs.work();
+        jobs.publish();
+        let answers = jobs.fixture.server.comments(7);
+        assert_eq!(answers.len(), 1, "{body}: {answers:#?}");
+    }
+    // A mistake of the set-up is said by the second job as well.
+    let jobs = TwoJobs::asked(ActionFixture::new(), "/locum code say hello");
+    let wrong = jobs.work_with(&[("INPUT_DRY_RUN", "maybe")]);
+    assert_eq!(wrong.code, Some(2), "{wrong:?}");
+}
+
+#[test]
+fn a_job_of_a_schedule_works_in_one_job_and_is_published_in_the_other() {
+    let asked = TwoJobs::asked(ActionFixture::new(), "");
+    let payload = json!({ "schedule": "*/5 * * * *" });
+    let jobs = TwoJobs { event: "schedule", payload, ..asked };
+    let worked = jobs.work();
+    assert_eq!((worked.code, worked.output("outcome")), (Some(0), "done"), "{worked:?}");
+    let published = jobs.publish();
+    assert_eq!((published.code, published.output("outcome")), (Some(0), "done"), "{published:?}");
+    assert_eq!(jobs.fixture.branches().len(), 1, "{published:?}");
+}
+
+#[test]
+fn a_run_that_has_to_be_counted_does_not_work_where_nothing_can_be_counted() {
+    let publish = "publish: { allow: [comment, commit, pull-request] }\n\
+                   budget: { daily: { cost_usd: 1.0 } }";
+    let jobs = TwoJobs::asked(ActionFixture::publishing(publish), "/locum code say hello");
+    let worked = jobs.work();
+    assert_eq!(worked.code, Some(2), "{worked:?}");
+    assert!(worked.output("final-message").contains("cannot keep count of it"), "{worked:?}");
+    jobs.refuses("there is no bundle at", "its log says why");
 }
 
 #[test]
