@@ -147,6 +147,10 @@ fn run_job(
     let review_base = Some(local_run::review_base(&workspace, named, &args.options)?);
     let jobs = job::read_all(&FileSource::Commit(&workspace.repo, base.clone()))?;
     let job = find(&jobs, &args.name)?;
+    if !job.alerts.is_empty() {
+        let message = format!("job `{}` is about alerts, which the Action alone reads", job.name);
+        return Err(RunError::usage("NAME", message));
+    }
     let local = LocalRun {
         folder: workspace.checkout.root().to_owned(),
         stands_for: None,

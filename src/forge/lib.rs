@@ -1,5 +1,6 @@
 //! Where work comes from and results go. GitHub and `local` (a folder).
 
+pub mod alerts;
 pub mod attachments;
 pub mod checks;
 pub mod command;
@@ -19,6 +20,7 @@ use jiff::Timestamp;
 use serde::Deserialize as _;
 use serde::de::value::{Error as ValueError, StrDeserializer};
 
+use crate::alerts::AlertSource;
 use crate::checks::FailedCheck;
 use crate::commits::{CommitAuthor, ForgeCommit};
 use crate::event::{EventChecks, EventSubject};
@@ -125,6 +127,9 @@ pub trait Forge: Send + Sync {
         commit: &'a str,
         checks: &'a EventChecks,
     ) -> BoxFuture<'a, Result<Vec<Option<String>>, ForgeError>>;
+
+    /// Reads the latest open alerts of a source, one line each, in the words of others.
+    fn alerts(&self, source: AlertSource) -> BoxFuture<'_, Result<Vec<String>, ForgeError>>;
 
     /// Asks how a workflow run ended; `None` while it has not.
     fn workflow_run_end<'a>(

@@ -22,8 +22,9 @@ use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Diagnostics;
 use locum_files::rejection::Rejection;
 use locum_files::section::{Mapping, Section};
-use locum_files::shape::{AnyObject, AnyText, ExactNumber, ListOf, OneOf, ParsedText};
+use locum_files::shape::{AnyObject, AnyText, AtLeastOne, ExactNumber, ListOf, OneOf, ParsedText};
 use locum_files::yaml::YamlDocument;
+use locum_forge::alerts::{ALERT_SOURCES, AlertSource};
 use locum_modes::access::{self, TaskPurpose, ToolOffer};
 use locum_modes::prompts::PromptFile;
 use locum_modes::{Mode, ModeSet};
@@ -60,6 +61,8 @@ pub struct Job {
     pub work: JobWork,
     /// What becomes of its pull request that is still open.
     pub on_open: OnOpen,
+    /// Whose open alerts it is about; it is left out while there are none.
+    pub alerts: Vec<AlertSource>,
     /// What its pull requests are given in place of what the policy says.
     pub pull_request: PullRequestOverrides,
 }
@@ -263,6 +266,9 @@ fn read(name: &str, section: &mut Section<'_>) -> Option<Job> {
         "While the job's pull request is open: `update` does the work again, `skip` does nothing.",
         OneOf(&[("update", OnOpen::Update), ("skip", OnOpen::Skip)]),
     );
+    let about = "Whose open alerts the task is about; without one the job is left out.";
+    let alerts = section.key("alerts", about, AtLeastOne(OneOf(ALERT_SOURCES)));
+    let alerts = alerts.unwrap_or_default();
     let about = "What its pull requests are given, in place of the same keys of the policy.";
     let publish = section.key("publish", about, Mapping("publish", read_overrides));
     let pull_request = publish.unwrap_or_default();
@@ -277,7 +283,7 @@ fn read(name: &str, section: &mut Section<'_>) -> Option<Job> {
     };
     let on_open = on_open.unwrap_or_default();
     let name = name.to_owned();
-    Some(Job { name, description, schedule, mode, work, on_open, pull_request })
+    Some(Job { name, description, schedule, mode, work, on_open, alerts, pull_request })
 }
 
 /// Fields of a cron expression, with the numbers each may hold.

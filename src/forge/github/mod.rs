@@ -3,6 +3,7 @@
 //!
 //! How our own comments are found again: `comments`.
 
+mod alerts;
 mod answers;
 mod attachments;
 mod check_runs;
@@ -27,6 +28,7 @@ use jiff::Timestamp;
 use serde_json::json;
 use tokio::sync::OnceCell;
 
+use crate::alerts::AlertSource;
 use crate::checks::FailedCheck;
 use crate::commits::{CommitAuthor, ForgeCommit};
 use crate::event::{EventChecks, EventSubject};
@@ -217,6 +219,10 @@ impl Forge for GitHub {
         checks: &'a EventChecks,
     ) -> BoxFuture<'a, Result<Vec<Option<String>>, ForgeError>> {
         self.read_check_ends(commit, checks).boxed()
+    }
+
+    fn alerts(&self, source: AlertSource) -> BoxFuture<'_, Result<Vec<String>, ForgeError>> {
+        self.read_alerts(source).boxed()
     }
 
     fn attachment<'a>(&'a self, address: &'a str) -> BoxFuture<'a, Result<Vec<u8>, ForgeError>> {

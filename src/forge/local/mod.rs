@@ -15,6 +15,7 @@ use futures::future::BoxFuture;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::alerts::AlertSource;
 use crate::checks::FailedCheck;
 use crate::commits::{CommitAuthor, ForgeCommit};
 use crate::event::{EventChecks, EventSubject};
@@ -238,6 +239,10 @@ impl Forge for LocalForge {
         checks: &'a EventChecks,
     ) -> BoxFuture<'a, Result<Vec<Option<String>>, ForgeError>> {
         futures::future::ready(self.unknown(&format!("the checks {}", checks.id))).boxed()
+    }
+
+    fn alerts(&self, source: AlertSource) -> BoxFuture<'_, Result<Vec<String>, ForgeError>> {
+        futures::future::ready(self.unknown(&format!("alerts of {}", source.as_str()))).boxed()
     }
 
     fn workflow_run_end<'a>(

@@ -6,6 +6,7 @@
 //! default branch or a pull request's base. They are loaded once for all runs of the event.
 
 mod admission;
+mod alerts;
 mod answer;
 mod bundle;
 mod carry;
@@ -455,6 +456,10 @@ async fn claimed(
     claim: &mut Claim<'_>,
 ) -> Result<ActionEnd, RunError> {
     let event = &admitted.event;
+    let alerts = match alerts::materials(env, &item).await? {
+        Ok(alerts) => alerts,
+        Err(why) => return Ok(ActionEnd::Skipped(why)),
+    };
     let earlier = match earlier::find(env, admitted, &item).await? {
         Beginning::Anew => None,
         Beginning::With(earlier) => Some(earlier),
@@ -478,6 +483,7 @@ async fn claimed(
     let is_from_base = event.pull_request.is_some() || base_branch == start;
     let check = item.check_name();
     let mut request = work_items::run_request(admitted, item, base, material);
+    request.materials.extend(alerts);
     let bundle = match &env.inputs.bundle {
         Some(BundleInput { step: BundleStep::Publish, file }) => {
             Some(ReceivedBundle::read(env, file, &request).await?)

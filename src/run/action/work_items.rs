@@ -10,6 +10,7 @@ use crate::run::plan::RunSubject;
 use crate::run::request::{CommandFlags, RefusalNotice, RequestRefusal};
 use crate::run::run_request::{Overrides, RunRequest};
 use crate::run::task_material::{TaskAuthor, TaskMaterial};
+use locum_forge::alerts::AlertSource;
 use locum_forge::event::{EventKind, EventSubject};
 use locum_modes::prompts::checks::Check;
 use locum_modes::prompts::task::seen_of_markdown;
@@ -29,6 +30,8 @@ pub(super) struct WorkItem {
     job: Option<(String, RunSubject)>,
     work: Option<JobWork>,
     on_open: OnOpen,
+    /// Whose open alerts it is about.
+    alerts: Vec<AlertSource>,
     /// The check that it makes: what it is called by, and its name for people.
     check: Option<(String, String)>,
 }
@@ -44,6 +47,7 @@ impl WorkItem {
             job: None,
             work: None,
             on_open: OnOpen::Update,
+            alerts: Vec::new(),
             check: Some((check.slug.clone(), check.name.clone())),
         }
     }
@@ -66,6 +70,11 @@ impl WorkItem {
     /// Returns what it does about its pull request that is still open.
     pub(super) fn on_open(&self) -> OnOpen {
         self.on_open
+    }
+
+    /// Returns whose open alerts it is about.
+    pub(super) fn alerts(&self) -> &[AlertSource] {
+        &self.alerts
     }
 
     /// Returns the mode it asks for.
@@ -145,6 +154,7 @@ pub(super) fn work_items(
         job: None,
         work: None,
         on_open: OnOpen::Update,
+        alerts: Vec::new(),
         check: None,
     }])
 }
@@ -205,6 +215,7 @@ fn of_job(job: &Job) -> WorkItem {
         job: Some((job.name.clone(), job.subject())),
         work: Some(job.work.clone()),
         on_open: job.on_open,
+        alerts: job.alerts.clone(),
         check: None,
     }
 }

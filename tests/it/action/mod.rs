@@ -2,6 +2,7 @@
 //! and what a remote received.
 
 mod again;
+mod alerts;
 mod bundle;
 mod ceilings;
 mod chaos;

@@ -98,6 +98,7 @@ struct World {
     files: Vec<Value>,
     commits: Vec<Value>,
     milestones: Vec<Value>,
+    alerts: Vec<Value>,
     attachments: Vec<Attachment>,
     git: Option<GitDatabase>,
     requests: Vec<Recorded>,
@@ -210,6 +211,12 @@ impl GitHubServer {
     /// Says which commits every pull request has: `sha` and `commit.message` of each.
     pub fn change_commits(&self, commits: &[Value]) {
         self.world.lock().unwrap().commits = commits.to_vec();
+    }
+
+    /// Adds an open alert of `code-scanning` or `dependabot`.
+    pub fn add_alert(&self, source: &str, mut alert: Value) {
+        alert["source"] = json!(source);
+        self.world.lock().unwrap().alerts.push(alert);
     }
 
     /// Adds an open milestone.
@@ -538,6 +545,9 @@ impl World {
                 (404, _) => edit(&mut self.pulls, "number", number, body),
                 edited => edited,
             },
+            ("GET", [source, "alerts"]) => {
+                page(self.alerts.iter().filter(|alert| alert["source"] == *source), &query)
+            }
             ("GET", ["milestones"]) => page(self.milestones.iter(), &query),
             ("POST", ["issues", number, "assignees"]) => self.assign(number_of(number), body),
             ("POST", ["pulls", number, "requested_reviewers"]) => {
