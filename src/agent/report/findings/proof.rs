@@ -12,15 +12,23 @@ const SHOWN_BY: &str = "shown by `";
 
 /// What only the program says.
 const RAN: &str = "Locum ran it in this review";
+/// Ends that are said of a command that ran several times.
+const ENDS_SHOWN: usize = 5;
 const NOT_RUN: &str = "Locum did not run this command in this review";
 
 /// Adds to a finding how the command ended that is said to show it, or that it was not run.
 pub(super) fn checked(finding: Finding, commands: &[CommandReport]) -> Finding {
     let finding = without_ours(finding);
     let Some(named) = named(&finding.body) else { return finding };
-    let said = match commands.iter().rev().find_map(|ran| end_of(named, ran)) {
-        Some(ended) => format!("{RAN}: {ended}."),
-        None => format!("{NOT_RUN}."),
+    let ends: Vec<String> = commands.iter().filter_map(|ran| end_of(named, ran)).collect();
+    let said = match ends.as_slice() {
+        [] => format!("{NOT_RUN}."),
+        [ended] => format!("{RAN}: {ended}."),
+        // On the base, say, or with a fix: which of them counts is for the reader.
+        ends => {
+            let first = ends.get(..ENDS_SHOWN).unwrap_or(ends).join(", then ");
+            format!("{RAN} {} times: {first}.", ends.len())
+        }
     };
     Finding { body: format!("{}\n\n{said}", finding.body), ..finding }
 }
@@ -105,7 +113,10 @@ mod tests {
             (vec![ran("pytest t.py", 1)], "Locum ran it in this review: exit 1."),
             (vec![ran(built, 2)], "Locum ran it in this review: exit 2."),
             (vec![part], "Locum ran it in this review: exit 134."),
-            (vec![ran("pytest t.py", 1), ran(script, 0)], "Locum ran it in this review: exit 0."),
+            (
+                vec![ran("pytest t.py", 1), ran(script, 0)],
+                "Locum ran it in this review 2 times: exit 1, then exit 0.",
+            ),
             (
                 vec![ran("pytest t.pyc", 1), ran("echo pytest t.py", 1)],
                 "Locum did not run this command in this review.",
