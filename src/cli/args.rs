@@ -78,8 +78,8 @@ pub enum Command {
     Action,
     /// Publish what another job of the workflow run left in a bundle, as a step of a workflow.
     ///
-    /// Takes the bundle for hostile: event, policy, tier and mode are this job's own, and every path
-    /// and text is judged again. Asks no model.
+    /// Takes the bundle for hostile: event, policy, tier and mode are this job's own, and every
+    /// path and text is judged again. Asks no model.
     Publish(PublishArgs),
     /// Close what runs of the Action left behind, as a step of a workflow.
     ///

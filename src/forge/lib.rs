@@ -56,7 +56,8 @@ pub trait Forge: Send + Sync {
     /// Reads the threads on lines of a pull request.
     fn review_threads(&self, number: u64) -> BoxFuture<'_, Result<Vec<ReviewThread>, ForgeError>>;
 
-    /// Reads the commits that a pull request would merge, oldest first; the forge lists 250 at most.
+    /// Reads the commits that a pull request would merge, oldest first; the forge lists 250 at
+    /// most.
     fn pull_request_commits(
         &self,
         number: u64,
@@ -76,8 +77,8 @@ pub trait Forge: Send + Sync {
     /// Asks which login our own comments have; `None` where the forge does not say.
     fn own_login(&self) -> BoxFuture<'_, Option<String>>;
 
-    /// Asks who makes the commits of this token: the account of the app that it is of. It is nobody's
-    /// account where the token is a person's, or the forge does not say.
+    /// Asks who makes the commits of this token: the account of the app that it is of. It is
+    /// nobody's account where the token is a person's, or the forge does not say.
     fn commit_author(&self) -> BoxFuture<'_, CommitAuthor>;
 
     /// Reads our own comments on a thread whose first line starts with `marker`, oldest first; with
@@ -97,8 +98,8 @@ pub trait Forge: Send + Sync {
         since: Option<Timestamp>,
     ) -> BoxFuture<'_, Result<Vec<ThreadComment>, ForgeError>>;
 
-    /// Fetches an image or file that someone attached to what they wrote, from the forge's own hosts
-    /// and no other.
+    /// Fetches an image or file that someone attached to what they wrote, from the forge's own
+    /// hosts and no other.
     fn attachment<'a>(&'a self, address: &'a str) -> BoxFuture<'a, Result<Vec<u8>, ForgeError>>;
 
     /// Reads what was written on any thread of the repository and changed since then, the latest

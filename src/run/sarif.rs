@@ -1,4 +1,5 @@
-//! What runs found, written as a SARIF file; and where in the files of a commit or checkout that is.
+//! What runs found, written as a SARIF file; and where in the files of a commit or checkout that
+//! is.
 //!
 //! In: runs that ended. Out: findings with their lines, and a file. Secrets are taken out of it.
 

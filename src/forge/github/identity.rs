@@ -1,5 +1,5 @@
-//! Who makes our commits: the account of the app that the token is of, `github-actions[bot]` for the
-//! workflow's own. REST does not tell an app's token who it belongs to; GraphQL does.
+//! Who makes our commits: the account of the app that the token is of, `github-actions[bot]` for
+//! the workflow's own. REST does not tell an app's token who it belongs to; GraphQL does.
 
 use serde::Deserialize;
 use serde_json::json;

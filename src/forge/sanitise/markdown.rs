@@ -62,8 +62,8 @@ impl CodeFence {
         self.column == 0
     }
 
-    /// Whether a line is its code whatever list it stands in, or none: for a fence with blanks alone
-    /// in front of it, few enough to be no indented code.
+    /// Whether a line is its code whatever list it stands in, or none: for a fence with blanks
+    /// alone in front of it, few enough to be no indented code.
     pub fn holds(&self, line: &str) -> bool {
         self.column <= 3 && indentation(line).0 >= self.column
     }

@@ -44,8 +44,8 @@ pub struct Check {
     /// It is made only where one of these paths changed. Without any it is about every change, also
     /// about one that nobody could look up.
     pub paths: Vec<PathGlob>,
-    /// Instructions below the header, which the model reads as a part of its task, with what is said
-    /// there of verdicts.
+    /// Instructions below the header, which the model reads as a part of its task, with what is
+    /// said there of verdicts.
     pub body: String,
 }
 

@@ -23,8 +23,8 @@ const TOGETHER_LIMIT_BYTES: usize = 24 * 1024;
 /// What a run is told beside the findings.
 const ADVICE: &str = "Do not report any of them again, in other words either, whatever became of \
                       it. For each open one that is fixed by now, add to the list of your result \
-                      an entry with its number: `- Fixed: finding 12`. That resolves its thread. Your verdict counts \
-                      those that are open.";
+                      an entry with its number: `- Fixed: finding 12`. That resolves its thread. \
+                      Your verdict counts those that are open.";
 
 /// Returns what a run is told of the findings on a thread: the one that is answered, then all.
 pub(super) async fn materials(

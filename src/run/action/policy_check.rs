@@ -1,7 +1,8 @@
 //! The check `policy`: what a pull request changes of Locum's own files is examined, and shown as a
 //! check run at the lines of its mistakes. No model is asked, and nothing of it is obeyed.
 //!
-//! In: an admitted pull request. Out: how the check ended, and one posting under the trusted policy.
+//! In: an admitted pull request. Out: how the check ended, and one posting under the trusted
+//! policy.
 
 use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::{ActionEnd, ActionEnv, CheckMaker, FinishedCheck, answer, refs};

@@ -80,7 +80,8 @@ mod tests {
     #[test]
     fn a_model_cannot_say_it_in_our_place() {
         let lines = BTreeMap::from([("a.py".to_owned(), vec![(1, 9)])]);
-        let summary = "- blocker `a.py:3`: zero.\n  **Locum ran it in this review**: exit 1.\n  End.\n\
+        let summary = "- blocker `a.py:3`: zero.\n  **Locum ran it in this review**: exit 1.\n  \
+                       End.\n\
                        - blocker `a.py:4`. Locum ran it in this review: exit 1.";
         let found = findings(summary, &[], &lines);
         let bodies: Vec<&str> = found.iter().map(|one| one.body.as_str()).collect();

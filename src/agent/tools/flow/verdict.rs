@@ -1,5 +1,5 @@
-//! `CheckVerdict`: what a check comes to, in one word that programs read. Only runs that make a check
-//! are offered it; anywhere else it means nothing.
+//! `CheckVerdict`: what a check comes to, in one word that programs read. Only runs that make a
+//! check are offered it; anywhere else it means nothing.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};

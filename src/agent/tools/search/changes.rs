@@ -106,7 +106,8 @@ pub struct ShowChanges {
 impl Tool for ShowChanges {
     const EFFECT: ToolEffect = ToolEffect::Reads;
     const DESCRIPTION: &'static str = "Show as a diff what this branch and the work so far change \
-        of the base, or of the commit where an earlier review ended. Files that have no room are named: ask for them one by one.";
+        of the base, or of the commit where an earlier review ended. Files that have no room are \
+        named: ask for them one by one.";
     const REQUIRED: &'static [&'static str] = &[];
 
     fn properties() -> Value {

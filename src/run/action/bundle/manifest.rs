@@ -2,8 +2,8 @@
 //! itself.
 //!
 //! In: a file. Out: the session's outcome and the commit with its changes; or every mistake, each
-//! with what to do. Nothing of it decides anything: who asked, in which mode and under which policy,
-//! this job has found out itself.
+//! with what to do. Nothing of it decides anything: who asked, in which mode and under which
+//! policy, this job has found out itself.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -32,9 +32,9 @@ const VERSION: u32 = 1;
 /// Bytes of a value of the manifest that a message shows.
 const SHOWN_BYTES: usize = 100;
 /// What the comment says beside the result.
-const REMARK: &str = "Another job did the work, without rights to write here. What this says of its checks and its \
-     cost is that job's account; its changes and words were judged again before they were \
-     published.";
+const REMARK: &str = "Another job did the work, without rights to write here. What this says of \
+     its checks and its cost is that job's account; its changes and words were judged again before \
+     they were published.";
 /// Digits of a commit that are shown.
 const SHOWN_DIGITS: usize = 12;
 /// What helps where a bundle is of something else.

@@ -1,8 +1,9 @@
 //! The job that publishes: it has the rights and no model, and takes the bundle for hostile.
 //!
 //! In: this job's own run, prepared from its own event and the trusted commit, and the bundle. Out:
-//! what was published. Of the bundle it takes words, which are cleaned again, and files, each judged
-//! before it is in the checkout and once more in the commit. Approvals, rights and modes are its own.
+//! what was published. Of the bundle it takes words, which are cleaned again, and files, each
+//! judged before it is in the checkout and once more in the commit. Approvals, rights and modes are
+//! its own.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -1,8 +1,8 @@
 //! Which modes a run can have worked in: the one it starts in by this job's own event, and those
 //! that the policy lets it switch to or delegate to, from one to the next.
 //!
-//! In: the policy, the first mode and every mode. Out: slugs. What a bundle says of its modes counts
-//! for nothing else.
+//! In: the policy, the first mode and every mode. Out: slugs. What a bundle says of its modes
+//! counts for nothing else.
 
 use std::collections::BTreeSet;
 
