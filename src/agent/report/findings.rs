@@ -302,7 +302,12 @@ fn entries(text: &str) -> Vec<String> {
                 found.push(item.to_owned());
                 open = true;
             }
-            None if content.is_empty() => {}
+            None if content.is_empty() => {
+                // What follows may be code by its indentation alone.
+                if let Some(entry) = found.last_mut().filter(|_| open) {
+                    entry.push('\n');
+                }
+            }
             None if depth == 0 => open = false,
             None => {
                 if let Some(entry) = found.last_mut().filter(|_| open) {
@@ -314,7 +319,7 @@ fn entries(text: &str) -> Vec<String> {
             }
         }
     }
-    found
+    found.iter().map(|entry| entry.trim_end().to_owned()).collect()
 }
 
 /// Returns whether a text begins with something like `path:3`, a few words after its start.

@@ -153,9 +153,19 @@ fn a_list_below_a_finding_is_part_of_it_and_one_below_a_heading_is_not() {
     let found = findings(summary, &[], &lines);
     let said: Vec<(u32, &str)> = found.iter().map(|one| (one.first, one.body.as_str())).collect();
     let whole =
-        "**blocker** `src/a.rs:3`: for each of\n- `x`;\n  - deep\n- see `src/a.rs:5`.\nFix: no.";
+        "**blocker** `src/a.rs:3`: for each of\n- `x`;\n  - deep\n- see `src/a.rs:5`.\n\nFix: no.";
     assert_eq!(
         said,
         [(3, whole), (4, "`src/a.rs:4` nit"), (6, "`src/a.rs:6`"), (7, "`src/a.rs:7`")]
     );
+}
+
+#[test]
+fn code_by_indentation_stays_code_within_a_finding() {
+    let lines = BTreeMap::from([("src/a.rs".to_owned(), vec![(1, 9)])]);
+    let summary =
+        "- nit `src/a.rs:3`. Test:\n\n      if x:\n\n          y\n\n  End.\n\nAfter\n  it";
+    let found = findings(summary, &[], &lines);
+    let bodies: Vec<&str> = found.iter().map(|one| one.body.as_str()).collect();
+    assert_eq!(bodies, ["nit `src/a.rs:3`. Test:\n\n    if x:\n\n        y\n\nEnd."]);
 }
