@@ -15,6 +15,7 @@ use crate::run::request::{
 };
 use crate::run::source::FileSource;
 use crate::run::trusted::TrustedConfig;
+use locum_forge::commits::CommitAuthor;
 use locum_forge::event::{EventKind, EventSubject, Trigger};
 use locum_forge::{ForgeError, ForgePermission, PullRequest, Thread};
 use locum_policy::Policy;
@@ -104,8 +105,10 @@ pub(super) async fn admit<'a>(
         Ok(event) => event,
         Err(why) => return Ok(skipped("pull-request", &why)),
     };
-    // Checks of our own pull request have no actor.
-    let is_ours = event.pull_request.as_ref().is_some_and(is_ours);
+    // Checks of our own pull request, or of what we pushed, have no actor.
+    let own_login = own_login(env, trigger).await;
+    let is_ours = event.pull_request.as_ref().is_some_and(is_ours)
+        || request::who::is_own(trigger, own_login.as_deref());
     if trigger.kind == EventKind::ChecksEnded
         && !is_ours
         && !env.inputs.allows_user(&trigger.actor.login)
@@ -115,6 +118,18 @@ pub(super) async fn admit<'a>(
     let config = if event.trusted == default_tip { at_default } else { load(env, &event.trusted)? };
     let Some(config) = config else { return Ok(Admission::NoPolicy(event.trusted)) };
     decide(env, event, config).await
+}
+
+/// Asks who we are. For checks that ended, GitHub names the account of whoever pushed, so that of an
+/// app's token is asked for in the way that tells it.
+async fn own_login(env: &ActionEnv<'_>, trigger: &Trigger) -> Option<String> {
+    match env.forge.own_login().await {
+        None if trigger.kind == EventKind::ChecksEnded => {
+            let author = env.forge.commit_author().await;
+            (author != CommitAuthor::default()).then_some(author.name)
+        }
+        known => known,
+    }
 }
 
 /// Finds what an event is about and the commit that judges it; the inner error says why it is about
@@ -175,7 +190,7 @@ async fn decide<'a>(
         Ok(false) | Err(_) => None,
     };
     let profiles: Vec<String> = config.settings.values.models.profiles.keys().cloned().collect();
-    let own_login = env.forge.own_login().await;
+    let own_login = own_login(env, trigger).await;
     let asked = async {
         let permission = permission(env, trigger, &trigger.actor.login).await?;
         Ok((permission, restarted_by(env, trigger).await?))

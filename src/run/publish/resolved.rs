@@ -6,7 +6,7 @@
 
 use crate::run::plan::RunSubject;
 use crate::run::publish::unpublished::NotPosted;
-use crate::run::publish::{Publication, Publisher};
+use crate::run::publish::{Publication, PublishResult, Publisher};
 use locum_agent::report::findings::{self, KnownFinding};
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_forge::posts::Posting;
@@ -35,8 +35,12 @@ impl Publisher<'_> {
         {
             return;
         }
-        let head = published.result.head().unwrap_or(head_sha);
-        let head = CommitId(head.to_owned());
+        // A pull request of the run's own changes nothing of this one.
+        let head = match &published.result {
+            PublishResult::Commit { id, .. } => id,
+            _ => head_sha,
+        };
+        let head = CommitId(head.clone());
         let fixed = match self.known_threads(*number).await {
             Ok(known) => {
                 let named = known.into_iter().filter(|(thread, _)| named.contains(&thread.first));

@@ -1,7 +1,5 @@
 //! `Ask`: what an event asks for, and how the run is started by that.
 
-use crate::run::publish::own_branch::is_ours;
-use locum_forge::PullRequest;
 use locum_forge::command::CommentCommand;
 use locum_policy::intent::TriggerKind;
 use locum_policy::schema::events::EventRule;
@@ -31,16 +29,6 @@ impl Ask<'_> {
             Self::Command(_) => TriggerKind::Comment,
             Self::Rule(rule) | Self::Passed(rule) => rule.kind,
             Self::Way(kind) => *kind,
-        }
-    }
-
-    /// Returns true where nobody asks: by a schedule, where checks of our own pull request failed,
-    /// or where checks passed.
-    pub(super) fn is_without_actor(&self, pull_request: Option<&PullRequest>) -> bool {
-        match (self, self.kind()) {
-            (Self::Passed(_), _) | (_, TriggerKind::Schedule) => true,
-            (_, TriggerKind::CiFailure) => pull_request.is_some_and(is_ours),
-            _ => false,
         }
     }
 }

@@ -17,9 +17,6 @@ use locum_forge::sanitise::BODY_LIMIT_CHARS;
 use locum_policy::intent::TriggerKind;
 use locum_policy::schema::{Forks, Triggers};
 
-/// Login of comments made with a workflow's own token: possibly ours, so never to be obeyed.
-const WORKFLOW_LOGIN: &str = "github-actions[bot]";
-
 pub(super) fn screen_repository(
     trigger: &Trigger,
     known: &JobFacts<'_>,
@@ -162,15 +159,6 @@ fn screen_schedule(trigger: &Trigger, known: &JobFacts<'_>) -> Result<(), Reques
     let default = known.default_branch_of(trigger);
     if default.is_empty() || known.git_ref.strip_prefix("refs/heads/") != Some(default) {
         return Err(silent("schedule-branch", "schedules run on the default branch only"));
-    }
-    Ok(())
-}
-
-pub(super) fn screen_own(trigger: &Trigger, own_login: Option<&str>) -> Result<(), RequestRefusal> {
-    let login = trigger.actor.login.as_str();
-    let own = is(login, WORKFLOW_LOGIN) || own_login.is_some_and(|own| is(login, own));
-    if own {
-        return Err(silent("own-output", "own output never starts a run"));
     }
     Ok(())
 }

@@ -8,18 +8,19 @@
 mod ask;
 pub(crate) mod event;
 pub(crate) mod rules;
-mod who;
+pub(crate) mod who;
 pub(crate) mod words;
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::run::request::ask::Ask;
 use crate::run::request::event::{
-    find_ask, fork_is_read_only, screen_bot, screen_own, screen_rate, screen_repository,
-    screen_thread,
+    find_ask, fork_is_read_only, screen_bot, screen_rate, screen_repository, screen_thread,
 };
 use crate::run::request::rules::EventFacts;
-use crate::run::request::who::{admit_tier, is_listed, screen_restart, tier_of};
+use crate::run::request::who::{
+    admit_tier, has_no_actor, is_listed, screen_own, screen_restart, tier_of,
+};
 use locum_agent::session::recorded::PersonDecision;
 use locum_forge::event::Trigger;
 use locum_forge::{ForgePermission, PullRequest};
@@ -266,7 +267,7 @@ pub fn examine(
     };
     let command = ask.command();
     let is_answer = trigger.comment.as_ref().is_some_and(|asks| asks.in_reply_to.is_some());
-    if !ask.is_without_actor(known.pull_request) {
+    if !has_no_actor(&ask, trigger, known) {
         let own = screen_own(trigger, known.own_login);
         checks.take("it is not our own output", CheckAuthority::Event, own);
         checks.take(

@@ -3,6 +3,7 @@
 //! In: the trigger, the policy's settings and what the forge answered. Out: the tier, or the rule
 //! that refuses.
 
+use crate::run::publish::own_branch::is_ours;
 use crate::run::request::ask::Ask;
 use crate::run::request::{RefusalNotice, RequestFacts, RequestRefusal, silent};
 use locum_forge::ForgePermission;
@@ -11,6 +12,9 @@ use locum_forge::event::{Actor, Trigger};
 use locum_policy::actors::{ActorFacts, Tier};
 use locum_policy::intent::TriggerKind;
 use locum_policy::schema::{ListedUser, Triggers};
+
+/// Login of comments made with a workflow's own token: possibly ours, so never to be obeyed.
+const WORKFLOW_LOGIN: &str = "github-actions[bot]";
 
 /// What a command is for, as far as it matters who may use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +37,31 @@ impl CommandPurpose {
     }
 }
 
+pub(super) fn screen_own(trigger: &Trigger, own_login: Option<&str>) -> Result<(), RequestRefusal> {
+    if is_own(trigger, own_login) {
+        return Err(silent("own-output", "own output never starts a run"));
+    }
+    Ok(())
+}
+
+/// Returns whether we caused an event ourselves: by the workflow's own token, or by ours.
+pub(crate) fn is_own(trigger: &Trigger, own_login: Option<&str>) -> bool {
+    let login = trigger.actor.login.as_str();
+    is(login, WORKFLOW_LOGIN) || own_login.is_some_and(|own| is(login, own))
+}
+
+/// Returns true where nobody asks: by a schedule, where checks of our own pull request failed or
+/// those of what we pushed, or where checks passed.
+pub(super) fn has_no_actor(ask: &Ask<'_>, trigger: &Trigger, known: &RequestFacts<'_>) -> bool {
+    match (ask, ask.kind()) {
+        (Ask::Passed(_), _) | (_, TriggerKind::Schedule) => true,
+        (_, TriggerKind::CiFailure) => {
+            known.pull_request.is_some_and(is_ours) || is_own(trigger, known.own_login)
+        }
+        _ => false,
+    }
+}
+
 /// Returns the actor's tier by the forge's answer, never by the event's claim.
 pub(super) fn tier_of(
     trigger: &Trigger,
@@ -40,8 +69,8 @@ pub(super) fn tier_of(
     triggers: &Triggers,
     known: &RequestFacts<'_>,
 ) -> Result<Tier, RequestRefusal> {
-    if ask.is_without_actor(known.pull_request) {
-        // Checks of our own pull request failed: what goes on is a program's work.
+    if has_no_actor(ask, trigger, known) {
+        // Checks of what we made failed: what goes on is a program's work.
         let is_schedule = ask.kind() == TriggerKind::Schedule;
         return Ok(if is_schedule { Tier::Schedule } else { Tier::Bot });
     }

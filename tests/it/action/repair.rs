@@ -5,6 +5,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
+use crate::support::github::Fault;
 
 const ENTRY: &str = "ci_failure: { workflows: [CI], mode: code }";
 
@@ -188,6 +189,42 @@ fn a_hopeless_job_is_handed_over_after_its_attempts_once() {
         assert!(over[0].contains("`/locum fix`"), "{over:#?}");
     }
     assert_eq!(reruns(&fixture), 0);
+}
+
+#[test]
+fn a_labelled_pull_request_is_repaired_again_after_our_own_push() {
+    let entry = "ci_failure: { workflows: [CI], mode: code, label: locum-ci, tiers: [maintainer] }";
+    // An app's token does not learn its login from REST.
+    for login in ["locum-bot", "our-app[bot]"] {
+        let fixture = ActionFixture::started_by(entry);
+        fixture.pull_request(false);
+        fixture.server.label_pull(8, "locum-ci");
+        if login != "locum-bot" {
+            fixture.server.sign_in(login, "Bot");
+            fixture
+                .server
+                .fail(Fault::status("GET /user", 403, "Resource not accessible").lasting());
+        }
+        let sent = |run: u64, sender: Value, own_run| {
+            let mut failed = ended(&fixture, 8, (run, 2), "failure");
+            failed["sender"] = sender;
+            step(&fixture, &failed, own_run)
+        };
+        let first = sent(69, json!({ "login": "alice", "type": "User", "id": 1 }), 5001);
+        assert_eq!(first.output("outcome"), "done", "{first:?}");
+        // What it pushed fails, and so do jobs that it ran again: the forge names its own account.
+        let second = sent(69, json!({ "login": login, "type": "Bot", "id": 5 }), 5002);
+        // The scripted model has nothing else to write.
+        assert_eq!(second.output("outcome"), "nothing-to-do", "{login}: {second:?}");
+        let comments = fixture.server.comments(8).concat();
+        assert!(comments.contains("This is repair 2 of 3 here."), "{comments}");
+        let other = sent(69, json!({ "login": "other[bot]", "type": "Bot", "id": 6 }), 5003);
+        assert_eq!(
+            (other.output("outcome"), other.output("session-id")),
+            ("skipped", ""),
+            "{other:?}"
+        );
+    }
 }
 
 #[test]

@@ -40,6 +40,13 @@ impl GitHubServer {
         said.map(|one| (one["below"].as_u64(), text(one), one["reactions"].clone())).collect()
     }
 
+    /// Puts a label on a pull request.
+    pub fn label_pull(&self, number: u64, label: &str) {
+        let mut world = self.world.lock().unwrap();
+        let pull = world.pulls.iter_mut().find(|pull| pull["number"] == number).unwrap();
+        pull["labels"] = json!([{ "name": label }]);
+    }
+
     /// Returns the ids of the comments whose threads are resolved.
     pub fn resolved(&self) -> Vec<u64> {
         self.world.lock().unwrap().resolved.clone()
