@@ -452,10 +452,15 @@ impl ActionFixture {
     /// Lets the model answer a message about pull request 8 that contains a text, as of now, with a
     /// result.
     pub(crate) fn answer_first(&self, contains: &str, expected: &str, result: &str) {
-        let script = self.stage.read("checkout/.locum/script.yml");
         let call = json!([{ "tool": "attempt_completion", "args": { "result": result } }]);
         let turn = json!({ "expect": { "contains": [expected] }, "calls": call });
-        let rule = json!({ "contains": contains, "turns": [turn] });
+        self.script_first(contains, &[turn]);
+    }
+
+    /// The same, in the turns of a script.
+    pub(crate) fn script_first(&self, contains: &str, turns: &[Value]) {
+        let script = self.stage.read("checkout/.locum/script.yml");
+        let rule = json!({ "contains": contains, "turns": turns });
         let (head, rules) = script.split_once("tasks:\n").unwrap();
         self.publish_on_main(".locum/script.yml", &format!("{head}tasks:\n  - {rule}\n{rules}"));
         let base = self.remote(&["rev-parse", "main"]);

@@ -273,6 +273,33 @@ fn the_thread_of_a_finding_is_resolved_once_its_file_has_changed() {
 }
 
 #[test]
+fn a_mend_in_another_pull_request_resolves_no_thread_of_this_one() {
+    for (flag, resolves) in [(" --new-pr", false), ("", true)] {
+        let forms = "{ pull-requests: commit, modes: { ask: review } }";
+        let fixture = with_form(forms);
+        fixture.pull_request(false);
+        fixture.step(&Ask { number: 8, ..Ask::comment("/locum ask look at it") });
+        let finding = fixture.server.review_comments(8)[0]["id"].as_u64().unwrap();
+        fixture.move_on(true);
+        let file = json!({ "path": "src/lib.txt", "content": "a clear text\n" });
+        let calls = [
+            json!({ "tool": "read_file", "args": { "path": "src/lib.txt" } }),
+            json!({ "tool": "write_to_file", "args": file }),
+        ];
+        let result = json!({ "result": format!("- Fixed: finding {finding}") });
+        let ended = json!({ "tool": "attempt_completion", "args": result });
+        let turns = [json!({ "calls": calls }), json!({ "calls": [ended] })];
+        fixture.script_first("write it clearly", &turns);
+        let body = format!("/locum code{flag} write it clearly");
+        let step = fixture.step(&Ask { number: 8, ids: (61, 5061), ..Ask::comment(&body) });
+        assert_eq!(step.output("outcome"), "done", "{step:?}");
+        assert_eq!(fixture.server.pulls().len(), if resolves { 1 } else { 2 });
+        let expected: &[u64] = if resolves { &[finding] } else { &[] };
+        assert_eq!(fixture.server.resolved(), expected, "{:?}", fixture.server.comments(8).last());
+    }
+}
+
+#[test]
 fn a_review_needs_its_own_permission_and_an_issue_has_none() {
     let fixture = ActionFixture::publishing("publish: { allow: [comment, commit], as: review }");
     fixture
