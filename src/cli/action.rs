@@ -225,7 +225,7 @@ fn finish(
         annotate(level, &message, output);
         write_summary(job, &redactor.redact(&summary_of(end)))?;
     }
-    let outputs: Vec<(&str, String)> = told(ends)
+    let outputs: Vec<(&str, String)> = reported_end(ends)
         .map(outputs_of)
         .unwrap_or_default()
         .into_iter()
@@ -235,7 +235,7 @@ fn finish(
 }
 
 /// Returns what the outputs are about: the last run, or the check that ended worst.
-fn told(ends: &[ActionEnd]) -> Option<&ActionEnd> {
+fn reported_end(ends: &[ActionEnd]) -> Option<&ActionEnd> {
     let rank = |end: &&ActionEnd| match end {
         ActionEnd::Checked(check) => match check.conclusion {
             CheckConclusion::Failure => 3,

@@ -14,9 +14,9 @@ use crate::cli::{CommandContext, ExitStatus};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::publish::own_branch::PullRequestMarker;
+use crate::run::request::examination::{CheckAuthority, RequestCheck, TriggerExamination};
 use crate::run::request::{
-    CheckAuthority, JobFacts, RefusalNotice, Request, RequestCheck, RequestFacts, RequestRefusal,
-    RequestedAction, TriggerExamination, examine,
+    JobFacts, RefusalNotice, Request, RequestFacts, RequestRefusal, RequestedAction, examine,
 };
 use crate::run::trusted::POLICY_FILE;
 use crate::run::user::named_file;

@@ -73,8 +73,8 @@ fn of_run(run: &SarifRun<'_>, version: &str) -> Value {
         "exitCodeDescription": outcome.word.as_str(),
     });
     if let (Some(reason), Some(members)) = (&outcome.reason, invocation.as_object_mut()) {
-        let told = json!([{ "level": "error", "message": { "text": reason } }]);
-        members.insert("toolExecutionNotifications".to_owned(), told);
+        let notices = json!([{ "level": "error", "message": { "text": reason } }]);
+        members.insert("toolExecutionNotifications".to_owned(), notices);
     }
     json!({
         "tool": { "driver": { "name": "Locum", "version": version, "rules": rules } },
@@ -149,7 +149,9 @@ fn result(one: &LocatedFinding, fingerprint: &str, suggested: &[LineComment]) ->
                 json!({ "deletedRegion": deleted, "insertedContent": { "text": change.body } });
             json!({
                 "description": { "text": "What the run changed there." },
-                "artifactChanges": [{ "artifactLocation": artifact, "replacements": [replacement] }],
+                "artifactChanges": [
+                    { "artifactLocation": artifact, "replacements": [replacement] },
+                ],
             })
         })
         .collect();
@@ -257,7 +259,9 @@ mod tests {
         assert_eq!(place["artifactLocation"]["uri"], "src/a%20b.rs");
         assert_eq!(place["region"], json!({ "startLine": 2, "endLine": 2 }));
         let change = &first["fixes"][0]["artifactChanges"][0]["replacements"];
-        let expected = json!([{ "deletedRegion": { "startLine": 2, "endLine": 2 }, "insertedContent": { "text": " 2" } }]);
+        let expected = json!([{
+            "deletedRegion": { "startLine": 2, "endLine": 2 }, "insertedContent": { "text": " 2" },
+        }]);
         assert_eq!(change, &expected);
         assert!(results[1].get("fixes").is_none(), "{results:#?}");
     }

@@ -42,13 +42,15 @@ const CHECKOUT: &str = "      - uses: actions/checkout@08c6903cd8c0fde910a37f883
 
 /// Keeps the bundle for the job that publishes, where there is one.
 const UPLOAD: &str = "      - if: steps.locum.outputs.bundle-path != ''\n        uses: \
-     actions/upload-artifact@330a01c490aca151604b8cf639adc76d48f6c5d4 # v5.0.0\n        with:\n          \
+     actions/upload-artifact@330a01c490aca151604b8cf639adc76d48f6c5d4 # v5.0.0\n        \
+     with:\n          \
      name: locum-bundle\n          path: ${{ steps.locum.outputs.bundle-path }}\n          \
      if-no-files-found: error\n          retention-days: 1\n          overwrite: true\n";
 
 /// Fetches it there.
 const DOWNLOAD: &str = "      - if: needs.work.outputs.bundle != ''\n        uses: \
-     actions/download-artifact@634f93cb2916e3fdff6788551b99b062d0335ce0 # v5.0.0\n        with:\n          \
+     actions/download-artifact@634f93cb2916e3fdff6788551b99b062d0335ce0 # v5.0.0\n        \
+     with:\n          \
      name: locum-bundle\n          path: ${{ runner.temp }}\n";
 
 /// Writes the workflow.

@@ -120,8 +120,8 @@ pub(super) async fn admit<'a>(
     decide(env, event, config).await
 }
 
-/// Asks who we are. For checks that ended, GitHub names the account of whoever pushed, so that of an
-/// app's token is asked for in the way that tells it.
+/// Asks who we are. GitHub names whoever pushed as the sender of checks that ended; the login of an
+/// app's token is known by its commits only.
 async fn own_login(env: &ActionEnv<'_>, trigger: &Trigger) -> Option<String> {
     match env.forge.own_login().await {
         None if trigger.kind == EventKind::ChecksEnded => {

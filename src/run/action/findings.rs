@@ -1,4 +1,4 @@
-//! Findings of earlier reviews as a run is told of them: by number, with what became of each.
+//! Findings of earlier reviews as a run is given them: by number, with what became of each.
 //!
 //! In: our own comments on lines of a pull request, and the state of their threads. Out: texts for
 //! the first message.
@@ -20,13 +20,13 @@ const FINDING_LIMIT_BYTES: usize = 4 * 1024;
 /// Bytes of all together; the latest are kept.
 const TOGETHER_LIMIT_BYTES: usize = 24 * 1024;
 
-/// What a run is told beside the findings.
+/// What stands below the findings.
 const ADVICE: &str = "Do not report any of them again, in other words either, whatever became of \
                       it. For each open one that is fixed by now, add to the list of your result \
                       an entry with its number: `- Fixed: finding 12`. That resolves its thread. \
                       Your verdict counts those that are open.";
 
-/// Returns what a run is told of the findings on a thread: the one that is answered, then all.
+/// Returns the findings on a thread for a run: the one that is answered, then all.
 pub(super) async fn materials(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,

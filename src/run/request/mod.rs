@@ -7,6 +7,7 @@
 
 mod ask;
 pub(crate) mod event;
+pub mod examination;
 pub(crate) mod rules;
 pub(crate) mod who;
 pub(crate) mod words;
@@ -17,6 +18,7 @@ use crate::run::request::ask::Ask;
 use crate::run::request::event::{
     find_ask, fork_is_read_only, screen_bot, screen_rate, screen_repository, screen_thread,
 };
+use crate::run::request::examination::{CheckAuthority, RequestChecks, TriggerExamination};
 use crate::run::request::rules::EventFacts;
 use crate::run::request::who::{
     admit_tier, has_no_actor, is_listed, screen_own, screen_restart, tier_of,
@@ -347,7 +349,7 @@ pub fn examine(
         checks.keep_silent();
     }
     match checks.first() {
-        None => TriggerExamination { checks: checks.0, request: Ok(request) },
+        None => checks.passed(request),
         Some(_) => checks.refused(),
     }
 }
@@ -398,73 +400,6 @@ fn read_inputs(
     request.mode =
         input(trigger, &["mode"]).map(|mode| words::known_mode(&mode, known)).transpose()?;
     Ok(())
-}
-
-/// What was found out about a trigger.
-#[derive(Clone, Debug)]
-pub struct TriggerExamination {
-    /// Every check that could be made, in order.
-    pub checks: Vec<RequestCheck>,
-    /// The request, or the first refusal.
-    pub request: Result<Request, RequestRefusal>,
-}
-
-/// One check of a trigger, passed or failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestCheck {
-    /// What has to be so.
-    pub claim: &'static str,
-    /// Who says whether it is.
-    pub authority: CheckAuthority,
-    /// Why it is not.
-    pub refused: Option<RequestRefusal>,
-}
-
-/// Who says whether something is so.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CheckAuthority {
-    /// The event's payload says so.
-    Event,
-    /// The policy says so.
-    Policy,
-    /// The forge, when it is asked.
-    Forge,
-}
-
-#[derive(Default)]
-struct RequestChecks(Vec<RequestCheck>);
-
-impl RequestChecks {
-    fn take<T>(
-        &mut self,
-        claim: &'static str,
-        authority: CheckAuthority,
-        result: Result<T, RequestRefusal>,
-    ) -> Option<T> {
-        let (value, refused) = match result {
-            Ok(value) => (Some(value), None),
-            Err(refused) => (None, Some(refused)),
-        };
-        self.0.push(RequestCheck { claim, authority, refused });
-        value
-    }
-
-    /// Makes every refusal one that only the log shows: nobody asked.
-    fn keep_silent(&mut self) {
-        for refused in self.0.iter_mut().filter_map(|check| check.refused.as_mut()) {
-            refused.notice = RefusalNotice::Silent;
-        }
-    }
-
-    fn first(&self) -> Option<&RequestRefusal> {
-        self.0.iter().find_map(|check| check.refused.as_ref())
-    }
-
-    fn refused(self) -> TriggerExamination {
-        let first = self.first().cloned().unwrap_or_else(|| silent("policy", "nothing allows it"));
-        TriggerExamination { checks: self.0, request: Err(first) }
-    }
 }
 
 /// Returns the first of these inputs of `workflow_dispatch` that was filled in: a field left empty

@@ -100,7 +100,8 @@ mod tests {
     fn a_command_that_shows_a_finding_is_looked_up_among_those_that_ran() {
         let lines = BTreeMap::from([("a.py".to_owned(), vec![(1, 9)])]);
         let summary = "- **blocker**, high confidence, `a.py:3`: divides by zero. Shown by \
-                       `pytest t.py`:\n\n  ```python\n  def test():\n      - mean([])\n\n      x\n  ```\n\
+                       `pytest t.py`:\n\n  ```python\n  def test():\n      - mean([])\n\n      \
+                       x\n  ```\n\
                        - nit `a.py:4`";
         let test = "```python\ndef test():\n    - mean([])\n\n    x\n```";
         let script = "cat > t.py <<'E'\ndef test(): pass\nE\npytest t.py";

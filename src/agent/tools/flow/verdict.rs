@@ -38,7 +38,10 @@ impl CheckVerdict {
     /// Adds the parameter of a check to the schema of the tool.
     pub(crate) fn add_to(parameters: &mut Value) {
         let words = Self::ALL.map(Self::as_str);
-        let property = json!({ "enum": words, "description": "Of a check: pass, fail, or neutral where it is not about this change" });
+        let property = json!({
+            "enum": words,
+            "description": "Of a check: pass, fail, or neutral where it is not about this change",
+        });
         let properties = parameters.get_mut("properties").and_then(Value::as_object_mut);
         if let Some(properties) = properties {
             properties.insert("verdict".to_owned(), property);

@@ -136,8 +136,8 @@ impl ApplyDiff {
         change(original, &self.change, near_copies)
     }
 
-    /// Returns what tells blocks that are asked about from others, and from the same ones in another
-    /// content of the file.
+    /// Returns what tells blocks that are asked about from others, and from the same ones in
+    /// another content of the file.
     fn confirmation(&self, original: &str, blocks: &[NoMatch]) -> String {
         let mut asked = format!("{}\n{}\n", self.place.real, content_hash(original.as_bytes()));
         for NoMatch { start_line, search, .. } in blocks {
