@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::profile::{Price, Profile, ToolProtocol};
+use crate::profile::{Price, Profile, Provider, ToolProtocol};
 use crate::tokens::Tokenizer;
 
 /// Everything the program knows about models without configuration.
@@ -19,6 +19,8 @@ pub struct Catalogue {
     /// Where they were read.
     pub source: String,
     unknown: DefaultLimits,
+    /// The model of each provider that is asked where none is named, as `PROVIDER:MODEL`.
+    defaults: Vec<String>,
     hosts: BTreeMap<String, HostWays>,
     models: BTreeMap<String, CatalogueEntry>,
 }
@@ -169,6 +171,14 @@ impl Catalogue {
     /// Finds what is known about a host (`api.openai.com`).
     pub fn host(&self, host: &str) -> Option<&HostWays> {
         self.hosts.get(host)
+    }
+
+    /// Returns the models that are asked where none is named, as `PROVIDER:MODEL`, each with the
+    /// variable that holds its provider's key.
+    pub fn defaults(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.defaults
+            .iter()
+            .filter_map(|name| Some((Provider::before(name).0.home()?.key_variable, name.as_str())))
     }
 
     /// Returns every host with the environment variable that holds its key.

@@ -208,23 +208,48 @@ impl Provider {
     /// maker names its models.
     pub fn of_name(name: &str) -> Option<Self> {
         let written = name.split_once(':').and_then(|(word, _)| Self::named(word));
-        let made = || match name {
-            _ if name.contains(['/', ':']) => None,
+        written.or_else(|| Self::of_maker(name))
+    }
+
+    /// Finds the API of the maker whose models are named like this one. OpenAI's open models are
+    /// served by others.
+    pub(crate) fn of_maker(name: &str) -> Option<Self> {
+        let is_series = |series: &str| {
+            name.strip_prefix(series).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+        };
+        match name {
+            _ if name.contains(['/', ':']) || name.starts_with("gpt-oss") => None,
             _ if name.starts_with("claude-") => Some(Self::Anthropic),
             _ if name.starts_with("gemini-") => Some(Self::Gemini),
+            _ if name.starts_with("gpt-") => Some(Self::OpenaiResponses),
+            _ if ["o1", "o3", "o4"].into_iter().any(is_series) => Some(Self::OpenaiResponses),
             _ => None,
-        };
-        written.or_else(made)
+        }
+    }
+
+    /// Finds the provider whose keys begin like this one.
+    pub fn of_key(key: &str) -> Option<Self> {
+        match key.trim() {
+            key if key.starts_with("sk-ant-") => Some(Self::Anthropic),
+            key if key.starts_with("AIza") => Some(Self::Gemini),
+            _ => None,
+        }
+    }
+
+    /// Returns true where the environment names a server of its own for OpenAI's protocols.
+    pub(crate) fn has_own_server(env: &BTreeMap<String, String>) -> bool {
+        ["OPENAI_BASE_URL", "INPUT_BASE_URL"]
+            .iter()
+            .any(|variable| env.get(*variable).is_some_and(|url| !url.trim().is_empty()))
     }
 
     /// Splits a model's name as [`Provider::before`] does. A name of another maker means that
     /// maker's API, unless the environment names a server for all models.
     pub fn of_request<'n>(name: &'n str, env: &BTreeMap<String, String>) -> (Self, &'n str) {
-        let has_server = ["OPENAI_BASE_URL", "INPUT_BASE_URL"]
-            .iter()
-            .any(|variable| env.get(*variable).is_some_and(|url| !url.trim().is_empty()));
         match (Self::before(name), Self::of_name(name)) {
-            ((provider, model), Some(made)) if provider == Self::default() && !has_server => {
+            ((provider, model), Some(made))
+                if provider == Self::default() && !Self::has_own_server(env) =>
+            {
                 (made, model)
             }
             (written, _) => written,

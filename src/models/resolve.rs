@@ -21,6 +21,7 @@ use notes::notes;
 pub use profile_error::ProfileError;
 
 mod base_url;
+mod inferred;
 mod notes;
 mod profile_error;
 
@@ -61,6 +62,8 @@ pub struct ChosenModel {
     pub profile: Profile,
     /// The key, where the host needs one.
     pub key: Option<Secret>,
+    /// The variable the key was read from.
+    pub key_variable: Option<String>,
     /// What the model can take and what it costs.
     pub limits: ModelLimits,
     /// What the host differs in.
@@ -77,10 +80,11 @@ pub struct ChosenModel {
 /// Chooses the models of a run.
 ///
 /// The root task's is the one requested by flag, else by `LOCUM_MODEL`, else by `pointers.main`,
-/// else the only profile there is. A name without a profile, given by flag or variable, is a model
-/// at `OPENAI_BASE_URL` (or OpenAI) with the key in `OPENAI_API_KEY`. With a provider before a
-/// colon it is a model there: `anthropic:claude-opus-5`. Without `OPENAI_BASE_URL`, a name as
-/// Anthropic or Google give it (`claude-`, `gemini-`) is a model there, too.
+/// else the only profile there is, else the catalogue's model of the provider whose key is the only
+/// one set. A name without a profile, given by flag or variable, is a model at `OPENAI_BASE_URL`
+/// with the key in `OPENAI_API_KEY`. With a provider before a colon it is a model there:
+/// `anthropic:claude-opus-5`. Without `OPENAI_BASE_URL`, the provider follows from the name as its
+/// maker gives it (`claude-`, `gemini-`, `gpt-`), else from the only key, else it is OpenAI.
 ///
 /// # Errors
 /// When no model is configured, a pointer dangles, a key is missing or may not go where it would.
@@ -183,6 +187,7 @@ pub fn resolve_requested(
         return Ok(None);
     }
     let provider = match requested.provider {
+        None if requested.base_url.is_none() => resolver.inferred(requested.name).0,
         None => Provider::default(),
         Some(word) => Provider::named(word)
             .ok_or_else(|| wrong_profile(&name, format!("there is no provider `{word}`")))?,
@@ -192,7 +197,7 @@ pub fn resolve_requested(
         base_url: requested.base_url.map(str::to_owned),
         ..Profile::new(requested.name)
     };
-    resolver.choose(&name, &profile).map(Some)
+    resolver.choose_as_written(&name, &profile).map(Some)
 }
 
 /// Chooses a profile by its name.
@@ -255,12 +260,13 @@ impl<'a> ModelResolver<'a> {
         if let Some(profile) = self.settings.profiles.get(name) {
             return self.choose(name, profile);
         }
-        let (provider, model) = Provider::of_request(name, self.facts.env);
+        let (provider, model) = self.inferred(name);
         if model.trim().is_empty() {
             let provider = provider.as_str();
-            return Err(ProfileError::NoModelName { name: name.to_owned(), provider });
+            let model = self.default_model(provider);
+            return Err(ProfileError::NoModelName { name: name.to_owned(), provider, model });
         }
-        self.choose(model, &Profile { provider, ..Profile::new(model) })
+        self.choose_as_written(model, &Profile { provider, ..Profile::new(model) })
     }
 
     fn pointed(
@@ -302,7 +308,7 @@ impl<'a> ModelResolver<'a> {
     fn only_profile(&self) -> Result<ChosenModel, ProfileError> {
         let mut profiles = self.settings.profiles.iter();
         match (profiles.next(), profiles.next()) {
-            (None, _) => Err(ProfileError::NoModel { key: self.only_key() }),
+            (None, _) => self.only_keys_model(),
             (Some((name, profile)), None) => self.choose(name, profile),
             (Some(_), Some(_)) => {
                 let names: Vec<&str> = self.settings.profiles.keys().map(String::as_str).collect();
@@ -311,24 +317,21 @@ impl<'a> ModelResolver<'a> {
         }
     }
 
-    /// Returns the only variable of a known host that holds a key.
-    fn only_key(&self) -> Option<String> {
-        let is_set = |variable: &&str| {
-            // A token of GitHub lies in many environments for other reasons.
-            *variable != "GITHUB_TOKEN" && variable_value(self.facts.env, variable).is_some()
-        };
-        let keys: BTreeSet<&str> =
-            self.catalogue.keys().map(|(_, variable)| variable).filter(is_set).collect();
-        let mut keys = keys.into_iter();
-        keys.next().filter(|_| keys.next().is_none()).map(str::to_owned)
+    fn choose(&self, name: &str, profile: &Profile) -> Result<ChosenModel, ProfileError> {
+        self.choose_as_written(name, &self.of_its_maker(profile))
     }
 
-    fn choose(&self, name: &str, profile: &Profile) -> Result<ChosenModel, ProfileError> {
+    fn choose_as_written(
+        &self,
+        name: &str,
+        profile: &Profile,
+    ) -> Result<ChosenModel, ProfileError> {
         profile.check().map_err(|problem| wrong_profile(name, problem))?;
         let chosen = ChosenModel {
             name: name.to_owned(),
             profile: profile.clone(),
             key: None,
+            key_variable: None,
             limits: self.catalogue.limits(profile),
             ways: HostWays::default(),
             proxy: None,
@@ -360,25 +363,26 @@ impl<'a> ModelResolver<'a> {
             SettingAuthor::Person
         };
         let own = own_key(profile, home, &url, known, self.facts.env);
-        let key = match (&profile.api_key_env, own) {
+        let variable = match (&profile.api_key_env, own) {
             (Some(variable), _) if !key_may_go(variable, &url, written_by, &self.ties.keys) => {
                 return not_tied(format!("send the key in `{variable}` to `{origin}`"));
             }
-            (Some(variable), _) => Some(read_key(name, self.facts.env, variable)?),
-            (None, Some(own)) if !key_may_go(own, &url, written_by, &self.ties.keys) => None,
+            (Some(variable), _) => Some(variable.clone()),
             (None, Some(own))
-                if known.is_some() || variable_value(self.facts.env, own).is_some() =>
+                if key_may_go(own, &url, written_by, &self.ties.keys)
+                    && (known.is_some() || variable_value(self.facts.env, own).is_some()) =>
             {
-                Some(read_key(name, self.facts.env, own)?)
+                Some(own.to_owned())
             }
             (None, Some(_) | None) => None,
         };
+        let key = variable.as_deref().map(|variable| self.read_key(name, variable)).transpose()?;
         let proxy = ProxySettings::find(self.facts.env, &url, key.is_some())
             .map_err(|problem| wrong_profile(name, problem))?;
         let notes = notes(profile, limits, &url, key.is_some(), &self.catalogue);
         let profile = Profile { base_url: Some(address), ..profile.clone() };
         let ways = known.cloned().unwrap_or_default();
-        Ok(ChosenModel { profile, key, ways, proxy, notes, ..chosen })
+        Ok(ChosenModel { profile, key, key_variable: variable, ways, proxy, notes, ..chosen })
     }
 }
 
@@ -438,23 +442,6 @@ fn ties(settings: &ModelSettings, facts: &ModelFacts<'_>, catalogue: &Catalogue)
         }
     }
     TrustedOrigins { keys, origins }
-}
-
-fn read_key(
-    name: &str,
-    env: &BTreeMap<String, String>,
-    variable: &str,
-) -> Result<Secret, ProfileError> {
-    let fault =
-        |state| ProfileError::NoKey { name: name.to_owned(), variable: variable.to_owned(), state };
-    let value = env.get(variable).ok_or_else(|| fault("not set"))?.trim();
-    if value.is_empty() {
-        return Err(fault("empty"));
-    }
-    if !value.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(fault("not a key: it holds blanks or other characters no key has"));
-    }
-    Ok(Secret::new(value))
 }
 
 fn nearest<'n>(name: &str, known: impl Iterator<Item = &'n String>) -> Option<String> {

@@ -92,8 +92,8 @@ impl Environment {
 
     /// Takes given variables. Names of Action inputs are reduced to one form (`INPUT_MAX-TURNS`
     /// becomes `INPUT_MAX_TURNS`). The inputs `api-key`, `base-url` and `github-token` replace the
-    /// variables they are for: the first two those of the provider that the model's name begins
-    /// with, else `OPENAI_API_KEY` and `OPENAI_BASE_URL`.
+    /// variables they are for: the first two those of the provider that the model's name tells,
+    /// else the key's own beginning, else `OPENAI_API_KEY` and `OPENAI_BASE_URL`.
     pub fn from_pairs(
         pairs: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>,
     ) -> Self {
@@ -190,7 +190,8 @@ fn stand_ins(variables: &BTreeMap<String, String>) -> Vec<(&'static str, &'stati
     let filled = |name: &str| variables.get(name).filter(|value| !value.trim().is_empty());
     let provider = filled("INPUT_MODEL")
         .or_else(|| filled(MODEL_VARIABLE))
-        .map(|model| Provider::of_request(model.trim(), variables).0);
+        .map(|model| Provider::of_request(model.trim(), variables).0)
+        .or_else(|| filled("INPUT_API_KEY").and_then(|key| Provider::of_key(key)));
     let home = provider.and_then(Provider::home).or_else(|| Provider::default().home());
     let of_model = home
         .map(|home| [("INPUT_API_KEY", home.key_variable), ("INPUT_BASE_URL", home.url_variable)]);

@@ -66,6 +66,20 @@ fn a_filled_input_stands_in_for_its_variable_and_an_empty_one_does_not() {
 }
 
 #[test]
+fn the_key_of_the_action_tells_its_provider_where_no_model_is_named() {
+    for (key, variable) in [
+        ("sk-ant-api03-x", "ANTHROPIC_API_KEY"),
+        ("AIzaSyX", "GEMINI_API_KEY"),
+        ("sk-proj-x", "OPENAI_API_KEY"),
+    ] {
+        let environment = Environment::from_pairs([("INPUT_API-KEY", key), ("INPUT_MODEL", "")]);
+        assert_eq!(environment.get(variable), Some(key));
+    }
+    let named = Environment::from_pairs([("INPUT_API-KEY", "sk-ant-x"), ("INPUT_MODEL", "gpt-5")]);
+    assert_eq!(named.get("OPENAI_API_KEY"), Some("sk-ant-x"), "a name counts more");
+}
+
+#[test]
 fn the_key_of_the_action_belongs_to_the_provider_that_the_model_is_named_with() {
     for (model, key, url) in [
         ("anthropic:claude-opus-5", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),

@@ -8,8 +8,10 @@ pub enum ProfileError {
     /// Nothing names a model.
     #[error("no model is configured")]
     NoModel {
-        /// The only variable that holds a key.
-        key: Option<String>,
+        /// The variables that hold keys.
+        keys: Vec<String>,
+        /// True where `OPENAI_BASE_URL` names a server whose models nobody knows.
+        moved: bool,
     },
     /// A protocol without a model's name behind it.
     #[error("`{name}` names no model")]
@@ -18,6 +20,8 @@ pub enum ProfileError {
         name: String,
         /// The provider before the colon.
         provider: &'static str,
+        /// A model of that provider.
+        model: Option<String>,
     },
     /// Several profiles and nothing that chooses one.
     #[error("several models are configured ({0}) and no pointer says which one to use")]
@@ -44,6 +48,8 @@ pub enum ProfileError {
         variable: String,
         /// `not set`, `empty` or what else is wrong with it.
         state: &'static str,
+        /// The only key that is set, and the model it could ask.
+        instead: Option<(String, String)>,
     },
     /// An address that is none.
     #[error("model `{name}`: `base_url` `{url}` {problem}")]
@@ -86,35 +92,29 @@ impl ProfileError {
     /// Returns what to do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::NoModel { key: Some(key) } => {
-                let model = match key.as_str() {
-                    "ANTHROPIC_API_KEY" => "anthropic:claude-sonnet-5-5",
-                    "GEMINI_API_KEY" => "gemini:gemini-3.8-flash",
-                    "OPENAI_API_KEY" => "openai-responses:gpt-6.1-terra",
-                    _ => {
-                        return format!(
-                            "{key} is set: describe a profile of its host under `models.profiles` \
-                             in the configuration, with `model` and `base_url`"
-                        );
-                    }
-                };
-                format!("{key} is set: set {MODEL_VARIABLE} too, as in {MODEL_VARIABLE}={model}")
-            }
-            Self::NoModelName { provider, .. } => {
-                let model = match *provider {
-                    "anthropic" => "claude-sonnet-5-5",
-                    "gemini" => "gemini-3.8-flash",
-                    _ => "MODEL",
-                };
+            Self::NoModel { moved: true, .. } => format!(
+                "OPENAI_BASE_URL names a server: set {MODEL_VARIABLE} to the name of one of its \
+                 models"
+            ),
+            Self::NoModel { keys, .. } if keys.len() > 1 => format!(
+                "{} are set: say which model to ask, as in {MODEL_VARIABLE}=claude-sonnet-5-5",
+                keys.join(" and ")
+            ),
+            Self::NoModel { keys, .. } if !keys.is_empty() => format!(
+                "{} is set: describe a profile of its host under `models.profiles` in the \
+                 configuration, with `model` and `base_url`",
+                keys.join("")
+            ),
+            Self::NoModelName { provider, model, .. } => {
+                let model = model.as_deref().unwrap_or("MODEL");
                 format!("write the model's name after the colon, as in `{provider}:{model}`")
             }
-            Self::NoModel { key: None } => format!(
-                "set OPENAI_API_KEY and {MODEL_VARIABLE} in the environment (OPENAI_BASE_URL too \
-                 for a server other than OpenAI's; {MODEL_VARIABLE}=anthropic:MODEL and \
-                 ANTHROPIC_API_KEY for Anthropic's; {MODEL_VARIABLE}=gemini:MODEL and \
-                 GEMINI_API_KEY for Google's), or describe a profile under \
-                 `models.profiles` in the configuration; in a workflow, the action's inputs `model` \
-                 and `api-key` do the same"
+            Self::NoModel { .. } => format!(
+                "set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY in the environment; \
+                 {MODEL_VARIABLE} names another model than the provider's usual one, \
+                 OPENAI_BASE_URL another server; or describe a profile under `models.profiles` in \
+                 the configuration; in a workflow, the action's inputs `model` and `api-key` do \
+                 the same"
             ),
             Self::NoPointer(_) => {
                 format!("set `models.pointers.main`, `--model` or {MODEL_VARIABLE} to one of them")
@@ -123,6 +123,11 @@ impl ProfileError {
             Self::UnknownProfile { near: None, .. } => {
                 "describe it under `models.profiles`, or take the pointer out".to_owned()
             }
+            Self::NoKey { variable, instead: Some((key, model)), .. } => format!(
+                "only {key} is set: set {variable}, or ask a model of that key, as in \
+                 {MODEL_VARIABLE}={model}; for a gateway that serves both, set OPENAI_BASE_URL and \
+                 OPENAI_API_KEY"
+            ),
             Self::NoKey { variable, .. } => {
                 format!(
                     "set {variable}; in a workflow, the action's input `api-key` or `env: {{ {variable}: \

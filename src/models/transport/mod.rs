@@ -32,6 +32,7 @@ use tokio::time::timeout;
 use tracing::{debug, trace, warn};
 use url::Url;
 
+use crate::address::origin;
 use crate::resolve::ChosenModel;
 use crate::transport::client::{CONNECT_TIMEOUT, ProxySource, client, described, headers, lasting};
 use crate::transport::protocol::{Endpoint, Protocol, identity, label};
@@ -68,6 +69,8 @@ pub(crate) struct HttpModel<P> {
     by: String,
     url: Url,
     headers: HeaderMap,
+    /// Which key goes to which host, as told where it is refused.
+    key_words: String,
     redactor: Redactor,
     /// What was learned of the server's dialect.
     dialect: AtomicU8,
@@ -94,6 +97,7 @@ impl<P: Protocol> HttpModel<P> {
             protocol,
             label: label(chosen),
             by: identity(chosen, &endpoint.url),
+            key_words: key_words(chosen, &endpoint.url),
             url: endpoint.url,
             headers,
             redactor: Redactor::new(chosen.key.clone()),
@@ -148,7 +152,12 @@ impl<P: Protocol> HttpModel<P> {
                     self.dialect.store(other, Ordering::Relaxed);
                 }
                 Some(_) | None => {
-                    return Err(error::status_error(&self.label, status, &headers, &words));
+                    return Err(self.with_key_words(error::status_error(
+                        &self.label,
+                        status,
+                        &headers,
+                        &words,
+                    )));
                 }
             }
         }
@@ -210,8 +219,21 @@ impl<P: Protocol> HttpModel<P> {
             ResponseError::Malformed(message) => self.garbled(message),
             ResponseError::Reported(fault) => {
                 let words = self.redactor.redact(&fault.to_string());
-                error::reported_error(&self.label, &serde_json::from_str(&words).unwrap_or(fault))
+                self.with_key_words(error::reported_error(
+                    &self.label,
+                    &serde_json::from_str(&words).unwrap_or(fault),
+                ))
             }
+        }
+    }
+
+    /// Adds to a refused key which one it was.
+    fn with_key_words(&self, error: ModelError) -> ModelError {
+        match error {
+            ModelError::Unauthorized { model, message } => {
+                ModelError::Unauthorized { model, message: format!("{message} {}", self.key_words) }
+            }
+            other => other,
         }
     }
 
@@ -236,6 +258,18 @@ impl<P: Protocol> HttpModel<P> {
     }
 }
 
+/// Returns which key goes to which host, in brackets.
+fn key_words(chosen: &ChosenModel, url: &Url) -> String {
+    let host = origin(url);
+    match (&chosen.key_variable, &chosen.key) {
+        (Some(variable), _) => format!("(`{host}` refused the key in {variable})"),
+        (None, Some(_)) => format!("(`{host}` refused it)"),
+        (None, None) => format!(
+            "(no key was sent to `{host}`: name its variable in the profile's `api_key_env`)"
+        ),
+    }
+}
+
 impl<P: Protocol> Model for HttpModel<P> {
     fn label(&self) -> &str {
         &self.label
@@ -246,5 +280,43 @@ impl<P: Protocol> Model for HttpModel<P> {
             .map_ok(|response| self.deltas(response))
             .try_flatten()
             .boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use pretty_assertions::assert_eq;
+
+    use super::key_words;
+    use crate::profile::ModelSettings;
+    use crate::resolve::{ModelFacts, resolve};
+
+    #[test]
+    fn a_refused_key_is_named_by_its_variable_and_the_host() {
+        let env = BTreeMap::from([("ANTHROPIC_API_KEY".to_owned(), "sk-1".to_owned())]);
+        for (asked, url, words) in [
+            (
+                "claude-x",
+                "https://api.anthropic.com/v1/messages",
+                "(`https://api.anthropic.com` refused the key in ANTHROPIC_API_KEY)",
+            ),
+            (
+                "play",
+                "http://localhost:1/v1/chat/completions",
+                "(no key was sent to `http://localhost:1`: name its variable in the profile's \
+                 `api_key_env`)",
+            ),
+        ] {
+            let settings: ModelSettings = serde_yaml::from_str(
+                "{ profiles: { play: { model: m, base_url: 'http://localhost:1/v1' } } }",
+            )
+            .unwrap();
+            let nothing = BTreeSet::new();
+            let facts = ModelFacts { env: &env, asked: Some(asked), from_repository: &nothing };
+            let chosen = resolve(&settings, &facts).unwrap().main;
+            assert_eq!(key_words(&chosen, &url.parse().unwrap()), words);
+        }
     }
 }

@@ -52,8 +52,7 @@ fn a_refused_key_is_not_tried_again() {
     check(
         vec![Answer::json(401, &body)],
         1,
-        "model `test-model` refused the key: Incorrect API key provided: ***; check the variable \
-         that holds the key and what the key may use",
+        "model `test-model` refused the key: Incorrect API key provided: *** (`http://127.0.0.1:",
     );
 }
 
