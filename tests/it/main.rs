@@ -17,6 +17,7 @@
 
 mod action;
 mod bad_input;
+mod book;
 mod ceilings;
 mod cli;
 mod commands;
