@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
 use crate::cli::init_args::InitArgs;
 use crate::cli::inspect_args::{ConfigCommand, ModelsCommand, SchemaWord};
@@ -42,7 +42,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done · 1 internal error · 2 wrong usag
                           130 cancelled";
 
 /// Flags every subcommand has.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct GlobalArgs {
     /// Work in this folder instead of the current one.
     #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
@@ -56,12 +56,18 @@ pub struct GlobalArgs {
     /// Set the format of log lines on stderr.
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     pub log_format: LogFormat,
+    /// Use colours: on terminals, always or never.
+    ///
+    /// `auto` follows `NO_COLOR`, `CLICOLOR` and `CLICOLOR_FORCE`.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorChoice,
 }
 
 /// How log lines look.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum LogFormat {
     /// Plain text.
+    #[default]
     Text,
     /// One JSON object a line.
     Json,

@@ -116,10 +116,10 @@ impl FileCheck {
             visible(&format!("{word}: {place}: {path}{}{hint}", finding.message))
         };
         for mistake in &self.mistakes {
-            output.line(said("error", mistake));
+            output.message(&said("error", mistake));
         }
         for warning in &self.warnings {
-            output.line(said("warning", warning));
+            output.message(&said("warning", warning));
         }
         for (what, names) in self.defines.iter().filter(|_| self.mistakes.is_empty()) {
             let names: Vec<String> = names.iter().map(|name| format!("{mark}{name}")).collect();

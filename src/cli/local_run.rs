@@ -457,7 +457,8 @@ pub fn show_end(ended: &LocalRunResult, show: RunDisplay, output: &mut Output) -
         OutputFormat::Json => output.json(&report),
         OutputFormat::StreamJson => output.json_line(&report),
         OutputFormat::Text => {
-            output.line(summary::terminal(&ended.outcome, DiffSection::Shown).trim_end());
+            let text = summary::terminal(&ended.outcome, DiffSection::Shown);
+            output.line(output.colours().summary(ended.outcome.word, text.trim_end()));
             for receipt in receipts {
                 output.line(format_args!("published: {}", receipt.url));
             }

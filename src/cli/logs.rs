@@ -12,6 +12,7 @@ use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::cli::args::{GlobalArgs, LogFormat};
+use crate::cli::colour::{Colours, Role};
 use crate::config::environment::Environment;
 use crate::run::error::RunError;
 use locum_base::secret::plain::PlainValues;
@@ -38,7 +39,10 @@ pub fn start(
         LogFormat::Text if shows_spans(global, environment) => {
             lines.without_time().with_target(false).finish().try_init()
         }
-        LogFormat::Text => lines.event_format(PlainLines).finish().try_init(),
+        LogFormat::Text => {
+            let colours = Colours::of(global.color, &io::stderr());
+            lines.event_format(PlainLines(colours)).finish().try_init()
+        }
         LogFormat::Json => lines.json().flatten_event(true).finish().try_init(),
     };
     Ok(())
@@ -52,7 +56,7 @@ fn shows_spans(global: &GlobalArgs, environment: &Environment) -> bool {
 }
 
 /// Lines for people between those of the progress: `warning: what happened`, with the facts.
-struct PlainLines;
+struct PlainLines(Colours);
 
 impl<S, N> FormatEvent<S, N> for PlainLines
 where
@@ -66,14 +70,14 @@ where
         event: &Event<'_>,
     ) -> fmt::Result {
         let level = *event.metadata().level();
-        let word = if level == Level::ERROR {
-            "error"
+        let (role, word) = if level == Level::ERROR {
+            (Role::Bad, "error:")
         } else if level == Level::WARN {
-            "warning"
+            (Role::Caution, "warning:")
         } else {
-            "info"
+            (Role::Advice, "info:")
         };
-        write!(writer, "{word}: ")?;
+        write!(writer, "{} ", self.0.paint(role, word))?;
         context.field_format().format_fields(writer.by_ref(), event)?;
         writeln!(writer)
     }
@@ -122,14 +126,15 @@ mod tests {
     use std::sync::mpsc::{Sender, channel};
 
     use super::{PlainLines, filter, shows_spans};
-    use crate::cli::args::{GlobalArgs, LogFormat};
+    use crate::cli::args::GlobalArgs;
+    use crate::cli::colour::Colours;
     use crate::config::environment::Environment;
     use pretty_assertions::assert_eq;
 
     #[test]
     fn flags_win_over_variables() {
         let check = |quiet: bool, verbose: u8, pairs: &[(&str, &str)], expected: &str| {
-            let global = GlobalArgs { repo: None, verbose, quiet, log_format: LogFormat::Text };
+            let global = GlobalArgs { verbose, quiet, ..GlobalArgs::default() };
             let filter = filter(&global, &Environment::from_pairs(pairs.iter().copied()))
                 .unwrap()
                 .to_string();
@@ -164,7 +169,8 @@ mod tests {
     fn a_line_for_people_says_what_happened_and_not_where_in_the_program() {
         let (to, written) = channel();
         let to = Written(to);
-        let lines = tracing_subscriber::fmt().with_ansi(false).event_format(PlainLines);
+        let lines =
+            tracing_subscriber::fmt().with_ansi(false).event_format(PlainLines(Colours::OFF));
         let logger = lines.with_writer(move || to.clone()).finish();
         // NOTE: with a single subscriber alive, tests on other threads could answer for this one.
         let _second = tracing::Dispatch::new(tracing::subscriber::NoSubscriber::default());
@@ -184,8 +190,7 @@ mod tests {
             (0, &[("LOCUM_LOG", "warn")], true),
             (0, &[("RUNNER_DEBUG", "1")], true),
         ] {
-            let global =
-                GlobalArgs { repo: None, verbose, quiet: false, log_format: LogFormat::Text };
+            let global = GlobalArgs { verbose, ..GlobalArgs::default() };
             let environment = Environment::from_pairs(pairs.iter().copied());
             assert_eq!(shows_spans(&global, &environment), expected, "{verbose} {pairs:?}");
         }
@@ -193,8 +198,7 @@ mod tests {
 
     #[test]
     fn refuses_a_filter_that_is_none() {
-        let global =
-            GlobalArgs { repo: None, verbose: 0, quiet: false, log_format: LogFormat::Text };
+        let global = GlobalArgs::default();
         let error =
             filter(&global, &Environment::from_pairs([("LOCUM_LOG", "locum=loud")])).unwrap_err();
         assert!(

@@ -14,6 +14,7 @@ pub mod action;
 mod always;
 pub mod args;
 pub mod checked;
+pub mod colour;
 pub mod commands;
 pub mod completions;
 pub mod config;
@@ -72,6 +73,7 @@ use clap::{CommandFactory as _, Parser};
 
 use crate::cli::action::StepTask;
 use crate::cli::args::{Cli, Command, GlobalArgs, LogFormat};
+use crate::cli::colour::Colours;
 use crate::cli::inspect_args::{ConfigCommand, ModelsCommand};
 use crate::cli::output::Output;
 use crate::cli::run_args::{PublishArgs, RunArgs};
@@ -129,13 +131,15 @@ pub struct CommandContext {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
-    let mut output = Output::standard();
+    let color = colour::choice_among(std::env::args_os());
+    let mut output = Output::standard(color);
     let status = match Cli::try_parse() {
         Ok(cli) => start(cli, &mut output).unwrap_or_else(|error| fail(&error, &mut output)),
         Err(error) => show_usage(&error, &mut output),
     };
-    let status =
-        output.finish().map_or_else(|error| fail(&error, &mut Output::standard()), |()| status);
+    let status = output
+        .finish()
+        .map_or_else(|error| fail(&error, &mut Output::standard(color)), |()| status);
     ExitCode::from(status.code())
 }
 
@@ -245,15 +249,18 @@ fn similar_subcommand(error: &clap::Error) -> Option<String> {
 
 /// Help and version are results; anything else clap says is an error of usage.
 fn show_usage(error: &clap::Error, output: &mut Output) -> ExitStatus {
-    let text = error.render().to_string();
+    let text = |colours: Colours| {
+        let text = error.render();
+        if colours.are_on() { text.ansi().to_string() } else { text.to_string() }
+    };
     if error.use_stderr() {
-        output.talk(text.trim_end());
+        output.talk(text(output.talk_colours()).trim_end());
         if let Some(near) = similar_subcommand(error) {
             output.talk(format_args!("hint: did you mean `{near}`?"));
         }
         ExitStatus::Usage
     } else {
-        output.line(text.trim_end());
+        output.line(text(output.colours()).trim_end());
         ExitStatus::Done
     }
 }

@@ -6,8 +6,10 @@
 
 use std::io::{self, ErrorKind, Write};
 
+use clap::ColorChoice;
 use serde::Serialize;
 
+use crate::cli::colour::{Colours, Role};
 use crate::cli::table;
 use crate::run::error::RunError;
 use locum_base::secret::plain::PlainValues;
@@ -23,12 +25,21 @@ pub struct Output {
     runner: bool,
     /// Whether messages are JSON objects, as the logs beside them are.
     json_talk: bool,
+    /// Whether the result has colours.
+    colours: Colours,
+    /// Whether messages have colours.
+    talk_colours: Colours,
 }
 
 impl Output {
     /// Returns the process's own stdout (buffered, locked for good) and stderr.
-    pub fn standard() -> Self {
-        Self::to(Box::new(io::BufWriter::new(io::stdout().lock())), Box::new(io::stderr()))
+    pub fn standard(color: ColorChoice) -> Self {
+        let results = Box::new(io::BufWriter::new(io::stdout().lock()));
+        Self {
+            colours: Colours::of(color, &io::stdout()),
+            talk_colours: Colours::of(color, &io::stderr()),
+            ..Self::to(results, Box::new(io::stderr()))
+        }
     }
 
     /// Returns an output that writes to given places.
@@ -40,6 +51,8 @@ impl Output {
             hidden: PlainValues::default(),
             runner: false,
             json_talk: false,
+            colours: Colours::OFF,
+            talk_colours: Colours::OFF,
         }
     }
 
@@ -56,6 +69,21 @@ impl Output {
     /// Writes messages as logs in JSON are written: one object a line.
     pub fn talk_in_json(&mut self) {
         self.json_talk = true;
+    }
+
+    /// Returns the colours of the result.
+    pub fn colours(&self) -> Colours {
+        self.colours
+    }
+
+    /// Returns the colours of messages.
+    pub fn talk_colours(&self) -> Colours {
+        if self.json_talk { Colours::OFF } else { self.talk_colours }
+    }
+
+    /// Writes a mistake, a warning or a note as a part of the result.
+    pub fn message(&mut self, text: &str) {
+        self.line(self.colours.message(text));
     }
 
     /// Writes a line of the result.
@@ -81,7 +109,11 @@ impl Output {
         rows: impl IntoIterator<Item = [String; N]>,
     ) {
         let rows: Vec<[String; N]> = rows.into_iter().collect();
-        table::lines(head, &rows).into_iter().for_each(|line| self.line(line));
+        let lines = table::lines(head, &rows).into_iter().enumerate();
+        for (number, line) in lines {
+            let role = (number == 0).then_some(Role::Head);
+            self.line(role.map_or(line.clone(), |role| self.colours.paint(role, &line)));
+        }
     }
 
     /// Writes a value as indented JSON and a line end.
@@ -123,7 +155,7 @@ impl Output {
             serde_json::json!({ "level": level, "message": text, "target": "locum::cli" })
                 .to_string()
         } else {
-            text
+            self.talk_colours.message(&text)
         };
         let _ = writeln!(self.talk, "{text}");
     }

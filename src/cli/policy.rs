@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use crate::cli::colour::Role;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::job::unusable_steps;
 use crate::cli::output::Output;
@@ -128,7 +129,8 @@ fn check(
         return Ok(status);
     }
     for warning in &warnings {
-        output.line(format!("warning: {}: {}", warning.rule.place(), visible(&warning.message)));
+        let message = visible(&warning.message);
+        output.message(&format!("warning: {}: {message}", warning.rule.place()));
     }
     for risk in &accepted {
         output.line(visible(&risk.to_string()));
@@ -139,7 +141,10 @@ fn check(
         format!(", {}", figures::count(warnings.len(), "warning"))
     };
     match name {
-        Some(name) => output.line(format!("{name}: ok{count}")),
+        Some(name) => {
+            let ok = output.colours().paint(Role::Good, "ok");
+            output.line(format!("{name}: {ok}{count}"));
+        }
         None => {
             output.line(format!("there is no `{POLICY_FILE}`: the built-in policy applies{count}"))
         }

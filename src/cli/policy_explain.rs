@@ -9,6 +9,7 @@ use std::io::{self, BufRead, BufReader, Read};
 
 use serde::Serialize;
 
+use crate::cli::colour::Colours;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyExplainArgs;
@@ -85,7 +86,8 @@ pub(super) fn run(
                 .collect::<Vec<_>>(),
         );
     } else {
-        answers.iter().flat_map(texts).for_each(|line| output.line(line));
+        let colours = output.colours();
+        answers.iter().flat_map(|answer| texts(answer, colours)).for_each(|line| output.line(line));
         let risks = accepted_risks(explainer.policy());
         risks
             .iter()
@@ -295,21 +297,24 @@ impl<'a> From<&'a Explanation> for ExplainedVerdict<'a> {
 }
 
 /// An answer as text: of a tool call, the call and below it what it would do.
-fn texts(answer: &ExplainedQuery) -> Vec<String> {
-    let of_intents = answer.explanations.iter().flat_map(lines);
+fn texts(answer: &ExplainedQuery, colours: Colours) -> Vec<String> {
+    let of_intents = answer.explanations.iter().flat_map(|explanation| lines(explanation, colours));
     match &answer.call {
         None => of_intents.collect(),
         Some(call) => {
-            let call = visible(&format!("{:<5}  call: {call}", word(answer.decision())));
+            let decision = answer.decision();
+            let call = visible(&format!("{:<5}  call: {call}", word(decision)));
+            let call = colours.first_word(decision.into(), &call);
             std::iter::once(call).chain(of_intents.map(|line| format!("       {line}"))).collect()
         }
     }
 }
 
-fn lines(explanation: &Explanation) -> Vec<String> {
+fn lines(explanation: &Explanation, colours: Colours) -> Vec<String> {
     let verdict = &explanation.verdict;
+    let first = visible(&format!("{:<5}  {}", word(verdict.decision), verdict.intent));
     let mut lines = vec![
-        visible(&format!("{:<5}  {}", word(verdict.decision), verdict.intent)),
+        colours.first_word(verdict.decision.into(), &first),
         visible(&format!("       {}", verdict.reason())),
     ];
     match verdict.rule() {

@@ -7,6 +7,7 @@
 
 use serde::Serialize;
 
+use crate::cli::colour::Role;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyTestArgs;
@@ -181,7 +182,11 @@ fn show(rows: &[CaseRow], args: &PolicyTestArgs, policy: &str, output: &mut Outp
     if args.inspect.json {
         return output.json(&PolicyTestReport { policy, passed, failed, cases: rows });
     }
-    rows.iter().for_each(|row| output.line(visible(&line(row))));
+    let colours = output.colours();
+    for row in rows {
+        let role = if row.passed { Role::Good } else { Role::Bad };
+        output.line(colours.first_word(role, &visible(&line(row))));
+    }
     let failures = if failed == 0 { String::new() } else { format!(", {failed} failed") };
     output.line(format!("{policy}: {} passed{failures}", figures::count(passed, "case")));
 }

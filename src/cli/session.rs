@@ -115,7 +115,8 @@ fn show(
     }
     output.line(visible(transcript::transcript(&lines).trim_end()));
     if let Some(outcome) = &state.outcome {
-        output.line(format!("\n{}", summary::terminal(outcome, summary::DiffSection::Shown)));
+        let text = summary::terminal(outcome, summary::DiffSection::Shown);
+        output.line(format!("\n{}", output.colours().summary(outcome.word, &text)));
     } else {
         output.line(format!("\n{}", summary::so_far(&progress)));
         let name = folder.file_name().unwrap_or_default().display().to_string();

@@ -7,6 +7,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use crate::cli::colour::{Colours, Role};
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::trigger_args::TriggerExplainArgs;
@@ -109,7 +110,7 @@ pub fn explain(
     } else {
         as_text(&trigger, &known, &examined, shown)
             .iter()
-            .for_each(|line| output.line(visible(line)));
+            .for_each(|line| output.line(coloured(output.colours(), &visible(line))));
     }
     Ok(if shown.request.is_ok() { ExitStatus::Done } else { ExitStatus::Refused })
 }
@@ -238,6 +239,15 @@ fn examined(
 fn own_line(subject: &EventSubject) -> String {
     let head = CommitId(subject.head_sha.clone().unwrap_or_default());
     PullRequestMarker::new("explained", ("explained", "explained"), &head, None).line()
+}
+
+/// Returns a line whose first word says how a check came out, in that colour.
+fn coloured(colours: Colours, line: &str) -> String {
+    match line.split([' ', ':']).next() {
+        Some("pass") => colours.first_word(Role::Good, line),
+        Some("FAIL" | "refused") => colours.first_word(Role::Bad, line),
+        Some(_) | None => line.to_owned(),
+    }
 }
 
 fn as_text(

@@ -2,6 +2,7 @@
 //! every mistake with its place.
 
 mod checkout;
+mod colour;
 mod modes;
 
 use std::path::Path;
