@@ -244,7 +244,8 @@ fn the_readme_has_its_two_commands() {
     }
     let rust = format!("Rust {} or newer", env!("CARGO_PKG_RUST_VERSION"));
     assert!(
-        readme.contains(&rust) && read("docs/action.md").contains(env!("CARGO_PKG_RUST_VERSION")),
+        readme.contains(&rust)
+            && read("docs/start/actions.md").contains(env!("CARGO_PKG_RUST_VERSION")),
         "{rust}"
     );
 }
@@ -276,13 +277,13 @@ fn every_subcommand_is_told_of_and_explains_its_arguments() {
 
 #[test]
 fn the_policys_words_and_limits_are_described() {
-    let page = read("docs/policy.md");
+    let page = read("docs/policy.md") + &read("docs/policy/rules.md");
     let schema = Policy::schema();
     let sections = schema["properties"].as_object().unwrap().keys().map(String::as_str);
     for section in sections.filter(|section| !matches!(*section, "version" | "network")) {
         let heading = Regex::new(&format!(r"(?m)^##+ (.* and )?{section}( and .*)?$")).unwrap();
         assert!(
-            heading.is_match(&page) || (section == "rules" && page.contains("\n## Rules\n")),
+            heading.is_match(&page) || (section == "rules" && page.contains("\n# Rules\n")),
             "{section}"
         );
     }
@@ -381,7 +382,7 @@ fn every_message_of_the_troubleshooting_page_is_one_of_the_program() {
     let code = sources(Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
     let joined = Regex::new(r"\\\n\s*").unwrap().replace_all(&code, "").to_lowercase();
     let span = Regex::new(r"``(.+?)``|`([^`]+)`").unwrap();
-    let page = read("docs/action-troubleshooting.md");
+    let page = read("docs/troubleshooting.md");
     let tables = page.split("\n| message | cause | cure |\n").skip(1);
     let rows =
         tables.flat_map(|table| table.lines().skip(1).take_while(|row| row.starts_with('|')));
@@ -415,6 +416,7 @@ fn sources(folder: PathBuf) -> String {
 #[test]
 fn every_setting_is_described_with_its_variables() {
     let page = read("docs/configuration.md");
+    let page = page.split("\n## ").next().unwrap();
     let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("| `")).collect();
     assert_eq!(rows.len(), KEYS.len());
     for (key, row) in KEYS.iter().zip(rows) {

@@ -253,7 +253,8 @@ fn files_are_short_and_say_what_they_are_for() {
 #[test]
 fn every_test_the_security_page_names_exists() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = std::fs::read_to_string(root.join("docs/security.md")).unwrap();
+    let read = |page| std::fs::read_to_string(root.join(page)).unwrap();
+    let page = read("docs/security.md") + &read("docs/security-tests.md");
     let files = files_below(&root.join("src"), "rs")
         .into_iter()
         .chain(files_below(&root.join("tests"), "rs"));

@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_documentation_names_every_variable() {
-        let page = include_str!("../../../docs/policy.md");
+        let page = include_str!("../../../docs/commands.md");
         let listed = HARMLESS.split_ascii_whitespace().chain(FOLDERS.split_ascii_whitespace());
         for name in listed.chain(OPTIONS.iter().map(|(name, _)| *name)) {
             assert!(page.contains(&format!("`{name}`")), "{name}");

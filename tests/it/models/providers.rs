@@ -1,4 +1,4 @@
-//! The set-ups that docs/models.md tells of: each is read as it stands there, and runs a turn with
+//! The set-ups of the pages in docs/models: each is read as it stands there, and runs a turn with
 //! a server of its protocol.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,6 +9,7 @@ use locum_models::resolve::{ModelFacts, resolve};
 use pretty_assertions::assert_eq;
 use serde::Deserialize;
 
+use crate::docs::read;
 use crate::models::protocol::{calls, key, stream, words};
 use crate::models::{ask_model, model_of};
 use crate::support::model_server::ModelServer;
@@ -28,6 +29,23 @@ const VARIABLES: &[&str] = &[
     "MOONSHOT_API_KEY",
     "ZAI_API_KEY",
     "LITELLM_KEY",
+];
+
+/// The pages of providers, one first set-up each.
+const PAGES: &[&str] = &[
+    "openai",
+    "anthropic",
+    "gemini",
+    "openrouter",
+    "github",
+    "azure",
+    "mistral",
+    "deepseek",
+    "other-hosts",
+    "ollama",
+    "vllm",
+    "llama-cpp",
+    "litellm",
 ];
 
 /// Each set-up, the variable of its key, and where its requests go.
@@ -64,15 +82,14 @@ struct Config {
     models: ModelSettings,
 }
 
-/// The profiles of the section on providers.
+/// The profiles that the pages of providers begin with.
 fn profiles() -> BTreeMap<String, Profile> {
-    let page =
-        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/models.md")).unwrap();
-    let section = page.split("\n## ").find(|section| section.starts_with("Providers\n")).unwrap();
-    let blocks = section.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap());
-    blocks
-        .flat_map(|block| serde_yaml::from_str::<Config>(block).unwrap().models.profiles)
-        .collect()
+    let block = |page: &&str| {
+        let text = read(&format!("docs/models/{page}.md"));
+        let block = text.split("<!-- config -->\n```yaml\n").nth(1).unwrap();
+        serde_yaml::from_str::<Config>(block.split("```").next().unwrap()).unwrap()
+    };
+    PAGES.iter().flat_map(|page| block(page).models.profiles).collect()
 }
 
 #[test]

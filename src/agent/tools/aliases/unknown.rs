@@ -59,7 +59,7 @@ const PATCH: &[ToolName] = &[ToolName::ApplyPatch];
 const SEARCH: &[ToolName] = &[ToolName::SearchFiles];
 const WRITE: &[ToolName] = &[ToolName::WriteToFile];
 
-/// The parameters that are refused. `docs/modes.md` lists them for readers.
+/// The parameters that are refused. `docs/tools.md` lists them for readers.
 const DECISIVE: &[DecisiveParameters] = &[
     DecisiveParameters {
         tools: FILE,
