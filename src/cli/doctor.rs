@@ -20,7 +20,6 @@ use crate::run::user::own_settings;
 use locum_files::diagnostic::Diagnostic;
 use locum_models::resolve::{ModelFacts, resolve};
 use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
-use locum_policy::starter::workflow::ACTION;
 use locum_sandbox::half_visible;
 use locum_sandbox::level::{ProcessLimit, SandboxLevel};
 use locum_workspace::git_binary;
@@ -143,7 +142,7 @@ fn action_problems(context: &CommandContext) -> Vec<String> {
             "the last commit has no workflow that uses Locum: `locum init` writes one, for you to commit"
                 .to_owned(),
         ),
-        Some((path, text)) if text.contains(ACTION) => {
+        Some((path, text)) if text.contains("locum@0000000") => {
             problems.push(format!(
                 "`{path}` holds a placeholder: name the Action's account and commit"
             ));

@@ -15,6 +15,7 @@ use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyInitArgs;
 use crate::cli::programs::is_on_path;
 use crate::cli::{CommandContext, ExitStatus};
+use crate::config::release;
 use crate::run::error::RunError;
 use crate::run::repository_scan::scan;
 use crate::run::trusted::POLICY_FILE;
@@ -66,6 +67,12 @@ pub(super) fn all(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     in_checkout(context)?;
+    let action = args.action.clone().or_else(release::own_action).ok_or_else(|| {
+        RunError::usage("--action", "this program is not of a release, so it knows no Action").hint(
+            "name the commit of Locum's repository that workflows use with `--action \
+             OWNER/NAME@COMMIT`, or write a policy alone with `locum policy init`",
+        )
+    })?;
     let model = init_model::choose(args.provider, args.model.as_deref(), &context.environment)?;
     let proposal = proposed(context)?;
     let place = InspectedRepository::open(context, None)?;
@@ -82,7 +89,7 @@ pub(super) fn all(
         Policy::parse(&proposal.policy, POLICY_FILE)?
     };
     let form = if args.two_jobs { WorkflowForm::TwoJobs } else { WorkflowForm::OneJob };
-    let workflow = workflow(&proposal, policy.settings(), &model.workflow, form);
+    let workflow = workflow(&proposal, policy.settings(), (&model.workflow, &action), form);
     let files: Vec<InitFile<'_>> =
         [(POLICY_FILE, proposal.policy.as_str()), (WORKFLOW_FILE, workflow.as_str())]
             .into_iter()
@@ -108,10 +115,9 @@ fn next_steps(proposal: &StarterProposal, model: &InitModel) -> String {
         "`locum policy check`; name the command that tests a change in `publish.success`"
     };
     format!(
-        "Next steps:\n1. Review `{POLICY_FILE}`, and try it: {check}.\n2. In `{WORKFLOW_FILE}`, \
-         set the account and the commit of the Action that you reviewed.\n3. {key} The workflow \
-         asks `{}`; the variable `LOCUM_MODEL` of the repository replaces it.\n4. Commit both \
-         files to the default branch, and write `/locum` and a task in a comment.",
+        "Next steps:\n1. Review `{POLICY_FILE}`, and try it: {check}.\n2. {key} The workflow asks \
+         `{}`; the variable `LOCUM_MODEL` of the repository replaces it.\n3. Commit both files to \
+         the default branch, and write `/locum` and a task in a comment.",
         model.workflow.model
     )
 }

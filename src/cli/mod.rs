@@ -80,6 +80,7 @@ use crate::cli::run_args::{PublishArgs, RunArgs};
 use crate::cli::trigger_args::TriggerCommand;
 use crate::config::action_inputs::{BundleInput, BundleStep};
 use crate::config::environment::Environment;
+use crate::config::release;
 use crate::run::error::{RunError, RunErrorKind};
 use locum_agent::session::outcome::OutcomeWord;
 use locum_base::secret::plain::PlainValues;
@@ -253,6 +254,12 @@ fn show_usage(error: &clap::Error, output: &mut Output) -> ExitStatus {
         let text = error.render();
         if colours.are_on() { text.ansi().to_string() } else { text.to_string() }
     };
+    if error.kind() == ErrorKind::DisplayVersion
+        && std::env::args().any(|word| word == "--verbose" || word == "-v")
+    {
+        output.line(release::describe());
+        return ExitStatus::Done;
+    }
     if error.use_stderr() {
         output.talk(text(output.talk_colours()).trim_end());
         if let Some(near) = similar_subcommand(error) {

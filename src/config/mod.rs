@@ -11,6 +11,7 @@ pub mod files;
 pub mod keys;
 pub mod kind;
 pub mod load;
+pub mod release;
 pub mod schema;
 pub mod settings;
 pub mod source;

@@ -4,7 +4,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-use crate::support::stage::{Ran, Stage};
+use crate::support::stage::{ACTION, Ran, Stage};
 use pretty_assertions::assert_eq;
 
 /// A checkout with a policy for questions about tool calls.
@@ -280,7 +280,7 @@ fn a_starter_policy_passes_its_own_check_and_overwrites_nothing() {
         "{refused:?}"
     );
     // What is missing is written all the same, for the policy that is there.
-    let half = stage.run(&["init", "--provider", "anthropic"]);
+    let half = stage.run(&["init", "--action", ACTION, "--provider", "anthropic"]);
     assert_eq!(
         (half.code, half.out.as_str()),
         (Some(0), "wrote .github/workflows/locum.yml\n"),
@@ -300,14 +300,14 @@ fn a_starter_policy_passes_its_own_check_and_overwrites_nothing() {
         assert_eq!(workflow.contains(part), expected, "{part}: {workflow}");
     }
     assert_eq!(stage.read("checkout/.locum/policy.yml"), mine);
-    let both = stage.run(&["init"]);
+    let both = stage.run(&["init", "--action", ACTION]);
     assert!(
         both.code == Some(2)
             && both.err.contains(".locum/policy.yml: already exists")
             && both.err.contains(".github/workflows/locum.yml: already exists"),
         "{both:?}"
     );
-    let forced = stage.run(&["init", "--force"]);
+    let forced = stage.run(&["init", "--action", ACTION, "--force"]);
     assert_eq!(
         (forced.code, forced.out.as_str()),
         (Some(0), "wrote .locum/policy.yml\nwrote .github/workflows/locum.yml\n")
@@ -327,7 +327,7 @@ fn a_starter_policy_is_not_written_through_a_link() {
     let ran = stage.run(&["policy", "init"]);
     assert!(ran.code == Some(2) && stage.names("home").is_empty(), "{ran:?}");
     let outside = Stage::empty();
-    for words in [["policy", "init"].as_slice(), &["init"]] {
+    for words in [["policy", "init"].as_slice(), &["init", "--action", ACTION]] {
         let ran = outside.run(words);
         assert!(
             ran.code == Some(2)

@@ -3,7 +3,8 @@
 //!
 //! In: who may start what, the steps that set up, and a model. Out: the text of a workflow.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+use std::str::FromStr;
 
 use crate::intent::{PublicationKind, TriggerKind};
 use crate::schema::PolicySpec;
@@ -24,8 +25,51 @@ pub struct WorkflowModel {
     pub permission: Option<String>,
 }
 
-/// The placeholder of the Action's own repository and commit.
-pub const ACTION: &str = "OWNER/locum@0000000000000000000000000000000000000000";
+/// Locum's Action, as a workflow names it: a repository and one of its commits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ActionReference {
+    /// The repository, as `OWNER/NAME`.
+    pub repository: String,
+    /// The commit, as 40 hexadecimal digits.
+    pub commit: String,
+    /// The version at that commit, for people who read the workflow.
+    pub version: Option<String>,
+}
+
+impl FromStr for ActionReference {
+    type Err = String;
+
+    /// Reads `OWNER/NAME@COMMIT`. Tags and branches can be moved, so only a whole commit is taken.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let is_name = |part: &str| {
+            !part.is_empty()
+                && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'))
+        };
+        let (repository, commit) = text.split_once('@').unwrap_or((text, ""));
+        let named = repository
+            .split_once('/')
+            .is_some_and(|(owner, name)| is_name(owner) && name.split('/').all(is_name));
+        if !named {
+            return Err("not of the form OWNER/NAME@COMMIT".to_owned());
+        }
+        if commit.len() != 40 || !commit.chars().all(|c| matches!(c, '0'..='9' | 'a'..='f')) {
+            return Err(
+                "a commit is 40 hexadecimal digits; a tag or branch can be moved".to_owned()
+            );
+        }
+        if commit.chars().all(|c| c == '0') {
+            return Err("this commit is a placeholder".to_owned());
+        }
+        Ok(Self { repository: repository.to_owned(), commit: commit.to_owned(), version: None })
+    }
+}
+
+impl fmt::Display for ActionReference {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}@{}", self.repository, self.commit)?;
+        self.version.as_ref().map_or(Ok(()), |version| write!(out, " # {version}"))
+    }
+}
 
 /// How many jobs a run takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +101,7 @@ const DOWNLOAD: &str = "      - if: needs.work.outputs.bundle != ''\n        use
 pub fn workflow(
     proposal: &StarterProposal,
     settings: &PolicySpec,
-    model: &WorkflowModel,
+    (model, action): (&WorkflowModel, &ActionReference),
     form: WorkflowForm,
 ) -> String {
     let events = WorkflowEvents::of(&settings.triggers, &settings.publish.allow);
@@ -68,10 +112,10 @@ pub fn workflow(
     );
     text.push_str("\npermissions: {}\n\njobs:\n");
     match form {
-        WorkflowForm::OneJob => one_job(&mut text, (&events, proposal), model),
+        WorkflowForm::OneJob => one_job(&mut text, (&events, proposal), (model, action)),
         WorkflowForm::TwoJobs => {
-            working_job(&mut text, (&events, proposal), (settings, model));
-            publishing_job(&mut text, &events, settings);
+            working_job(&mut text, (&events, proposal), settings, (model, action));
+            publishing_job(&mut text, &events, settings, action);
         }
     }
     text
@@ -80,7 +124,7 @@ pub fn workflow(
 fn one_job(
     text: &mut String,
     (events, proposal): (&WorkflowEvents, &StarterProposal),
-    model: &WorkflowModel,
+    (model, action): (&WorkflowModel, &ActionReference),
 ) {
     begin(text, "locum", &condition(events));
     text.push_str(
@@ -97,7 +141,7 @@ fn one_job(
     text.push_str("    steps:\n");
     text.push_str(CHECKOUT);
     text.push_str(&proposal.setup);
-    step(text, "- ");
+    step(text, "- ", action);
     asks(text, model);
 }
 
@@ -105,7 +149,8 @@ fn one_job(
 fn working_job(
     text: &mut String,
     (events, proposal): (&WorkflowEvents, &StarterProposal),
-    (settings, model): (&PolicySpec, &WorkflowModel),
+    settings: &PolicySpec,
+    (model, action): (&WorkflowModel, &ActionReference),
 ) {
     begin(text, "work", &condition(events));
     text.push_str(
@@ -132,14 +177,19 @@ fn working_job(
     );
     text.push_str(CHECKOUT);
     text.push_str(&proposal.setup);
-    step(text, "- id: locum\n        ");
+    step(text, "- id: locum\n        ", action);
     text.push_str("          bundle: write\n");
     asks(text, model);
     text.push_str(UPLOAD);
 }
 
 /// The job that publishes: it has the rights that the policy's `publish` needs, and no secret.
-fn publishing_job(text: &mut String, events: &WorkflowEvents, settings: &PolicySpec) {
+fn publishing_job(
+    text: &mut String,
+    events: &WorkflowEvents,
+    settings: &PolicySpec,
+    action: &ActionReference,
+) {
     text.push_str("  publish:\n    name: publish\n    needs: work\n");
     text.push_str("    if: ${{ !cancelled() && needs.work.result != 'skipped' }}\n");
     runner(text);
@@ -169,7 +219,7 @@ fn publishing_job(text: &mut String, events: &WorkflowEvents, settings: &PolicyS
     text.push_str("    steps:\n");
     text.push_str(CHECKOUT);
     text.push_str(DOWNLOAD);
-    step(text, "- ");
+    step(text, "- ", action);
     text.push_str("          bundle: publish\n");
 }
 
@@ -208,11 +258,11 @@ fn lines<'l>(text: &mut String, permissions: impl IntoIterator<Item = &'l str>) 
 }
 
 /// Adds the Action's own step, up to its inputs.
-fn step(text: &mut String, begins: &str) {
+fn step(text: &mut String, begins: &str, action: &ActionReference) {
     let _ = write!(
         text,
-        "      # Replace OWNER with the account and the zeros with the commit you have reviewed.\n      \
-         {begins}uses: {ACTION}\n        with:\n"
+        "      # This commit pins the program too: the checksum of the release is in its source.\n      \
+         {begins}uses: {action}\n        with:\n"
     );
 }
 

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 
-use crate::support::stage::{Ran, Stage};
+use crate::support::stage::{ACTION, Ran, Stage};
 
 #[test]
 fn a_mistyped_word_or_number_is_answered_with_what_was_probably_meant() {
@@ -86,13 +86,17 @@ fn doctor_judges_the_machine_and_the_repository() {
     for part in ["has no `.locum/policy.yml`", "no workflow that uses Locum: `locum init`"] {
         assert!(action.contains(part), "{part}: {action}");
     }
-    assert_eq!(stage.run(&["init"]).code, Some(0));
-    stage.commit("what init wrote");
+    let unnamed = stage.run(&["init"]);
+    assert!(unnamed.code == Some(2) && unnamed.err.contains("--action OWNER/NAME@COMMIT"));
+    assert_eq!(stage.run(&["init", "--action", ACTION]).code, Some(0));
+    let file = "checkout/.github/workflows/locum.yml";
+    let written = stage.read(file);
+    assert!(written.contains(&format!("uses: {ACTION}\n")), "{written}");
+    stage.write(file, &written.replace(ACTION, "OWNER/locum@0000000"));
+    stage.commit("what a release before wrote");
     let action = run(&stage).json()["action"].to_string();
     assert!(action.contains("holds a placeholder") && !action.contains("has no"), "{action}");
-    let file = "checkout/.github/workflows/locum.yml";
-    let pinned = stage.read(file).replace("OWNER/locum@0000", "o/locum@1234");
-    stage.write(file, &pinned);
+    stage.write(file, &written);
     stage.commit("a pin");
     assert_eq!(run(&stage).json()["action"], Value::Array(Vec::new()));
 }

@@ -32,6 +32,9 @@ pub(crate) struct Stage {
     namespaces: bool,
 }
 
+/// The Action that workflows of tests use: a build for tests is of no release.
+pub(crate) const ACTION: &str = "acme/locum@0123456789abcdef0123456789abcdef01234567";
+
 /// Shell script that runs a program where no namespaces can be made: for `unshare -Ur sh -c`, whose
 /// user namespace gets limits of zero.
 pub(crate) const WITHOUT_NAMESPACES: &str = "for kind in user mnt pid net ipc; do echo 0 > \

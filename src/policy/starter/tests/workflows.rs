@@ -5,7 +5,7 @@ use pretty_assertions::assert_eq;
 use super::scan;
 use crate::Policy;
 use crate::starter::propose;
-use crate::starter::workflow::{WorkflowForm, WorkflowModel, workflow};
+use crate::starter::workflow::{ActionReference, WorkflowForm, WorkflowModel, workflow};
 use locum_files::yaml::YamlDocument;
 
 /// Returns the commands of `success`, and the steps that set up.
@@ -168,7 +168,7 @@ fn a_workflow_listens_to_what_the_policy_starts_and_to_nothing_else() {
     };
     let written = |triggers: &str| {
         let policy = Policy::parse(&format!("version: 1\ntriggers: {triggers}\n"), "p").unwrap();
-        workflow(&proposal, policy.settings(), &model, WorkflowForm::OneJob)
+        workflow(&proposal, policy.settings(), (&model, &action()), WorkflowForm::OneJob)
     };
     let parts = [
         "  issue_comment:",
@@ -225,6 +225,36 @@ fn a_workflow_listens_to_what_the_policy_starts_and_to_nothing_else() {
     assert!(written("{ comment: { prefix: /do, tiers: [maintainer] } }").contains("'/do'"));
 }
 
+/// Locum's own examples know no commit of a release: they are part of it.
+fn action() -> ActionReference {
+    ActionReference {
+        repository: "OWNER/locum".to_owned(),
+        commit: "0".repeat(40),
+        version: Some("v0.1.0".to_owned()),
+    }
+}
+
+#[test]
+fn an_action_is_named_by_a_whole_commit() {
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    for name in ["acme/locum", "acme/tools/locum"] {
+        let read: ActionReference = format!("{name}@{commit}").parse().unwrap();
+        assert_eq!((read.repository.as_str(), read.commit.as_str()), (name, commit));
+    }
+    for wrong in [
+        "acme/locum",
+        "acme/locum@v1",
+        "acme/locum@0123456",
+        "locum@0123456789abcdef0123456789abcdef01234567",
+        "acme/@0123456789abcdef0123456789abcdef01234567",
+        "a b/locum@0123456789abcdef0123456789abcdef01234567",
+        "acme/locum@0123456789ABCDEF0123456789abcdef01234567",
+        "acme/locum@0000000000000000000000000000000000000000",
+    ] {
+        assert!(wrong.parse::<ActionReference>().is_err(), "{wrong}");
+    }
+}
+
 #[test]
 fn the_example_is_what_a_rust_repository_gets() {
     let proposal = propose(&scan(&[("Cargo.toml", ""), ("Cargo.lock", "")])).unwrap();
@@ -237,10 +267,10 @@ fn the_example_is_what_a_rust_repository_gets() {
         permission: None,
     };
     assert_eq!(
-        workflow(&proposal, policy.settings(), &model, WorkflowForm::OneJob),
+        workflow(&proposal, policy.settings(), (&model, &action()), WorkflowForm::OneJob),
         include_str!("../../../../config/examples/workflow.yml")
     );
-    let two = workflow(&proposal, policy.settings(), &model, WorkflowForm::TwoJobs);
+    let two = workflow(&proposal, policy.settings(), (&model, &action()), WorkflowForm::TwoJobs);
     assert_eq!(two, include_str!("../../../../config/examples/workflow-two-jobs.yml"));
     let (work, publish) = two.split_once("  publish:\n").unwrap();
     assert!(!work.contains(": write #") && work.contains("secrets."), "{work}");
@@ -248,7 +278,7 @@ fn the_example_is_what_a_rust_repository_gets() {
     let model = WorkflowModel { permission: Some("models: read # to ask".to_owned()), ..model };
     let text = "version: 1\ntriggers: { ci_failure: {} }\npublish: { allow: [comment] }\n";
     let comments = Policy::parse(text, "p").unwrap();
-    let two = workflow(&proposal, comments.settings(), &model, WorkflowForm::TwoJobs);
+    let two = workflow(&proposal, comments.settings(), (&model, &action()), WorkflowForm::TwoJobs);
     let (work, publish) = two.split_once("  publish:\n").unwrap();
     assert!(!work.contains(": write #") && work.contains("models: read"), "{work}");
     assert!(work.contains("actions: read # to read the output"), "{work}");
