@@ -3,6 +3,7 @@
 # The Action keeps the built program under this name. `github.action_ref` would not do: inside a composite action it
 # is the ref of the nested action that asks.
 # Source: https://github.com/actions/runner/issues/2473
+# `config/release.txt` is no part of it: the release that is built from these sources is written there afterwards.
 #
 # Usage: source-key.sh FOLDER
 set -eu
@@ -10,5 +11,5 @@ set -eu
 cd -- "$1"
 # Linux has the first, macOS the second.
 if command -v sha256sum >/dev/null; then digest=sha256sum; else digest='shasum -a 256'; fi
-find Cargo.toml Cargo.lock rust-toolchain.toml src config -type f -exec $digest {} + | LC_ALL=C sort | $digest |
-    cut -d ' ' -f 1
+find Cargo.toml Cargo.lock rust-toolchain.toml src config -type f ! -path config/release.txt -exec $digest {} + |
+    LC_ALL=C sort | $digest | cut -d ' ' -f 1

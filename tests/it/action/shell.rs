@@ -1,10 +1,13 @@
 //! The Action's own shell around the program: `action.yml` as GitHub runs it.
 
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use pretty_assertions::assert_eq;
 use rustix::process::{Pid, Signal};
 use serde_json::Value;
@@ -143,6 +146,7 @@ fn the_key_of_a_build_names_what_it_is_built_from() {
     assert!(first.len() == 65 && first.trim_end().bytes().all(|digit| digit.is_ascii_hexdigit()));
     write("docs/page.md", "what is not compiled\n");
     write("target/x", "what was compiled\n");
+    write("config/release.txt", "what was made of it\n");
     assert_eq!(key_of(folder.path()), first);
     let mut keys = vec![first];
     for (file, text) in [
@@ -163,18 +167,139 @@ fn the_key_of_a_build_names_what_it_is_built_from() {
     assert_eq!(mode & 0o111, 0o111);
 }
 
+/// A folder of Locum's sources whose release is one program, and the release's files beside it.
+struct Released {
+    folder: tempfile::TempDir,
+}
+
+impl Released {
+    fn new() -> Self {
+        let released = Self { folder: tempfile::tempdir().unwrap() };
+        let own = root().join("config");
+        for file in ["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", "src/main.rs"] {
+            released.write(&format!("action/{file}"), b"one\n");
+        }
+        for script in ["download.sh", "source-key.sh"] {
+            let to = released.path(&format!("action/config/{script}"));
+            std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+            std::fs::copy(own.join(script), to).unwrap();
+        }
+        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+        packed.write_all(b"#!/bin/sh\necho released\n").unwrap();
+        let packed = packed.finish().unwrap();
+        let file = released.file();
+        released.write(&format!("mirror/{file}"), &packed);
+        let sum = released.bash("sha256sum mirror/*.gz | cut -d ' ' -f 1").out;
+        let text = format!(
+            "# The programs.\nrepository acme/locum\nversion 1.2.3\ncommit 0123\nsource {}{}  {file}\n",
+            key_of(&released.path("action")),
+            sum.trim_end(),
+        );
+        released.write("action/config/release.txt", text.as_bytes());
+        released
+    }
+
+    /// The name of the program's file for this machine.
+    fn file(&self) -> String {
+        format!("locum-1.2.3-{}-unknown-linux-musl.gz", std::env::consts::ARCH)
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().join(path)
+    }
+
+    fn write(&self, path: &str, bytes: &[u8]) {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    fn bash(&self, script: &str) -> Ran {
+        let mut bash = Command::new("bash");
+        bash.args(["-e", "-o", "pipefail", "-c", script]).current_dir(self.folder.path());
+        bash.env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+        let at = |path: &str| self.path(path);
+        bash.env("GITHUB_ACTION_PATH", at("action")).env("GITHUB_OUTPUT", at("output"));
+        bash.env("RUNNER_TOOL_CACHE", at("kept")).env("PROGRAM", at("temp/locum-release/locum"));
+        bash.env("BINARY", "").env("MIRROR", format!("file://{}/", at("mirror").display()));
+        bash.output().unwrap().into()
+    }
+
+    /// Runs the step of the Action that gets the program. Returns its end and its outputs.
+    fn get(&self, before: &str) -> (Ran, String) {
+        let steps = steps();
+        let (_, step) = step_named(&steps, "Get the released locum");
+        self.write("output", b"");
+        let ran = self.bash(&format!("{before}\n{}", step["run"].as_str().unwrap()));
+        (ran, std::fs::read_to_string(self.path("output")).unwrap())
+    }
+
+    fn program(&self) -> Option<String> {
+        let program = self.path("temp/locum-release/locum");
+        program.exists().then(|| self.bash("\"$PROGRAM\"").out)
+    }
+}
+
+#[test]
+fn the_program_of_a_release_is_the_one_that_its_source_names() {
+    let released = Released::new();
+    let path = format!("path={}\n", released.path("temp/locum-release/locum").display());
+    for (times, said) in [("first", "downloaded from file://"), ("again", "kept from an earlier")] {
+        let (ran, output) = released.get("");
+        assert!(ran.code == Some(0) && ran.out.contains(said), "{times}: {ran:?}");
+        assert_eq!(
+            (output.as_str(), released.program().as_deref()),
+            (path.as_str(), Some("released\n"))
+        );
+        std::fs::remove_dir_all(released.path("temp")).unwrap();
+    }
+    // What was kept is not believed either.
+    released.write(&format!("kept/locum/{}", released.file()), b"somebody's");
+    let (ran, _) = released.get("");
+    assert!(ran.code == Some(0) && ran.out.contains("downloaded"), "{ran:?}");
+    assert_eq!(released.program().as_deref(), Some("released\n"));
+}
+
+#[test]
+fn a_program_that_its_source_does_not_name_is_not_used() {
+    let released = Released::new();
+    let file = released.path(&format!("mirror/{}", released.file()));
+    std::fs::write(&file, b"somebody's").unwrap();
+    let (ran, output) = released.get("");
+    assert!(ran.code == Some(1) && ran.out.contains("It is not used."), "{ran:?}");
+    assert_eq!((output.as_str(), released.program()), ("", None));
+    std::fs::remove_file(file).unwrap();
+    let (ran, output) = released.get("");
+    assert!(ran.code == Some(1) && ran.out.contains("Set the input mirror"), "{ran:?}");
+    assert_eq!((output.as_str(), released.program()), ("", None));
+}
+
+#[test]
+fn sources_without_a_release_of_their_own_are_built() {
+    for (before, said) in [
+        ("BINARY=build", ""),
+        ("rm action/config/release.txt", "these sources are not of a release"),
+        ("echo two > action/src/main.rs", "the sources are not those of release 1.2.3"),
+        ("sed -i /gz/d action/config/release.txt", "the release has none for"),
+    ] {
+        let released = Released::new();
+        let (ran, output) = released.get(before);
+        assert!(ran.code == Some(0) && ran.out.contains(said), "{before}: {ran:?}");
+        assert_eq!(output, format!("key={}", key_of(&released.path("action"))), "{before}");
+        assert_eq!(released.program(), None);
+    }
+}
+
 #[test]
 fn what_was_built_is_kept_at_once_under_a_key_of_its_own_version() {
     let steps = steps();
-    let (version, named) = step_named(&steps, "Name this version of locum");
+    let (get, got) = step_named(&steps, "Get the released locum");
     let (restore, restored) = step_named(&steps, "Find a built locum");
     let (build, built) = step_named(&steps, "Build locum");
     let (save, saved) = step_named(&steps, "Keep the built locum");
-    let (run, _) = step_named(&steps, "Run locum");
-    assert!(version < restore && restore < build && build + 1 == save && save < run);
-    assert!(
-        named["run"].as_str().unwrap().contains("\"$GITHUB_ACTION_PATH/config/source-key.sh\"")
-    );
+    let (run, ran) = step_named(&steps, "Run locum");
+    assert!(get < restore && restore < build && build + 1 == save && save < run);
+    assert_eq!(got["id"], "program");
     let pin = |step: &Value, action: &str| {
         let uses = step["uses"].as_str().unwrap().to_owned();
         uses.strip_prefix(action).expect(action).to_owned()
@@ -182,6 +307,8 @@ fn what_was_built_is_kept_at_once_under_a_key_of_its_own_version() {
     assert_eq!(pin(restored, "actions/cache/restore@"), pin(saved, "actions/cache/save@"));
     assert_eq!(restored["with"], saved["with"], "the same file under the same key");
     let key = restored["with"]["key"].as_str().unwrap();
-    assert!(key.contains("${{ steps.version.outputs.key }}") && !key.contains("github."), "{key}");
+    assert!(key.contains("${{ steps.program.outputs.key }}") && !key.contains("github."), "{key}");
     assert_eq!(built["if"], saved["if"]);
+    let (_, allowed) = step_named(&steps, "Let commands have namespaces");
+    assert_eq!(ran["env"]["BINARY"], allowed["env"]["BINARY"]);
 }
