@@ -15,13 +15,20 @@ COPY config config
 RUN cargo build --locked --profile dist --bin locum \
  && install -D target/dist/locum /out/locum
 
-FROM debian:bookworm-slim
+FROM debian:bookworm-slim AS base
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates git \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --create-home --uid 10001 locum
-COPY --from=build /out/locum /usr/local/bin/locum
 USER locum
 WORKDIR /work
 ENTRYPOINT ["locum"]
 CMD ["--help"]
+
+# The image of a release: its static programs, unpacked to dist/amd64 and dist/arm64 before (.github/workflows/release.yml).
+FROM base AS released
+ARG TARGETARCH
+COPY dist/${TARGETARCH}/locum /usr/local/bin/locum
+
+FROM base
+COPY --from=build /out/locum /usr/local/bin/locum

@@ -3,6 +3,7 @@
 #
 #   tests/emulator.sh [DIR]          DIR takes what is installed and stays; without it, a temporary folder that is removed
 #   LOCUM=path tests/emulator.sh     uses that program in place of `cargo build`
+#   RELEASE=dir tests/emulator.sh    also runs the Action as released: dir/source is its commit, dir/files the release's files
 #
 # What answers, all of it on 127.0.0.1, stopped at the end:
 #   emulate                      keeps issues, comments, pull requests, permissions; its webhooks are the events of the runs
@@ -102,7 +103,7 @@ ready prism "$prism/user" 120
 
 say 'check'
 examples=$modules/@octokit/webhooks-examples/api.github.com/index.json
-python3 "$here/emulator/checks.py" "$LOCUM" "$front" "$emulate" "$scratch" "$examples" "$folder/python/bin/act" "$root/action.yml" || {
+python3 "$here/emulator/checks.py" "$LOCUM" "$front" "$emulate" "$scratch" "$examples" "$folder/python/bin/act" "$root/action.yml" "${RELEASE:-}" || {
   tail -n 20 "$scratch/front.log"
   exit 1
 }

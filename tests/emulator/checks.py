@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-LOCUM, FRONT, EMULATE, SCRATCH, EXAMPLES, ACT, ACTION = *sys.argv[1:4], Path(sys.argv[4]), Path(sys.argv[5]), *sys.argv[6:8]
+LOCUM, FRONT, EMULATE, SCRATCH, EXAMPLES, ACT, ACTION, RELEASE = *sys.argv[1:4], Path(sys.argv[4]), Path(sys.argv[5]), *sys.argv[6:9]
 APP = "/repos/acme/app"
 CHECKOUT, REMOTE = SCRATCH / "checkout", SCRATCH / "remotes/acme/app.git"
 PATIENCE_S = 20
@@ -333,22 +333,29 @@ def check_refused_push():
     check_requests("a refused push", step)
 
 
-def workflow(name, title, words, run):
-    """An issue, a command on it, and how act is started to carry out the workflow that answers: in a folder of this name."""
+def workflow(name, title, words, run, release=None):
+    """An issue, a command on it, and how act is started to carry out the workflow that answers: in a folder of this name.
+
+    The Action is this checkout's with the program under test, or that of a release, which gets its own program from `release`.
+    """
     number = ask("POST", f"{APP}/issues", "eve", {"title": title, "body": ""})["number"]
     (SCRATCH / "event.json").write_text(json.dumps(comment("alice", number, words)))
     work, cache = SCRATCH / name, SCRATCH / f"{name}-cache-action"
     git(SCRATCH, "clone", "-q", str(REMOTE), str(work))
     git(work, "remote", "set-url", "origin", "https://github.com/acme/app.git")
     nothing = "runs: { using: composite, steps: [] }\n"
-    for path, text in [(work / ".github/workflows/locum.yml", WORKFLOW % LOCUM), (work / "agent/action.yml", Path(ACTION).read_text()),
+    text = WORKFLOW % LOCUM if release is None else WORKFLOW.replace('binary: "%s"', f"mirror: {release}")
+    for path, text in [(work / ".github/workflows/locum.yml", text), (work / "agent/action.yml", Path(ACTION).read_text()),
                        (cache / "restore/action.yml", nothing), (cache / "save/action.yml", nothing)]:
         path.parent.mkdir(parents=True)
         path.write_text(text)
-    scripts = work / "agent/config"
-    scripts.mkdir()
-    for name in ["allow-namespaces.sh", "source-key.sh"]:
-        shutil.copy(Path(ACTION).parent / "config" / name, scripts)
+    if release is None:
+        scripts = work / "agent/config"
+        scripts.mkdir()
+        for script in ["allow-namespaces.sh", "source-key.sh", "download.sh"]:
+            shutil.copy(Path(ACTION).parent / "config" / script, scripts)
+    else:
+        shutil.copytree(f"{RELEASE}/source", work / "agent", dirs_exist_ok=True, ignore=shutil.ignore_patterns(".git", "target"))
     git(work, "add", "-A")
     git(work, "commit", "-q", "-m", "a workflow")
     pin = next(line for line in Path(ACTION).read_text().splitlines() if "uses: actions/cache/restore@" in line).split()[1].split("@")[1]
@@ -371,6 +378,39 @@ def check_workflow():
     check("a workflow: the step after it gets the outputs", done.returncode == 0 and told in said, said)
     pushes = [each["status"] for each in log() if each["kind"] == "git" and each["path"].endswith("/git-receive-pack")]
     check("a workflow: every push was taken, and the claim is given back", set(pushes) == {200} and claims() == "", said)
+
+
+def check_release():
+    """The Action as released: it downloads its own program, answers within seconds, and takes no other program."""
+    files = Path(RELEASE) / "files"
+    serving = subprocess.Popen([sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "0"], cwd=files, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"})
+    try:
+        mirror = "http://127.0.0.1:" + serving.stdout.readline().split(" port ")[1].split()[0]
+        took = []
+        for name, run, told in [("cold", 110, "downloaded from http://127.0.0.1"), ("warm", 111, "kept from an earlier job")]:
+            number, words, how = workflow(name, f"A {name} wish", "/locum code say hello", run, mirror)
+            words.append(f"--env=RUNNER_TOOL_CACHE={SCRATCH / 'tools'}")
+            begun = time.time()
+            done = subprocess.run(words, capture_output=True, timeout=180, check=False, **how)
+            said = done.stdout + done.stderr
+            eyes = [each["at"] for each in log() if each["kind"] == "api" and each["path"].endswith("/reactions") and "eyes" in each["body"]]
+            took.append(min(eyes, default=float("inf")) - begun)
+            check(f"a released Action, {name}: {told}", done.returncode == 0 and told in said and "after it done" in said, said)
+        print(f"# from the start of the workflow to the first answer: {took[0]:.1f} s cold, {took[1]:.1f} s warm", flush=True)
+        check("a released Action: the first answer comes within 15 s cold and 5 s warm", took[0] < 15 and took[1] < 5, took)
+        program = next(files.glob("locum-*-musl.gz"))
+        right = program.read_bytes()
+        program.write_bytes(right[:-1] + bytes([right[-1] ^ 1]))
+        shutil.rmtree(SCRATCH / "tools")
+        number, words, how = workflow("tampered", "A last wish", "/locum code say hello", 112, mirror)
+        done = subprocess.run([*words, f"--env=RUNNER_TOOL_CACHE={SCRATCH / 'tools'}"], capture_output=True, timeout=180, check=False, **how)
+        program.write_bytes(right)
+        said = done.stdout + done.stderr
+        check("a released Action: another program is refused, and nothing runs", done.returncode != 0 and "It is not used" in said and own_comments(number) == [], said)
+    finally:
+        serving.kill()
+        serving.wait()
 
 
 def processes():
@@ -438,6 +478,8 @@ def main():
     check_refused_push()
     check_workflow()
     check_cancelled_workflow()
+    if RELEASE:
+        check_release()
     check_examples()
 
 

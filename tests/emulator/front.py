@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
@@ -95,7 +96,7 @@ class Front(BaseHTTPRequestHandler):
 
     def note(self, **entry):
         with LOCK:
-            LOG.append(entry)
+            LOG.append(entry | {"at": time.time()})
 
     def handle_request(self):
         body = self.body()
