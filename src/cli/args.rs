@@ -126,7 +126,7 @@ pub enum Command {
     /// Show every setting and its source.
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// List the configured models.
+    /// List and test the configured models.
     #[command(subcommand)]
     Models(ModelsCommand),
     /// List, inspect and resume past sessions.
@@ -161,6 +161,7 @@ impl Command {
                 | Self::Sweep
                 | Self::Job(_)
                 | Self::Session(SessionCommand::Resume(_))
+                | Self::Models(ModelsCommand::Test(_))
         )
     }
 }

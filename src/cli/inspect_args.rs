@@ -25,6 +25,21 @@ pub enum ConfigCommand {
 pub enum ModelsCommand {
     /// List every profile with its use, limits and price.
     List(InspectArgs),
+    /// Send one cheap request, and show endpoint, latency, tokens and cost.
+    ///
+    /// Exit codes: 0 the model answered · 2 no model is configured, or the settings are wrong ·
+    /// 3 the model did not answer.
+    Test(ModelTestArgs),
+}
+
+/// Which model to test.
+#[derive(Clone, Debug, Args)]
+pub struct ModelTestArgs {
+    /// Profile or model to ask [default: the root task's model].
+    pub profile: Option<String>,
+    /// Where its settings are, and how to answer.
+    #[command(flatten)]
+    pub inspect: InspectArgs,
 }
 
 /// A file people write.

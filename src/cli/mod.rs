@@ -36,6 +36,7 @@ pub mod mcp;
 pub mod mcp_args;
 mod mcp_serve;
 pub mod models;
+pub mod models_test;
 pub mod modes;
 pub mod modes_args;
 pub mod modes_change;
@@ -219,6 +220,7 @@ fn dispatch(
         Command::Trigger(TriggerCommand::Explain(args)) => trigger::explain(&args, context, output),
         Command::Config(ConfigCommand::Show(args)) => config::show(&args, context, output),
         Command::Models(ModelsCommand::List(args)) => models::list(&args, context, output),
+        Command::Models(ModelsCommand::Test(args)) => models_test::test(&args, context, output),
         Command::Doctor { json } => doctor::run(json, context, output),
         Command::Session(command) => session::run(&command, context, output),
         Command::Schema { name } => schema::run(name, output),

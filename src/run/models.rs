@@ -78,7 +78,11 @@ impl PreparedModel {
         }
     }
 
-    fn build(chosen: &ChosenModel, source: &FileSource<'_>) -> Result<Self, RunError> {
+    /// Builds a chosen model; a scripted one plays the file in `source`.
+    ///
+    /// # Errors
+    /// When it cannot be reached the way it is configured, or its script is missing or wrong.
+    pub fn build(chosen: &ChosenModel, source: &FileSource<'_>) -> Result<Self, RunError> {
         let chain = std::iter::once(chosen).chain(&chosen.fallbacks);
         let entry = |chosen: &ChosenModel| {
             let context_window = chosen.limits.context_window;
@@ -427,7 +431,11 @@ pub fn model_requested_by(mode: &Mode) -> Option<RequestedModel<'_>> {
     })
 }
 
-fn build(chosen: &ChosenModel, source: &FileSource<'_>) -> Result<Box<dyn Model>, RunError> {
+/// Builds a chosen model; a scripted one plays the file in `source`.
+///
+/// # Errors
+/// When it cannot be reached the way it is configured, or its script is missing or wrong.
+pub fn build(chosen: &ChosenModel, source: &FileSource<'_>) -> Result<Box<dyn Model>, RunError> {
     let script = match chosen.script_file() {
         Some(path) => Some(
             source

@@ -100,19 +100,7 @@ impl From<RepoError> for Stop {
 
 impl From<ModelError> for Stop {
     fn from(error: ModelError) -> Self {
-        let advice = match &error {
-            ModelError::Unauthorized { .. } => {
-                "; check the variable that holds the key and what the key may use"
-            }
-            ModelError::TooLong { .. } => {
-                "; use a model with a larger window, or give it a smaller task"
-            }
-            ModelError::Rejected { .. }
-            | ModelError::Unavailable { .. }
-            | ModelError::Unreachable { .. }
-            | ModelError::Garbled { .. }
-            | ModelError::Script { .. } => "",
-        };
+        let advice = advice(&error);
         let reason = format!("{error}{advice}");
         // A replayed run ends at the first request its script does not have: a parent that
         // continued would only differ too.
@@ -121,5 +109,22 @@ impl From<ModelError> for Stop {
         } else {
             Self::task(OutcomeWord::Failed, reason)
         }
+    }
+}
+
+/// Returns what to do about a model's error, to stand behind it; empty where the error says it.
+pub fn advice(error: &ModelError) -> &'static str {
+    match error {
+        ModelError::Unauthorized { .. } => {
+            "; check the variable that holds the key and what the key may use"
+        }
+        ModelError::TooLong { .. } => {
+            "; use a model with a larger window, or give it a smaller task"
+        }
+        ModelError::Rejected { .. }
+        | ModelError::Unavailable { .. }
+        | ModelError::Unreachable { .. }
+        | ModelError::Garbled { .. }
+        | ModelError::Script { .. } => "",
     }
 }

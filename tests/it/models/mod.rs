@@ -7,6 +7,7 @@ mod matrix;
 mod protocol;
 mod providers;
 mod stop;
+mod tested;
 mod tunnel;
 mod way_out;
 mod xml;

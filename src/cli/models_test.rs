@@ -1,0 +1,186 @@
+//! `locum models test`: one cheap request to a model, and what came of it.
+//!
+//! In: settings and the environment as a run sees them, perhaps the name of a profile or a model.
+//! Out: endpoint, model, latency, tokens and cost, or the error a run would end with. Fallbacks are
+//! not asked: what is tested is the model that is named.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::cli::inspect_args::ModelTestArgs;
+use crate::cli::inspected::InspectedRepository;
+use crate::cli::output::Output;
+use crate::cli::stop_signal::runtime;
+use crate::cli::{CommandContext, ExitStatus};
+use crate::config::settings::Settings;
+use crate::run::clock::SystemClock;
+use crate::run::error::RunError;
+use crate::run::models::build;
+use crate::run::source::FileSource;
+use locum_agent::report::figures;
+use locum_agent::session::stop::advice;
+use locum_base::chat::{Message, Usage};
+use locum_base::clock::Clock as _;
+use locum_base::id::TaskId;
+use locum_models::resolve::{ChosenModel, ModelFacts, ProfileError, resolve, resolve_named};
+use locum_models::retry::{RetryLimits, StreamObserver, complete};
+use locum_models::{Delta, ModelRequest, accounting};
+
+/// What the model is asked.
+const QUESTION: &str = "Reply with the one word: ready";
+
+/// Most tokens of the reply; enough for a model that reasons before a word.
+const OUTPUT_LIMIT_TOKENS: u32 = 2_000;
+
+/// One attempt: a model that is slow or busy is worth knowing.
+const LIMITS: RetryLimits = RetryLimits {
+    attempts: 1,
+    base: Duration::from_secs(1),
+    longest: Duration::from_secs(1),
+    total: Duration::from_secs(120),
+};
+
+/// What came of one request.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct ModelProbe {
+    /// The profile's name; the model's where it has none.
+    name: String,
+    model: String,
+    /// Protocol of its server.
+    provider: &'static str,
+    /// Where its API starts; `null` for a script.
+    endpoint: Option<String>,
+    /// The variable its key was read from.
+    key: Option<String>,
+    /// Whether a whole reply came.
+    pub(super) answered: bool,
+    /// Until the reply was whole, in milliseconds.
+    latency_ms: u64,
+    /// Until its first piece came.
+    first_piece_ms: Option<u64>,
+    /// Tokens as the provider counted them; `null` where it does not count.
+    usage: Option<Usage>,
+    /// US dollars by the price table; `null` where tokens or price are unknown.
+    cost_usd: Option<f64>,
+    /// Why no reply came, as a run says it.
+    pub(super) problem: Option<String>,
+    notes: Vec<String>,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// When no model is configured, or the settings or the name are wrong.
+pub fn test(
+    args: &ModelTestArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
+    let place = InspectedRepository::open(context, args.inspect.at.as_deref())?;
+    let chosen = chosen(&place.settings()?, context, args.profile.as_deref())
+        .map_err(|error| RunError::usage("models", error.to_string()).hint(error.hint()))?;
+    let found = probe(&chosen, &place.source())?;
+    if args.inspect.json {
+        output.json(&found);
+    } else {
+        found.lines().into_iter().for_each(|line| output.line(line));
+        if let Some(problem) = &found.problem {
+            output.talk(format_args!("error: {problem}"));
+        }
+    }
+    Ok(if found.answered { ExitStatus::Done } else { ExitStatus::Failed })
+}
+
+/// Returns the profile or model of this name, or a run's own.
+fn chosen(
+    settings: &Settings,
+    context: &CommandContext,
+    name: Option<&str>,
+) -> Result<ChosenModel, ProfileError> {
+    let (models, from_repository) = (&settings.values.models, settings.models_from_repository());
+    let facts = ModelFacts {
+        env: context.environment.variables(),
+        asked: name.or(settings.values.model.as_deref()),
+        from_repository: &from_repository,
+    };
+    match name.filter(|name| models.profiles.contains_key(*name)) {
+        Some(profile) => resolve_named(models, &facts, profile),
+        None => Ok(resolve(models, &facts)?.main),
+    }
+}
+
+/// Asks a model one question.
+///
+/// # Errors
+/// When it cannot be set up at all.
+pub(super) fn probe(chosen: &ChosenModel, source: &FileSource<'_>) -> Result<ModelProbe, RunError> {
+    let (runtime, model) = (runtime()?, build(chosen, source)?);
+    let clock = SystemClock::start();
+    let (mut first, mut lost) = (None, Vec::new());
+    let mut watch = |delta: &Delta| {
+        if matches!(delta, Delta::Text(_) | Delta::Reasoning(_) | Delta::Call { .. }) {
+            first.get_or_insert_with(|| millis(clock.elapsed()));
+        }
+    };
+    let messages = [Message::User { text: QUESTION.to_owned() }];
+    let request = ModelRequest {
+        system: "You are asked whether you can be reached.",
+        max_output_tokens: Some(OUTPUT_LIMIT_TOKENS),
+        ..ModelRequest::new(&messages, TaskId(0), "test", 0)
+    };
+    let observer = StreamObserver { watch: &mut watch, lost: &mut lost };
+    let replied = runtime.block_on(complete(model.as_ref(), request, LIMITS, &clock, observer));
+    let latency_ms = millis(clock.elapsed());
+    let usage = replied.as_ref().ok().and_then(|reply| reply.usage);
+    let price = usage.zip(chosen.limits.price);
+    Ok(ModelProbe {
+        name: chosen.name.clone(),
+        model: chosen.profile.model.clone(),
+        provider: chosen.profile.provider.as_str(),
+        endpoint: chosen.profile.base_url.clone(),
+        key: chosen.key_variable.clone(),
+        answered: replied.is_ok(),
+        latency_ms,
+        first_piece_ms: first,
+        usage,
+        cost_usd: price.map(|(usage, price)| accounting::cost(usage, price)),
+        problem: replied.err().map(|error| format!("{error}{}", advice(&error))),
+        notes: chosen.notes.clone(),
+    })
+}
+
+impl ModelProbe {
+    /// Returns what is shown, a line each.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let seconds = |millis: u64| format!("{}.{} s", millis / 1000, millis % 1000 / 100);
+        let first = self
+            .first_piece_ms
+            .filter(|_| self.answered)
+            .map(|first| format!(", its first words after {}", seconds(first)))
+            .unwrap_or_default();
+        let answered = if self.answered { "answered" } else { "no answer" };
+        let cost = match (self.cost_usd, self.usage) {
+            (Some(cost), _) => format!("${cost:.6}"),
+            (None, Some(_)) => "unknown: the model has no known price".to_owned(),
+            (None, None) => "unknown: the provider counted nothing".to_owned(),
+        };
+        let rows = [
+            ("model", Some(format!("{} ({})", self.model, self.provider))),
+            ("endpoint", self.endpoint.clone()),
+            ("key", self.key.as_ref().map(|variable| format!("in {variable}"))),
+            (answered, Some(format!("after {}{first}", seconds(self.latency_ms)))),
+            ("usage", self.usage.map(figures::usage)),
+            ("cost", self.answered.then_some(cost)),
+        ];
+        let notes = self.notes.iter().map(|note| format!("note       {note}"));
+        rows.into_iter()
+            .filter_map(|(title, text)| Some(format!("{title:<10} {}", text?)))
+            .chain(notes)
+            .collect()
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
