@@ -177,8 +177,9 @@ fn a_socket_that_was_handed_out_leads_to_the_proxy_alone() {
             let words = format!("exec ./hostile {way}");
             if second_wall && !["raw", "packet", "vsock", "audit", "route"].contains(&way.as_str())
             {
-                let (exit, output) =
-                    place.run(&words, &place.sandbox(schema::SandboxSetting::Off)).unwrap();
+                let (exit, output) = place
+                    .run(&format!("{words} 1000000"), &place.sandbox(schema::SandboxSetting::Off))
+                    .unwrap();
                 assert_eq!(exit, Exit::Code(0), "{way} outside: {output}");
             }
             tcp.set_nonblocking(true).unwrap();
