@@ -30,9 +30,8 @@ case $version in '' | *[!0-9A-Za-z.-]*) fail "config/release.txt: no version" ;;
 case $(uname -s)-$(uname -m) in
 Linux-x86_64) target=x86_64-unknown-linux-musl ;;
 Linux-aarch64 | Linux-arm64) target=aarch64-unknown-linux-musl ;;
-Darwin-x86_64) target=x86_64-apple-darwin ;;
-Darwin-arm64) target=aarch64-apple-darwin ;;
-*) none "there is none for $(uname -s) on $(uname -m)" ;;
+Linux-*) none "there is none for $(uname -m)" ;;
+*) fail "Locum runs on Linux: use a Linux runner, such as ubuntu-24.04." ;;
 esac
 file=locum-$version-$target.gz
 expected=$(sed -n "s/^\([0-9a-f]\{64\}\)  $file\$/\1/p" "$release")
@@ -41,9 +40,8 @@ if [ "$("$folder/config/source-key.sh" "$folder")" != "$(read_key source)" ]; th
     none "the sources are not those of release $version"
 fi
 
-# Linux has the first, macOS the second.
-if command -v sha256sum >/dev/null; then digest=sha256sum; else digest='shasum -a 256'; fi
-is_right() { [ -f "$1" ] && [ "$($digest <"$1" | cut -d ' ' -f 1)" = "$expected" ]; }
+sum() { sha256sum <"$1" | cut -d ' ' -f 1; }
+is_right() { [ -f "$1" ] && [ "$(sum "$1")" = "$expected" ]; }
 
 mkdir -p -- "$(dirname -- "$program")"
 kept=${RUNNER_TOOL_CACHE:+$RUNNER_TOOL_CACHE/locum/$file}
@@ -57,7 +55,7 @@ else
     curl --fail --silent --show-error --location --retry 3 --max-time 300 --output "$packed" "${address%/}/$file" ||
         fail "$file cannot be downloaded from $address. Set the input mirror to a folder that has it, or binary to build."
     is_right "$packed" ||
-        fail "$file from $address has the SHA-256 $($digest <"$packed" | cut -d ' ' -f 1), not $expected as in config/release.txt. It is not used."
+        fail "$file from $address has the SHA-256 $(sum "$packed"), not $expected as in config/release.txt. It is not used."
     echo "Locum $version for $target: downloaded from $address."
     if [ -n "$kept" ] && mkdir -p -- "${kept%/*}" 2>/dev/null; then
         cp -- "$packed" "$kept.$$" && mv -- "$kept.$$" "$kept" || rm -f -- "$kept.$$"

@@ -34,9 +34,8 @@ case $version in @*) fail "this is a template; use the install.sh of a release" 
 case $(uname -s)-$(uname -m) in
 Linux-x86_64) target=x86_64-unknown-linux-musl ;;
 Linux-aarch64 | Linux-arm64) target=aarch64-unknown-linux-musl ;;
-Darwin-x86_64) target=x86_64-apple-darwin ;;
-Darwin-arm64) target=aarch64-apple-darwin ;;
-*) fail "there is no program for $(uname -s) on $(uname -m); build it from source" ;;
+Linux-*) fail "there is no program for $(uname -m); build it from source" ;;
+*) fail "Locum runs on Linux; this is $(uname -s)" ;;
 esac
 archive=locum-$version-$target.tar.gz
 expected=$(printf '%s\n' "$sums" | sed -n "s/^\([0-9a-f]\{64\}\)  $archive\$/\1/p")
@@ -52,9 +51,7 @@ elif command -v wget >/dev/null; then
 else
     fail "neither curl nor wget is installed"
 fi
-# Linux has the first, macOS the second.
-if command -v sha256sum >/dev/null; then digest=sha256sum; else digest='shasum -a 256'; fi
-found=$($digest <"$scratch/$archive" | cut -d ' ' -f 1)
+found=$(sha256sum <"$scratch/$archive" | cut -d ' ' -f 1)
 [ "$found" = "$expected" ] || fail "$archive has the SHA-256 $found, not $expected: nothing was installed"
 
 gzip -dc <"$scratch/$archive" | tar -xf - -C "$scratch"

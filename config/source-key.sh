@@ -9,7 +9,5 @@
 set -eu
 
 cd -- "$1"
-# Linux has the first, macOS the second.
-if command -v sha256sum >/dev/null; then digest=sha256sum; else digest='shasum -a 256'; fi
-find Cargo.toml Cargo.lock rust-toolchain.toml src config -type f ! -path config/release.txt -exec $digest {} + |
-    LC_ALL=C sort | $digest | cut -d ' ' -f 1
+find Cargo.toml Cargo.lock rust-toolchain.toml src config -type f ! -path config/release.txt -exec sha256sum {} + |
+    LC_ALL=C sort | sha256sum | cut -d ' ' -f 1

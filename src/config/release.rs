@@ -59,12 +59,8 @@ pub fn describe() -> String {
     lines.join("\n")
 }
 
-/// The platform that the program was built for, as Rust names it.
+/// The platform that the program was built for, as Rust names it. Locum runs on Linux alone.
 fn target() -> String {
     let libc = if cfg!(target_env = "musl") { "musl" } else { "gnu" };
-    match std::env::consts::OS {
-        "macos" => format!("{}-apple-darwin", std::env::consts::ARCH),
-        "linux" => format!("{}-unknown-linux-{libc}", std::env::consts::ARCH),
-        other => format!("{}-{other}", std::env::consts::ARCH),
-    }
+    format!("{}-unknown-linux-{libc}", std::env::consts::ARCH)
 }
