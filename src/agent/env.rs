@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use locum_base::secret::Redactor;
 use locum_policy::Policy;
 use locum_sandbox::Sandbox;
+use locum_sandbox::exec::tail::OutputTail;
 use locum_sandbox::network::Connector;
 
 /// What every effect of a run goes through; the same for all its tasks.
@@ -23,4 +24,6 @@ pub struct RunEnv<'a> {
     pub connector: &'a Connector,
     /// Takes secrets out of what models and maintainers see.
     pub redactor: &'a Redactor,
+    /// Who follows the output of commands.
+    pub tail: Option<&'a OutputTail>,
 }

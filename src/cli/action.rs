@@ -27,6 +27,7 @@ use crate::run::sarif;
 use crate::run::user::own_settings;
 use locum_agent::report::actions::{self, Annotation, AnnotationLevel};
 use locum_agent::report::comment::PullRequestEffect;
+use locum_agent::report::live::LiveLines;
 use locum_agent::report::sarif::SarifRun;
 use locum_agent::report::{figures, live, markdown, summary};
 use locum_agent::session::event::JournalLine;
@@ -155,8 +156,9 @@ fn carry_out(
     };
     output.line(actions::group("locum: every step and the policy's decision on it"));
     let log = RefCell::new(&mut *output);
+    let mut live = LiveLines::default();
     let mut watch = |line: &JournalLine, state: &SessionState| {
-        for text in live::lines(&line.event, state) {
+        for text in live.lines(line, state) {
             log.borrow_mut().line(sanitise::log_safe(&text, redactor).trim_end());
         }
     };

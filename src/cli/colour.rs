@@ -108,6 +108,19 @@ impl Colours {
         format!("{indent}{}{rest}", self.paint(role, word))
     }
 
+    /// Returns a line of a run that is followed, whose word at the beginning has a colour.
+    pub fn live_line(self, line: &str) -> String {
+        let role = match line.split_whitespace().next() {
+            Some("allow" | "yes") => Role::Good,
+            Some("deny" | "denied" | "failed") => Role::Bad,
+            Some("hold" | "asks") => Role::Caution,
+            Some("exit" | "check" | "checks" | "edit" | "todo" | "says") => Role::Quiet,
+            Some("task" | "session" | "outcome") if !line.starts_with(' ') => Role::Head,
+            Some(_) | None => return line.to_owned(),
+        };
+        self.first_word(role, line)
+    }
+
     /// Returns the summary of an outcome, whose first line says it.
     pub fn summary(self, word: OutcomeWord, text: &str) -> String {
         let (first, rest) = text.split_at(text.find('\n').unwrap_or(text.len()));

@@ -4,7 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalRunResult, LocalSession, RunDisplay};
+use crate::cli::live_run::{LiveOutput, RunDisplay};
+use crate::cli::local_run::{self, LocalRun, LocalRunResult, LocalSession};
 use crate::cli::output::Output;
 use crate::cli::programs::is_on_path;
 use crate::cli::run_args::OutputFormat;

@@ -4,12 +4,12 @@
 //! In: what is to be done and the flags. Out: the outcome on stdout, the run as it happens on
 //! stderr, an exit code.
 
-use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use futures::FutureExt;
 use serde::{Deserialize, Serialize};
 
+use crate::cli::live_run::{LiveOutput, LiveRun, RunDisplay};
 use crate::cli::output::Output;
 use crate::cli::policy_file::{built_in, is_built_in};
 use crate::cli::run_args::{OutputFormat, RunOptions};
@@ -67,26 +67,6 @@ pub struct LocalRun {
     /// What is run, as it was asked.
     #[serde(flatten)]
     pub request: RunRequest,
-}
-
-/// How a run is shown.
-#[derive(Clone, Copy, Debug)]
-pub struct RunDisplay {
-    /// Form of the result.
-    pub format: OutputFormat,
-    /// Whether the run is followed line by line.
-    pub live: LiveOutput,
-}
-
-/// Whether a run is followed line by line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LiveOutput {
-    /// On stderr, next to the result.
-    Beside,
-    /// On stdout, as a part of the result.
-    Within,
-    /// Not at all.
-    Off,
 }
 
 /// What a run does while another one works in its checkout.
@@ -330,10 +310,8 @@ pub fn carry_out(
     let stop = StopSignal::install(&runtime);
     let stands_for = local.stands_for.as_deref().map(open).transpose()?;
     let clock = SystemClock::start();
-    let shown = RefCell::new(output);
-    let watch = |line: &JournalLine, state: &SessionState| {
-        follow(line, state, show, &mut shown.borrow_mut())
-    };
+    let live = LiveRun::new(output, show, &clock, &run.redactor);
+    let watch = |line: &JournalLine, state: &SessionState| live.follow(line, state);
     let git = GitBinary::new(&workspace.repo, context.environment.variables());
     let forge = local.postings.as_ref().map(LocalForge::new);
     let thread = run.plan.subject.thread();
@@ -392,16 +370,17 @@ pub fn carry_out(
         record: RecordStore::Local,
         forge: None,
         clock: &clock as &dyn Clock,
+        tail: Some(&live.tail),
     };
-    let (outcome, publication) = runtime.block_on(async {
+    let (outcome, publication) = runtime.block_on(live.beside(async {
         let publisher = publisher.as_ref().map(|publisher| (publisher, &ending));
         let stopped = stop.received().boxed();
         execute::run_and_publish(&execution, publisher, stopped, watch).await
-    })?;
+    }))?;
     match (show.live, show.format) {
-        (LiveOutput::Within, _) => shown.borrow_mut().line(live::outcome(&outcome)),
+        (LiveOutput::Within, _) => output.line(live::outcome(&outcome)),
         (LiveOutput::Beside, OutputFormat::Json | OutputFormat::StreamJson) => {
-            shown.borrow_mut().talk(live::outcome(&outcome));
+            output.talk(live::outcome(&outcome));
         }
         // What follows says it.
         (LiveOutput::Beside, OutputFormat::Text) | (LiveOutput::Off, _) => {}
@@ -468,19 +447,4 @@ pub fn show_end(ended: &LocalRunResult, show: RunDisplay, output: &mut Output) -
         }
     }
     status
-}
-
-fn follow(line: &JournalLine, state: &SessionState, show: RunDisplay, output: &mut Output) {
-    if show.format == OutputFormat::StreamJson {
-        output.json_line(line);
-    }
-    match show.live {
-        LiveOutput::Off => {}
-        LiveOutput::Beside => {
-            live::lines(&line.event, state).into_iter().for_each(|text| output.talk(text));
-        }
-        LiveOutput::Within => {
-            live::lines(&line.event, state).into_iter().for_each(|text| output.line(text));
-        }
-    }
 }

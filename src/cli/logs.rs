@@ -4,6 +4,7 @@
 use std::fmt;
 use std::io;
 
+use indicatif::ProgressBar;
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::format::Writer;
@@ -20,7 +21,7 @@ use locum_base::secret::plain::PlainValues;
 /// Variable with a filter in tracing's own words (`locum=debug,hyper=info`).
 const VARIABLE: &str = "LOCUM_LOG";
 
-/// Starts logging for the rest of the process.
+/// Starts logging for the rest of the process. Lines go above what stands `below` them.
 ///
 /// # Errors
 /// When `LOCUM_LOG` is not a filter.
@@ -28,11 +29,12 @@ pub fn start(
     global: &GlobalArgs,
     environment: &Environment,
     hidden: PlainValues,
+    below: ProgressBar,
 ) -> Result<(), RunError> {
     let filter = filter(global, environment)?;
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(move || RedactingWriter { hidden: hidden.clone() })
+        .with_writer(move || RedactingWriter { hidden: hidden.clone(), below: below.clone() })
         .with_ansi(false);
     // NOTE: fails only where a test has started logging before.
     let _ = match global.log_format {
@@ -87,12 +89,13 @@ where
 /// talkative.
 struct RedactingWriter {
     hidden: PlainValues,
+    below: ProgressBar,
 }
 
 impl io::Write for RedactingWriter {
     /// Takes a whole line at once, as the formatter gives it.
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        io::stderr().write_all(&self.hidden.hide_bytes(line))?;
+        self.below.suspend(|| io::stderr().write_all(&self.hidden.hide_bytes(line)))?;
         Ok(line.len())
     }
 

@@ -203,6 +203,7 @@ impl McpInventory {
             workspace: &workspace,
             session_folder: None,
             run: RunEnv {
+                tail: None,
                 policy: &self.policy,
                 env: &env,
                 sandbox: &sandbox,

@@ -30,6 +30,7 @@ pub mod inspected;
 pub mod job;
 pub mod job_args;
 mod job_state;
+pub mod live_run;
 pub mod local_run;
 pub mod logs;
 pub mod mcp;
@@ -171,7 +172,10 @@ fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, RunError> {
     if cli.global.log_format == LogFormat::Json {
         output.talk_in_json();
     }
-    logs::start(&cli.global, &environment, hidden)?;
+    if environment.get("TERM").is_none_or(|term| term == "dumb") {
+        output.draw_nothing();
+    }
+    logs::start(&cli.global, &environment, hidden, output.below().clone())?;
     if let Err(error) = locum_sandbox::close_own_process() {
         tracing::warn!(%error, "could not disable ptrace on this process");
     }

@@ -4,9 +4,10 @@
 //! is dropped in silence. Any other error (a full disk behind `>`) is kept and reported by
 //! [`Output::finish`], so that a cut result is never taken for a whole one.
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal as _, Write};
 
 use clap::ColorChoice;
+use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde::Serialize;
 
 use crate::cli::colour::{Colours, Role};
@@ -29,6 +30,10 @@ pub struct Output {
     colours: Colours,
     /// Whether messages have colours.
     talk_colours: Colours,
+    /// What stands below the lines on a terminal; hidden unless a run is followed there.
+    below: ProgressBar,
+    /// Whether stderr can show something that changes.
+    draws: bool,
 }
 
 impl Output {
@@ -38,6 +43,7 @@ impl Output {
         Self {
             colours: Colours::of(color, &io::stdout()),
             talk_colours: Colours::of(color, &io::stderr()),
+            draws: io::stderr().is_terminal(),
             ..Self::to(results, Box::new(io::stderr()))
         }
     }
@@ -53,6 +59,8 @@ impl Output {
             json_talk: false,
             colours: Colours::OFF,
             talk_colours: Colours::OFF,
+            below: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
+            draws: false,
         }
     }
 
@@ -64,11 +72,28 @@ impl Output {
     /// Says that an Actions runner reads what is written: no line is a command to it from now on.
     pub fn for_runner(&mut self) {
         self.runner = true;
+        self.draws = false;
     }
 
     /// Writes messages as logs in JSON are written: one object a line.
     pub fn talk_in_json(&mut self) {
         self.json_talk = true;
+        self.draws = false;
+    }
+
+    /// Says that the terminal cannot move its cursor.
+    pub fn draw_nothing(&mut self) {
+        self.draws = false;
+    }
+
+    /// Returns whether stderr can show something that changes.
+    pub(super) fn can_draw(&self) -> bool {
+        self.draws
+    }
+
+    /// Returns what stands below the lines. Whoever else writes to the terminal suspends it.
+    pub(super) fn below(&self) -> &ProgressBar {
+        &self.below
     }
 
     /// Returns the colours of the result.
@@ -157,7 +182,8 @@ impl Output {
         } else {
             self.talk_colours.message(&text)
         };
-        let _ = writeln!(self.talk, "{text}");
+        let talk = &mut self.talk;
+        let _ = self.below.suspend(|| writeln!(talk, "{text}"));
     }
 
     /// Hands everything on.
@@ -185,7 +211,8 @@ impl Output {
 
     fn write(&mut self, act: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
         if self.error.is_none() {
-            self.error = act(&mut *self.results).err();
+            let results = &mut *self.results;
+            self.error = self.below.suspend(|| act(results)).err();
         }
     }
 }

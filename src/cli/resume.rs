@@ -7,7 +7,8 @@
 
 use std::path::Path;
 
-use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalSession, RunDisplay};
+use crate::cli::live_run::{LiveOutput, RunDisplay};
+use crate::cli::local_run::{self, LocalRun, LocalSession};
 use crate::cli::output::Output;
 use crate::cli::recorded_run::{local_of, overrides_now};
 use crate::cli::session_args::SessionResumeArgs;

@@ -4,7 +4,8 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::cli::given_images;
-use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalSession, RunDisplay};
+use crate::cli::live_run::{LiveOutput, RunDisplay};
+use crate::cli::local_run::{self, LocalRun, LocalSession};
 use crate::cli::output::Output;
 use crate::cli::run_args::{OutputFormat, RunArgs, RunOptions};
 use crate::cli::{CommandContext, ExitStatus};

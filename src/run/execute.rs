@@ -20,6 +20,7 @@ use crate::run::publish::{Publication, Publisher, RunEnd};
 use crate::run::servers;
 use crate::run::spending;
 use crate::run::telemetry;
+use locum_agent::env::RunEnv;
 use locum_agent::report::activity::Activities;
 use locum_agent::report::comment::Progress;
 use locum_agent::session;
@@ -165,7 +166,7 @@ async fn run<'a>(
         }
     })?;
     let connector = Connector::default();
-    let env = prepared.env(&connector);
+    let env = RunEnv { tail: execution.tail, ..prepared.env(&connector) };
     let message = match execution.beginning {
         SessionOrigin::Fresh => {
             let &RunExecution { run, workspace, forge, .. } = execution;

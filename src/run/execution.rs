@@ -7,6 +7,7 @@ use crate::run::spending::store::RecordStore;
 use locum_agent::session::messages::Inbox;
 use locum_base::clock::Clock;
 use locum_forge::Forge;
+use locum_sandbox::exec::tail::OutputTail;
 use locum_workspace::Workspace;
 
 /// Whether a session begins or resumes.
@@ -40,4 +41,6 @@ pub struct RunExecution<'a> {
     pub inbox: &'a Inbox,
     /// Source of the current time, fixed in tests.
     pub clock: &'a dyn Clock,
+    /// Who follows the output of commands.
+    pub tail: Option<&'a OutputTail>,
 }

@@ -206,6 +206,7 @@ impl Explainer {
     fn context<'a>(&'a self, workspace: &'a Workspace, mode: &'a Mode) -> ToolContext<'a> {
         ToolContext {
             run: RunEnv {
+                tail: None,
                 policy: &self.policy,
                 env: &self.env,
                 sandbox: &self.sandbox,

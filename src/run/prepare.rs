@@ -124,6 +124,7 @@ impl PreparedRun {
     /// Returns what every effect of the run goes through.
     pub fn env<'a>(&'a self, connector: &'a Connector) -> RunEnv<'a> {
         RunEnv {
+            tail: None,
             policy: &self.policy,
             env: &self.command_env,
             sandbox: &self.sandbox,

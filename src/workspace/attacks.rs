@@ -27,6 +27,7 @@ fn run(folder: &std::path::Path, text: &str, timeout: Duration) -> CommandOutput
         .unwrap();
     let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
     let command = CommandRun {
+        tail: None,
         script: &script,
         folder: folder.to_owned(),
         env: &env,

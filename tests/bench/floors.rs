@@ -294,6 +294,7 @@ impl Desk {
         let (policy, facts) = (&self.policy, &self.facts);
         let context = ToolContext {
             run: RunEnv {
+                tail: None,
                 policy,
                 env: &self.env,
                 sandbox: &self.sandbox,

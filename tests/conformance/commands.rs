@@ -240,6 +240,7 @@ impl CommandWorkspace {
         let (sandbox, root) = (Sandbox::around_nothing(), self.root.path());
         let before = tree(root).map_err(|error| error.to_string())?;
         let run = CommandRun {
+            tail: None,
             script,
             folder: root.join(self.folder.as_str()),
             env: &env,

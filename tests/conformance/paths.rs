@@ -369,6 +369,7 @@ impl Operation {
         };
         let context = ToolContext {
             run: RunEnv {
+                tail: None,
                 policy: &policy,
                 env: &BTreeMap::new(),
                 sandbox: &Sandbox::around_nothing(),

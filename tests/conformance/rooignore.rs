@@ -136,6 +136,7 @@ fn path_intents(path: &str) -> Result<Result<Vec<Intent>, String>, String> {
         .ok_or("there is no mode `code`")?;
     let context = ToolContext {
         run: RunEnv {
+            tail: None,
             policy: &Policy::builtin(),
             env: &BTreeMap::new(),
             sandbox: &locum_sandbox::Sandbox::around_nothing(),

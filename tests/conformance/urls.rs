@@ -161,6 +161,7 @@ async fn call(
     let facts = Facts { mode: mode.slug.clone(), ..Facts::default() };
     let context = ToolContext {
         run: RunEnv {
+            tail: None,
             policy,
             env: &BTreeMap::new(),
             sandbox: &Sandbox::around_nothing(),

@@ -67,6 +67,11 @@ impl Activities {
         self.0.is_empty()
     }
 
+    /// Returns what is under way, by task.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Activity> {
+        self.0.values()
+    }
+
     /// Returns since when the latest of it is.
     pub fn latest(&self) -> Option<Timestamp> {
         self.0.values().map(|activity| activity.since).max()

@@ -4,15 +4,19 @@
 //! In: an event. Out: lines for a terminal, or nothing for events without news for a reader. No
 //! colours, no control characters.
 
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
 use crate::report::figures;
 use crate::report::markdown::visible;
 use crate::report::transcript;
-use crate::session::event::Event;
+use crate::session::event::{Event, JournalLine};
 use crate::session::outcome::{CheckReport, Outcome, PendingDecision};
-use crate::session::recorded::CompactionKind;
+use crate::session::recorded::{CompactionKind, TouchedPath};
 use crate::session::state::SessionState;
-use crate::tools::Observation;
 use crate::tools::command_details::CommandDetails;
+use crate::tools::{Observation, Todo, TodoState};
 use locum_base::id::TaskId;
 use locum_base::text::{counted, head};
 use locum_modes::prompts::reminders::may_spend;
@@ -26,9 +30,40 @@ const WORD_BYTES: usize = 10;
 /// Longest line shown, in characters.
 const LINE_LIMIT_CHARS: usize = 160;
 
+/// A run that is followed line by line.
+#[derive(Debug, Default)]
+pub struct LiveLines {
+    /// When calls began that have not ended.
+    begun: BTreeMap<(TaskId, String), Timestamp>,
+}
+
+impl LiveLines {
+    /// Returns the lines for what happened, given the state it led to. A call that took a second or
+    /// more says how long it took.
+    pub fn lines(&mut self, line: &JournalLine, state: &SessionState) -> Vec<String> {
+        let mut lines = lines(&line.event, state);
+        match &line.event {
+            Event::Judged { task, call, .. }
+            | Event::Performing { task, call, .. }
+            | Event::Checking { task, call, .. } => {
+                self.begun.insert((*task, call.clone()), line.at);
+            }
+            Event::Answered { task, call, .. } | Event::Checked { task, call, .. } => {
+                let since = self.begun.remove(&(*task, call.clone())).unwrap_or(line.at);
+                let seconds = u64::try_from(line.at.duration_since(since).as_secs()).unwrap_or(0);
+                if let (Some(last), 1..) = (lines.last_mut(), seconds) {
+                    last.push_str(&format!(" · {}", figures::duration(seconds)));
+                }
+            }
+            _ => {}
+        }
+        lines
+    }
+}
+
 /// Returns the lines for an event, without line ends, given the state it led to. What happens in a
 /// task that works beside others says in which.
-pub fn lines(event: &Event, state: &SessionState) -> Vec<String> {
+fn lines(event: &Event, state: &SessionState) -> Vec<String> {
     let isolated_commits = event.task().filter(|task| state.tree_owner(*task).is_some());
     let lines = match event {
         Event::Answered { task, call, tool, observation, refusal, .. } => {
@@ -149,6 +184,8 @@ fn lines_of(event: &Event) -> Vec<String> {
         }
         Event::ServerNoted { server, what } => vec![format!("MCP server {server} {what}")],
         Event::Ended(outcome) => outcome.pending().map(|pending| waits(&pending)).collect(),
+        Event::Checkpointed { touched, .. } => touched.iter().filter_map(changed).collect(),
+        Event::TodosChanged { todos, .. } => checklist(todos).into_iter().collect(),
         Event::Answered { .. }
         | Event::Replied { .. }
         | Event::Reminded { .. }
@@ -156,9 +193,7 @@ fn lines_of(event: &Event) -> Vec<String> {
         | Event::MessageRead { .. }
         | Event::ServersListed { .. }
         | Event::Performing { .. }
-        | Event::Promoting { .. }
-        | Event::TodosChanged { .. }
-        | Event::Checkpointed { .. } => Vec::new(),
+        | Event::Promoting { .. } => Vec::new(),
     }
 }
 
@@ -173,6 +208,21 @@ fn answered(observation: &Observation, headline: &str) -> Option<String> {
 
 fn failed_line(headline: &str, text: &str) -> String {
     one_line(&format!("  failed  {headline} · {}", one_line(text)))
+}
+
+/// Returns a file that was changed, with its lines against the commit that the run began with.
+fn changed(file: &TouchedPath) -> Option<String> {
+    let (added, removed) = file.amount?;
+    Some(one_line(&format!("  edit    {} · +{added} −{removed}", file.path)))
+}
+
+/// Returns how far a checklist is, and its first line that is not done.
+fn checklist(todos: &[Todo]) -> Option<String> {
+    let done = todos.iter().filter(|todo| todo.state == TodoState::Done).count();
+    let open = todos.iter().find(|todo| todo.state != TodoState::Done);
+    let open = open.map(|todo| format!(" · {}", todo.text)).unwrap_or_default();
+    let line = format!("  todo    {done}/{} done{open}", todos.len());
+    (!todos.is_empty()).then(|| one_line(&line))
 }
 
 /// Returns who or what refused a call, and how a command ended of which a part was undone.
@@ -254,14 +304,18 @@ fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{lines, one_line, outcome, verdict_line};
+    use super::{LiveLines, lines, one_line, outcome, verdict_line};
     use crate::report::sample;
-    use crate::session::event::Event;
+    use crate::session::event::{Event, JournalLine};
     use crate::session::outcome::{Outcome, OutcomeWord};
+    use crate::session::recorded::TouchedPath;
     use crate::session::state::SessionState;
-    use crate::tools::Observation;
+    use crate::tools::{Observation, Todo, TodoState};
+    use jiff::Timestamp;
     use locum_base::id::TaskId;
+    use locum_base::path::RepoPath;
     use locum_policy::verdict::{Cause, Decision, Refusal, RefusedBy, RuleRef, Verdict};
+    use locum_workspace::repo::CommitId;
     use pretty_assertions::assert_eq;
 
     fn verdict(decision: Decision) -> Verdict {
@@ -325,6 +379,47 @@ mod tests {
             mistake: false,
         };
         lines(&event, &SessionState::default())
+    }
+
+    #[test]
+    fn a_call_that_takes_its_time_says_how_long_it_took() {
+        let at = |second, event| JournalLine { at: Timestamp::from_second(second).unwrap(), event };
+        let performing = Event::Performing {
+            task: TaskId(1),
+            call: "c".to_owned(),
+            before: Vec::new(),
+            snapshot: None,
+        };
+        let answered = Event::Answered {
+            task: TaskId(1),
+            call: "c".to_owned(),
+            tool: "apply_diff".to_owned(),
+            observation: Observation::failed("no"),
+            refusal: None,
+            mistake: false,
+        };
+        let (mut live, state) = (LiveLines::default(), SessionState::default());
+        assert_eq!(live.lines(&at(10, performing.clone()), &state), [""; 0]);
+        let last = live.lines(&at(75, answered.clone()), &state);
+        assert_eq!(last, ["  failed  apply_diff · no · 1 min 5 s"]);
+        live.lines(&at(80, performing), &state);
+        assert_eq!(live.lines(&at(80, answered), &state), ["  failed  apply_diff · no"]);
+    }
+
+    #[test]
+    fn edits_say_how_much_changed_and_the_checklist_how_far_it_is() {
+        let path = RepoPath::parse("src/a.rs").unwrap();
+        let file = |amount| TouchedPath { path: path.clone(), diff_lines: None, amount };
+        let saved = Event::Checkpointed {
+            tree: None,
+            commit: CommitId("0".repeat(40)),
+            touched: vec![file(Some((3, 1))), file(None)],
+        };
+        assert_eq!(lines(&saved, &SessionState::default()), ["  edit    src/a.rs · +3 −1"]);
+        let todo = |text: &str, state| Todo { text: text.to_owned(), state };
+        let todos = vec![todo("read", TodoState::Done), todo("mend", TodoState::Started)];
+        let changed = Event::TodosChanged { task: TaskId(0), todos };
+        assert_eq!(lines(&changed, &SessionState::default()), ["  todo    1/2 done · mend"]);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod gallery;
 pub mod hindrance;
 pub mod json;
 pub mod live;
+pub mod live_status;
 pub mod markdown;
 pub mod named_lines;
 pub mod pull_request;

@@ -110,6 +110,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
     let parts = SessionParts {
         start,
         run: RunEnv {
+            tail: None,
             policy: &policy,
             env: &env,
             sandbox: &Sandbox::around_nothing(),

@@ -94,11 +94,11 @@ pub fn conversation_of(state: &SessionState) -> Option<EarlierConversation> {
         messages.truncate(messages.iter().rposition(is_reply)?);
     }
     messages.iter().rposition(is_reply)?;
-    let touched = state
-        .tree
-        .touched
-        .iter()
-        .map(|(path, diff_lines)| TouchedPath { path: path.clone(), diff_lines: *diff_lines });
+    let touched = state.tree.touched.iter().map(|(path, diff_lines)| TouchedPath {
+        path: path.clone(),
+        diff_lines: *diff_lines,
+        amount: None,
+    });
     let work = state.tree.checkpoint.as_ref().map(|checkpoint| UnpublishedWork {
         checkpoint: checkpoint.clone(),
         touched: touched.collect(),

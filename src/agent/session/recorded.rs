@@ -106,6 +106,9 @@ pub struct TouchedPath {
     pub path: RepoPath,
     /// Lines added and removed since the run's base; `None` when the file is as it was there.
     pub diff_lines: Option<u32>,
+    /// Of these, the lines added and those removed. For who follows the run; no journal has it.
+    #[serde(skip)]
+    pub amount: Option<(u32, u32)>,
 }
 
 /// A file as it was before a call that edits it.

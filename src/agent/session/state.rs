@@ -472,7 +472,7 @@ impl SessionState {
         let tree = self.tree_mut(owner);
         tree.checkpoint = Some(commit.clone());
         tree.unsaved.clear();
-        for TouchedPath { path, diff_lines } in touched {
+        for TouchedPath { path, diff_lines, .. } in touched {
             let before = self.tree_mut(owner).touched.insert(path.clone(), *diff_lines).flatten();
             for id in &there {
                 self.with_task(*id, |task| task.budgeting.change_file(before, *diff_lines));

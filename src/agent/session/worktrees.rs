@@ -46,15 +46,17 @@ impl<'a> Session<'a> {
         let paths = &self.state.tree(owner).unsaved;
         let commit = place.repo.checkpoint(&self.ref_of(owner), &base, paths, &label)?;
         let changes = place.repo.changes(&base, paths)?;
-        let lines_of = |path: &RepoPath| {
-            changes
-                .iter()
-                .find(|change| change.path == *path)
-                .map(|change| change.added.saturating_add(change.removed))
+        let amount_of = |path: &RepoPath| {
+            let change = changes.iter().find(|change| change.path == *path);
+            change.map(|change| (change.added, change.removed))
         };
         let touched = paths
             .iter()
-            .map(|path| TouchedPath { path: path.clone(), diff_lines: lines_of(path) })
+            .map(|path| {
+                let amount = amount_of(path);
+                let diff_lines = amount.map(|(added, removed)| added.saturating_add(removed));
+                TouchedPath { path: path.clone(), diff_lines, amount }
+            })
             .collect();
         self.emit(Event::Checkpointed { tree: owner, commit, touched })
     }

@@ -184,6 +184,7 @@ impl ExecuteCommand {
             redactor: context.run.redactor,
             sandbox: context.run.sandbox,
             proxy: context.run.sandbox.proxy(&context.mode.slug),
+            tail: context.run.tail,
             reach,
         };
         let output = match exec::run(permit, run).await {

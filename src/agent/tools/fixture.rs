@@ -135,6 +135,7 @@ impl ToolFixture {
         let visible = |path: &RepoPath| !hidden.contains(&path.as_str());
         let policy = Policy::parse(POLICY, "policy.yml").unwrap();
         let run = RunEnv {
+            tail: None,
             policy: &policy,
             env: &env,
             sandbox: &Sandbox::prepare(&policy.settings().commands, &env).unwrap(),

@@ -117,6 +117,7 @@ impl SessionRun {
             record: RecordStore::Remote { git: env.git, remote: env.remote },
             forge: Some(env.forge),
             clock: env.clock,
+            tail: None,
         }
     }
 

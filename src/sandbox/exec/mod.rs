@@ -14,6 +14,7 @@ mod process;
 pub(crate) mod setup;
 pub(crate) mod spawn;
 pub mod steps;
+pub mod tail;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -26,6 +27,7 @@ use tokio::net::unix::pipe;
 use crate::exec::output::BoundedOutput;
 use crate::exec::spawn::{ChildProgram, ChildStreams, StartedCommand};
 use crate::exec::steps::{FailedStep, ShellScript, StepReports};
+use crate::exec::tail::OutputTail;
 use crate::layer::LayerFolders;
 use crate::network::offline;
 use crate::network::proxy::{NetworkProxy, RunningProxy, Traffic};
@@ -74,6 +76,8 @@ pub struct CommandRun<'a> {
     pub reach: CommandReach<'a>,
     /// Its way to the network, where the policy lists hosts.
     pub proxy: Option<NetworkProxy>,
+    /// Who follows its output.
+    pub tail: Option<&'a OutputTail>,
 }
 
 /// How a command ended and what it printed.
@@ -186,7 +190,11 @@ async fn run_program(
     let around = ProgramAround { sandbox, reach, proxy: proxy.as_ref() };
     let (mut started, serving, _supervisor) =
         around.start(ChildProgram { words: &words, folder, env, streams })?;
-    let mut output = BoundedOutput::with_margin(command.output_bytes);
+    command.tail.iter().for_each(|tail| tail.clear());
+    let mut output = CollectedOutput {
+        kept: BoundedOutput::with_margin(command.output_bytes),
+        tail: command.tail,
+    };
     let exit =
         match tokio::time::timeout(command.timeout, until_exit(&mut started, &mut output)).await {
             Ok(exit) => exit
@@ -208,7 +216,7 @@ async fn run_program(
     Ok(CommandOutput {
         exit,
         failed_steps: reports.map(|reports| reports.finish(command.redactor)).unwrap_or_default(),
-        output: output.finish_redacted(command.redactor),
+        output: output.kept.finish_redacted(command.redactor),
         traffic: serving.map(RunningProxy::finish),
         elapsed: begin.elapsed(),
     })
@@ -272,8 +280,24 @@ fn serve(
     Ok((serving, supervisor))
 }
 
+/// What of an output is collected, and who follows it.
+struct CollectedOutput<'a> {
+    kept: BoundedOutput,
+    tail: Option<&'a OutputTail>,
+}
+
+impl CollectedOutput<'_> {
+    fn push(&mut self, bytes: &[u8]) {
+        self.kept.push(bytes);
+        self.tail.iter().for_each(|tail| tail.push(bytes));
+    }
+}
+
 /// Reads output until the command itself ends.
-async fn until_exit(started: &mut StartedCommand, output: &mut BoundedOutput) -> io::Result<Exit> {
+async fn until_exit(
+    started: &mut StartedCommand,
+    output: &mut CollectedOutput<'_>,
+) -> io::Result<Exit> {
     let mut chunk = vec![0; CHUNK_BYTES];
     let mut counts = tokio::time::interval(COUNT_PAUSE);
     loop {
@@ -295,7 +319,7 @@ async fn until_exit(started: &mut StartedCommand, output: &mut BoundedOutput) ->
 }
 
 /// Reads what is left in the pipe, and reaps a child that was killed.
-async fn until_closed(started: &mut StartedCommand, output: &mut BoundedOutput) {
+async fn until_closed(started: &mut StartedCommand, output: &mut CollectedOutput<'_>) {
     let mut chunk = vec![0; CHUNK_BYTES];
     while let Some(bytes) = read_some_or_end(started.output.as_mut(), &mut chunk).await {
         output.push(bytes);

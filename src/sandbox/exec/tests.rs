@@ -30,6 +30,7 @@ async fn run(
         env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let (sandbox, reach) = (Sandbox::around_nothing(), reach(folder));
     let command = CommandRun {
+        tail: None,
         script: &script,
         folder: folder.to_owned(),
         env: &env,
@@ -86,6 +87,7 @@ async fn runs_what_the_permit_covers_and_nothing_else() {
     let permit = permit(&[Intent::Command(permitted.clone())]);
     let sandbox = Sandbox::around_nothing();
     let command = |script| CommandRun {
+        tail: None,
         script,
         folder: folder.path().to_owned(),
         env: &env,

@@ -57,6 +57,7 @@ pub(crate) fn run(
             .into();
     let sandbox = Sandbox::around_nothing();
     let run = CommandRun {
+        tail: None,
         script: &script,
         folder: root.join(folder.as_str()),
         env: &env,

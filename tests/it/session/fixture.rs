@@ -267,6 +267,7 @@ impl Fixture {
         let parts = SessionParts {
             start,
             run: RunEnv {
+                tail: None,
                 policy: &self.policy,
                 env: &env,
                 sandbox: &Sandbox::prepare(&self.policy.settings().commands, &env).unwrap(),

@@ -165,7 +165,7 @@ fn each_context_begins_with_the_one_before() {
 
 #[test]
 fn a_session_goes_on_with_the_conversation_and_the_work_of_an_ended_one() {
-    let touched = vec![TouchedPath { path: path("x"), diff_lines: Some(2) }];
+    let touched = vec![TouchedPath { path: path("x"), diff_lines: Some(2), amount: None }];
     let ended = RecordedLines::default()
         .begun("1111", None)
         .started(ROOT, None)
@@ -281,7 +281,11 @@ fn counts_changed_files_and_lines_at_checkpoints() {
     let saved = |sizes: &[(&str, Option<u32>)]| {
         let touched = sizes
             .iter()
-            .map(|(text, diff_lines)| TouchedPath { path: path(text), diff_lines: *diff_lines })
+            .map(|(text, diff_lines)| TouchedPath {
+                path: path(text),
+                diff_lines: *diff_lines,
+                amount: None,
+            })
             .collect();
         Event::Checkpointed { tree: None, commit: CommitId("c".into()), touched }
     };

@@ -199,6 +199,7 @@ impl SandboxFixture {
         let git = [self.root.join(".git")];
         let visible = |path: &RepoPath| !matches!(path.as_str(), ".env" | "web/deep/server.key");
         let command = CommandRun {
+            tail: None,
             script: &script,
             folder: self.root.clone(),
             env: &self.env,

@@ -121,6 +121,7 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
         workspace: &workspace,
         session_folder: None,
         run: RunEnv {
+            tail: None,
             policy: &Policy::parse(POLICY, "policy.yml").unwrap(),
             env: &env,
             sandbox: &Sandbox::prepare(&CommandLimits::default(), &env).unwrap(),
