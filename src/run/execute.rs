@@ -210,6 +210,7 @@ async fn run<'a>(
         remaining,
         workspace: execution.workspace,
         stands_for: execution.stands_for,
+        checks: prepared.checks,
         servers: &servers,
         inbox: execution.inbox,
         clock: execution.clock,

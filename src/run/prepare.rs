@@ -17,12 +17,13 @@ use crate::run::job;
 use crate::run::models::{PreparedModels, WantedModels};
 use crate::run::place;
 use crate::run::plan::{PolicyName, RunPlan, RunSubject};
-use crate::run::run_request::RunRequest;
+use crate::run::run_request::{RunPurpose, RunRequest};
 use crate::run::servers::ServerPlan;
 use crate::run::task_material::TaskImage;
 use crate::run::trusted::TrustedConfig;
 use locum_agent::env::RunEnv;
 use locum_agent::session::earlier::EarlierConversation;
+use locum_agent::session::parts::CheckTiming;
 use locum_agent::session::system_prompt::{self, ToolPrerequisites};
 use locum_base::image::{self, Image};
 use locum_base::secret::Redactor;
@@ -51,6 +52,8 @@ pub struct PreparedRun {
     pub images: Vec<TaskImage>,
     /// Images of the thread that its model cannot be shown.
     pub unseen_images: usize,
+    /// When the policy's checks run.
+    pub checks: CheckTiming,
     /// Settings of the trusted ref, the user and the environment together.
     pub settings: Settings,
     /// Decides on every effect of the run.
@@ -285,6 +288,10 @@ pub fn prepare(
         earlier: None,
         images: Vec::new(),
         unseen_images: 0,
+        checks: match request.purpose {
+            RunPurpose::Check => CheckTiming::Always,
+            RunPurpose::Work | RunPurpose::Plan | RunPurpose::Publish => CheckTiming::AfterChanges,
+        },
         command_env,
         settings,
         policy,

@@ -58,6 +58,8 @@ pub enum RunPurpose {
     Work,
     /// Only its plan is shown: no model has to be there.
     Plan,
+    /// Only the policy's checks are shown: they run although nothing changes.
+    Check,
     /// What another job came to is published: nothing is asked of a model.
     Publish,
 }

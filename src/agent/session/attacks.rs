@@ -13,7 +13,7 @@ use crate::session::id::SessionId;
 use crate::session::journal::Journal;
 use crate::session::messages::Inbox;
 use crate::session::model::{RunModels, TaskModel};
-use crate::session::parts::SessionParts;
+use crate::session::parts::{CheckTiming, SessionParts};
 use crate::session::repetition::REPEAT_LIMIT;
 use crate::session::run;
 use locum_base::secret::{MASK, Redactor, Secret};
@@ -138,6 +138,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
         remaining: locum_policy::spending_limit::Remaining::default(),
         workspace: &workspace,
         stands_for: None,
+        checks: CheckTiming::default(),
         servers: &crate::tools::mcp::servers::McpServers::default(),
         inbox: &Inbox::of(&journal),
         clock: &TestClock::default().sleeping_at_most(Duration::ZERO),

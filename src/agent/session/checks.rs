@@ -12,6 +12,7 @@ use crate::session::event::Event;
 use crate::session::live::Session;
 use crate::session::named_command::{self, NamedCommand};
 use crate::session::outcome::{CheckEnd, CheckReport};
+use crate::session::parts::CheckTiming;
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
 use crate::session::task_env::TaskEnv;
@@ -85,7 +86,9 @@ impl<'a> Session<'a> {
         // What the checks said stays true until something changes. Where the task counts as done,
         // they are asked again: one of them may only fail now and then.
         let is_known = status != CompletionStatus::Done && !self.state.checked.reports.is_empty();
-        if is_known || !self.state.tree.touched.values().any(Option::is_some) {
+        let is_asked = self.parts.checks == CheckTiming::Always
+            || self.state.tree.touched.values().any(Option::is_some);
+        if is_known || !is_asked {
             return self.answer(id, waiting, completion.observation);
         }
         let cut_off = self.state.checked.under_way.clone();

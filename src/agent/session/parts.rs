@@ -16,6 +16,16 @@ use locum_workspace::repo::CommitId;
 /// Sees every line after it is in the journal, and the state it led to.
 pub type JournalObserver<'a> = Box<dyn FnMut(&JournalLine, &SessionState) + 'a>;
 
+/// When the policy's checks run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CheckTiming {
+    /// When the root task says that it is done, and something changed.
+    #[default]
+    AfterChanges,
+    /// When the root task says that it is done.
+    Always,
+}
+
 /// Everything a session works with. Nothing in it is looked up again later.
 pub struct SessionParts<'a> {
     /// What is to be done; the journal's first line.
@@ -40,6 +50,8 @@ pub struct SessionParts<'a> {
     /// The checkout that commands find it at, where that is another: what git ignores there is
     /// seen.
     pub stands_for: Option<&'a Workspace>,
+    /// When the policy's checks run.
+    pub checks: CheckTiming,
     /// The MCP servers, started already.
     pub servers: &'a McpServers<'a>,
     /// Where messages of people arrive.

@@ -15,7 +15,7 @@ use locum_agent::session::journal::Journal;
 use locum_agent::session::messages::Inbox;
 use locum_agent::session::model::{RunModels, TaskModel};
 use locum_agent::session::outcome::Outcome;
-use locum_agent::session::parts::SessionParts;
+use locum_agent::session::parts::{CheckTiming, SessionParts};
 use locum_agent::session::run;
 use locum_agent::session::state::SessionState;
 use locum_base::secret::{Redactor, Secret};
@@ -295,6 +295,7 @@ impl Fixture {
             remaining: Remaining::default(),
             workspace: &workspace,
             stands_for: None,
+            checks: CheckTiming::default(),
             servers: &locum_agent::tools::mcp::servers::McpServers::default(),
             inbox: &self.inbox,
             clock: &clock,

@@ -1,0 +1,214 @@
+//! Why a check of the policy does not pass on a machine, and what to do about it.
+//!
+//! In: how one command of `publish.success` ended, with the end of its output. Out: what it needs.
+//! The words of package managers and compilers say whether that is a program, a network or
+//! dependencies; whatever they do not say is the command's own failure.
+
+use std::fmt;
+
+use locum_agent::session::outcome::{CheckEnd, CheckReport};
+use locum_base::text::tail_lines;
+use locum_sandbox::exec::Exit;
+
+/// Most lines shown of what a failed check wrote, the last ones.
+const SHOWN_LINES: usize = 12;
+
+/// Most bytes of them.
+const SHOWN_BYTES: usize = 2 * 1024;
+
+/// What a check lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckLack {
+    /// A program that is not on this machine.
+    Program,
+    /// Packages that would have been installed before.
+    Dependencies,
+    /// A host: it would fetch something.
+    Network,
+    /// Nothing known: the command itself fails.
+    Success,
+}
+
+/// Why a check does not pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckFailure {
+    /// What it lacks.
+    pub lack: CheckLack,
+    /// The same for people, as a fragment: "exit code 101: ...".
+    pub why: String,
+    /// The last lines of its output.
+    pub output: String,
+}
+
+/// Words with which tools say that packages are not installed.
+const DEPENDENCIES: &[&str] = &[
+    "modulenotfounderror",
+    "no module named",
+    "cannot find module",
+    "cannot find package",
+    "err_module_not_found",
+    "could not find gem",
+    "bundler::gemnotfound",
+    "bundle install",
+    "the gemfile's dependencies are missing",
+    "bundler: command not found",
+    "unmet dependencies",
+    "unchecked dependencies",
+    "mix deps.get",
+    "composer install",
+    "vendor/autoload.php",
+    "no matching package named",
+    "node_modules missing",
+    "npm install",
+    "in offline mode",
+    "has not been downloaded from it before",
+    "no cached version",
+    "missing go.sum entry",
+    "project.assets.json",
+    "error netsdk1004",
+];
+
+/// Words with which shells and tools say that a program is not there.
+const PROGRAMS: &[&str] =
+    &["command not found", ": not found", "error 127", "executable file not found"];
+
+/// Words with which tools say that they reach no host.
+const NETWORK: &[&str] = &[
+    "could not resolve host",
+    "couldn't resolve host",
+    "name resolution",
+    "name or service not known",
+    "network is unreachable",
+    "nodename nor servname",
+    "no such host",
+    "enotfound",
+    "eai_again",
+    "econnrefused",
+    "unknownhostexception",
+    "unknown host",
+    "dial tcp",
+    "failed to establish a new connection",
+    "temporary failure in",
+    "unable to load the service index",
+    "failed to download",
+    "error fetching",
+    "request failed",
+    "failed to fetch",
+];
+
+impl CheckFailure {
+    /// Returns what a check lacks; `None` for one that passed.
+    pub fn of(report: &CheckReport) -> Option<Self> {
+        let output = tail_lines(report.output.trim_end(), SHOWN_LINES, SHOWN_BYTES).to_owned();
+        let exit = match &report.end {
+            CheckEnd::Exited(Exit::Code(0)) => return None,
+            CheckEnd::NotStarted(why) => {
+                let lack = if why.ends_with("did not start") {
+                    CheckLack::Program
+                } else {
+                    CheckLack::Success
+                };
+                return Some(Self { lack, why: why.clone(), output });
+            }
+            CheckEnd::Unclean(what) => {
+                return Some(Self { lack: CheckLack::Success, why: what.clone(), output });
+            }
+            CheckEnd::Exited(exit) => *exit,
+        };
+        let written = report.output.to_ascii_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| written.contains(word));
+        let lack = if says(DEPENDENCIES) {
+            CheckLack::Dependencies
+        } else if says(NETWORK) {
+            CheckLack::Network
+        } else if exit == Exit::Code(127) || says(PROGRAMS) {
+            // A script of the project starts what its packages bring along.
+            let own = report.command.split(' ').next().unwrap_or_default();
+            let by_script = matches!(own, "npm" | "pnpm" | "yarn" | "bun" | "composer" | "bundle");
+            if by_script { CheckLack::Dependencies } else { CheckLack::Program }
+        } else {
+            CheckLack::Success
+        };
+        let ended = match exit {
+            Exit::Code(code) => format!("exit code {code}"),
+            Exit::Signal(number) => format!("ended by signal {number}"),
+            Exit::TimedOut => "it took longer than `commands.timeout`".to_owned(),
+            Exit::TooManyProcesses => "it had more processes than `commands` allows".to_owned(),
+        };
+        let why = match lack {
+            CheckLack::Program => format!("a program that it starts is not installed ({ended})"),
+            CheckLack::Dependencies => format!("dependencies are not installed ({ended})"),
+            CheckLack::Network => {
+                format!("it wants the network, which commands do not have ({ended})")
+            }
+            CheckLack::Success => format!("the command itself fails ({ended})"),
+        };
+        Some(Self { lack, why, output })
+    }
+}
+
+impl fmt::Display for CheckFailure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.why)?;
+        self.output.lines().try_for_each(|line| write!(out, "\n    {line}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CheckFailure, CheckLack};
+    use locum_agent::session::outcome::{CheckEnd, CheckReport};
+    use locum_sandbox::exec::Exit;
+    use pretty_assertions::assert_eq;
+
+    fn lack(command: &str, end: CheckEnd, output: &str) -> Option<CheckLack> {
+        let report = CheckReport { command: command.to_owned(), end, output: output.to_owned() };
+        CheckFailure::of(&report).map(|failure| failure.lack)
+    }
+
+    #[test]
+    fn what_a_check_lacks_is_read_from_how_it_ends() {
+        let code = |code| CheckEnd::Exited(Exit::Code(code));
+        let absent = CheckEnd::NotStarted("`mix` did not start".to_owned());
+        for (command, end, output, expected) in [
+            ("cargo test", code(0), "", None),
+            ("mix test", absent, "", Some(CheckLack::Program)),
+            ("npm test", code(127), "sh: 1: tap: not found", Some(CheckLack::Dependencies)),
+            ("make test", code(2), "make: cc: not found", Some(CheckLack::Program)),
+            (
+                "make test",
+                code(2),
+                "make: *** [Makefile:2: test] Error 127",
+                Some(CheckLack::Program),
+            ),
+            (
+                "pytest",
+                code(4),
+                "ModuleNotFoundError: No module named 'x'",
+                Some(CheckLack::Dependencies),
+            ),
+            (
+                "cargo test",
+                code(101),
+                "[6] Could not resolve hostname (Could not resolve host: index.crates.io)",
+                Some(CheckLack::Network),
+            ),
+            (
+                "go test ./...",
+                code(1),
+                "dial tcp: lookup proxy.golang.org",
+                Some(CheckLack::Network),
+            ),
+            (
+                "mvn -o test",
+                code(1),
+                "Cannot access central in offline mode",
+                Some(CheckLack::Dependencies),
+            ),
+            ("cargo test", code(101), "test a ... FAILED", Some(CheckLack::Success)),
+            ("cargo test", CheckEnd::Exited(Exit::TimedOut), "", Some(CheckLack::Success)),
+        ] {
+            assert_eq!(lack(command, end, output), expected, "{command}: {output}");
+        }
+    }
+}
