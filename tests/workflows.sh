@@ -38,7 +38,7 @@ wrote() { # wrote NAME FILE TEXT [FLAG...]: what init writes for a repository wi
   git -C "$at" init --quiet
   git -C "$at" add --all
   git -C "$at" -c user.name=a -c user.email=a@example.org commit --quiet --message=start
-  (cd "$at" && HOME=$scratch "$LOCUM" init --action acme/locum@0123456789abcdef0123456789abcdef01234567 "$@" >/dev/null 2>"$scratch/init.log") || { cat "$scratch/init.log"; exit 1; }
+  (cd "$at" && HOME=$scratch "$LOCUM" init --yes --no-check --action acme/locum@0123456789abcdef0123456789abcdef01234567 "$@" >/dev/null 2>"$scratch/init.log") || { cat "$scratch/init.log"; exit 1; }
   for made in "$at"/.github/workflows/*.yml; do cp "$made" "$workflows/$name-$(basename "$made")"; done
 }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
-use crate::cli::init_args::InitArgs;
+use crate::cli::init::args::InitArgs;
 use crate::cli::inspect_args::{ConfigCommand, ModelsCommand, SchemaWord};
 use crate::cli::job_args::JobCommand;
 use crate::cli::mcp_args::McpCommand;
@@ -97,7 +97,8 @@ pub enum Command {
     Job(JobCommand),
     /// Write a starter policy and workflow, without overwriting files.
     ///
-    /// Reads manifests and workflows of the repository, and runs nothing.
+    /// Reads manifests and workflows of the repository, and runs the success commands once in the
+    /// sandbox. Where the files exist, it shows what it would change and writes nothing.
     Init(InitArgs),
     /// Show a complete offline run in a small example repository.
     Demo {

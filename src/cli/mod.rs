@@ -23,8 +23,6 @@ pub mod demo;
 pub mod doctor;
 pub mod given_images;
 pub mod init;
-pub mod init_args;
-mod init_model;
 pub mod inspect_args;
 pub mod inspected;
 pub mod job;

@@ -37,6 +37,7 @@ mod stored;
 mod switch;
 pub mod touched;
 mod trees;
+pub mod updated;
 pub mod worktree;
 mod write;
 

@@ -30,6 +30,7 @@ mod fidelity;
 mod given_images;
 mod holds;
 mod house;
+mod init;
 mod jobs;
 mod json_docs;
 mod local_review;

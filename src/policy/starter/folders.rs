@@ -108,6 +108,22 @@ pub(super) struct ScannedFolders {
     pub(super) closed_example: Option<RepoPath>,
 }
 
+impl ScannedFolders {
+    /// Leaves only what some globs name to be edited, where there are any.
+    pub(super) fn restricted(mut self, globs: &[String]) -> Self {
+        if globs.is_empty() {
+            return self;
+        }
+        let chosen = |glob: &String| ProposedLine::new(format!("edit({glob})"), "");
+        self.sources = globs.iter().filter_map(chosen).collect();
+        self.texts.clear();
+        let allowed =
+            |path: &RepoPath| self.sources.iter().any(|line| covers(line, path, LetterCase::Exact));
+        self.example = self.example.take().filter(allowed);
+        self
+    }
+}
+
 /// A folder and its place in a package: `packages/app` and `src`.
 type PackageFolder = (String, String);
 

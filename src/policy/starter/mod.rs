@@ -9,6 +9,7 @@ mod built_in;
 mod ci;
 mod commands;
 mod folders;
+pub mod mark;
 mod proof;
 pub mod scan;
 mod setup;
@@ -19,6 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::Policy;
+use crate::actors::Tier;
 use crate::command::Script;
 use crate::command::tables::verbs;
 use crate::intent::{Facts, Intent};
@@ -64,17 +66,45 @@ pub struct StarterProposal {
     pub programs: BTreeMap<String, String>,
     /// Whether a command was found that shows that a change is ready.
     pub has_tests: bool,
+    /// Globs of the source that may be edited.
+    pub edits: Vec<String>,
+    /// Commands that install what the tests need, as the workflow runs them before Locum's step.
+    pub installs: Vec<String>,
     /// Steps that set up what the tests need, for a job of a workflow.
     setup: String,
+}
+
+/// What a maintainer chose besides.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StarterChoices {
+    /// The least that somebody has to be to start a run.
+    pub lowest_tier: Tier,
+    /// A label that starts runs, too.
+    pub label: Option<String>,
+    /// Globs of what may be edited, in place of the source folders; empty for these.
+    pub edits: Vec<String>,
+}
+
+impl StarterChoices {
+    /// Returns the tiers that may start a run, as a list of the policy.
+    fn tiers(&self) -> String {
+        let tiers = [Tier::Maintainer, Tier::Collaborator, Tier::Contributor, Tier::Stranger];
+        let chosen = tiers.into_iter().take_while(|tier| *tier <= self.lowest_tier);
+        let words: Vec<&str> = chosen.map(Tier::as_str).collect();
+        words.join(", ")
+    }
 }
 
 /// Proposes a policy, and what its tests need.
 ///
 /// # Errors
-/// Never for a repository this code foresees. The text is parsed before it is returned, and what is
-/// wrong with it is reported.
-pub fn propose(scan: &StarterScan) -> Result<StarterProposal, PolicyErrors> {
-    let folders = folders::find(&scan.files, &scan.texts);
+/// Never for a repository this code foresees, unless a choice cannot stand in a policy. The text is
+/// parsed before it is returned, and what is wrong with it is reported.
+pub fn propose(
+    scan: &StarterScan,
+    choices: &StarterChoices,
+) -> Result<StarterProposal, PolicyErrors> {
+    let folders = folders::find(&scan.files, &scan.texts).restricted(&choices.edits);
     let jobs = ci::jobs(scan);
     let mut tools = commands::find(scan);
     let mut proofs = proof::find(&jobs, &tools);
@@ -88,20 +118,27 @@ pub fn propose(scan: &StarterScan) -> Result<StarterProposal, PolicyErrors> {
     // A wide line does not cover every option: what it leaves out stays word for word.
     let wide: Vec<ProposedTool> =
         tools.iter().filter(|tool| tool.line.is_open()).cloned().collect();
-    let draft = Policy::parse(&render(scan, &folders, &wide, &[]), ORIGIN)?;
+    let draft = Policy::parse(&render((scan, choices), &folders, &wide, &[]), ORIGIN)?;
     tools.retain(|tool| tool.line.is_open() || !allows(&draft, &tool.command));
     // What the rules do not let run where nothing contains it proves nothing there.
-    let draft = Policy::parse(&render(scan, &folders, &tools, &[]), ORIGIN)?;
+    let draft = Policy::parse(&render((scan, choices), &folders, &tools, &[]), ORIGIN)?;
     proofs.retain(|proof| allows(&draft, &proof.command));
-    let policy = render(scan, &folders, &tools, &proofs);
+    let policy = render((scan, choices), &folders, &tools, &proofs);
     Policy::parse(&policy, ORIGIN)?;
     let setup = setup::steps(scan, &jobs, &proofs);
     Ok(StarterProposal {
         policy,
         programs: programs(&tools, &proofs),
         has_tests: !proofs.is_empty(),
+        edits: folders.sources.iter().filter_map(glob_of).collect(),
+        installs: setup::installing(&setup),
         setup,
     })
+}
+
+/// Returns the glob of a line that allows edits.
+fn glob_of(line: &ProposedLine) -> Option<String> {
+    Some(line.pattern.strip_prefix("edit(")?.strip_suffix(')')?.to_owned())
 }
 
 /// Whether a policy lets a command run by its words.
@@ -137,7 +174,7 @@ fn programs(tools: &[ProposedTool], proofs: &[Proof]) -> BTreeMap<String, String
 }
 
 fn render(
-    scan: &StarterScan,
+    (scan, choices): (&StarterScan, &StarterChoices),
     folders: &ScannedFolders,
     tools: &[ProposedTool],
     proofs: &[Proof],
@@ -145,11 +182,9 @@ fn render(
     let mut text = String::from(
         "# What locum may do here. Read it, cut it down, add to it: what no rule allows is \
          denied.\n# Ask it before you commit it: `locum policy check`, `locum policy explain \
-         'edit(README.md)'`, `locum policy test`.\nversion: 1\n\ntriggers: # who may start a run: \
-         everyone who may push, by `/locum` in a comment or by hand\n  comment: { prefix: /locum, \
-         tiers: [maintainer] }\n  dispatch: { tiers: [maintainer] }\n  forks: read-only # pull \
-         requests of strangers start nothing that writes\n",
+         'edit(README.md)'`, `locum policy test`.\nversion: 1\n\n",
     );
+    triggers(choices, &mut text);
     let own: Vec<&str> = scan
         .modes
         .iter()
@@ -191,6 +226,29 @@ fn render(
         let _ = writeln!(text, "    - {}{}", quoted(&proof.command), why.unwrap_or_default());
     }
     text
+}
+
+fn triggers(choices: &StarterChoices, text: &mut String) {
+    let who = match choices.lowest_tier {
+        Tier::Maintainer => "everyone who may push",
+        Tier::Collaborator => "everyone who may push or triage",
+        Tier::Contributor => "everyone who may push, triage, or has contributed before",
+        Tier::Stranger | Tier::Bot | Tier::Schedule => "everyone",
+    };
+    let tiers = choices.tiers();
+    let _ = write!(
+        text,
+        "triggers: # who may start a run: {who}, by `/locum` in a comment or by hand\n  comment: {{ \
+         prefix: /locum, tiers: [{tiers}] }}\n"
+    );
+    if let Some(label) = &choices.label {
+        let name = quoted(label);
+        let _ = writeln!(text, "  label: {{ name: {name}, tiers: [maintainer] }}");
+    }
+    text.push_str(
+        "  dispatch: { tiers: [maintainer] }\n  forks: read-only # pull requests of strangers \
+         start nothing that writes\n",
+    );
 }
 
 // NOTE: writing to a string cannot fail, so results of `write!` are dropped here.

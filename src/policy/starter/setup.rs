@@ -83,6 +83,34 @@ pub(super) fn steps(scan: &StarterScan, jobs: &[CiJob], proofs: &[Proof]) -> Str
     text
 }
 
+/// Returns the commands of steps, and those that stand for actions which install.
+pub(super) fn installing(setup: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut in_script = false;
+    for line in setup.lines() {
+        let step = line.strip_prefix("      - ");
+        let own = match (step, in_script) {
+            (Some("run: |"), _) => {
+                in_script = true;
+                None
+            }
+            (Some(step), _) => {
+                in_script = false;
+                let by_action = [("ramsey/composer-install", "composer install")];
+                let action = by_action.iter().find(|(action, _)| step.contains(action));
+                step.strip_prefix("run: ").or(action.map(|(_, command)| *command))
+            }
+            (None, true) => Some(line.trim()),
+            (None, false) => {
+                line.trim().starts_with("bundler-cache: \"true\"").then_some("bundle install")
+            }
+        };
+        let own = own.filter(|command| !found.iter().any(|other| other == command));
+        found.extend(own.map(str::to_owned));
+    }
+    found
+}
+
 /// Returns what a workflow sets up before it runs the command, and the workflow's file.
 fn of_workflow(jobs: &[CiJob], proof: &Proof) -> (Vec<SetupStep>, Option<String>) {
     let nothing = || (Vec::new(), None);

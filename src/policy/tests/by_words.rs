@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use crate::Policy;
 use crate::command::Script;
 use crate::intent::{Facts, Intent};
-use crate::starter::propose;
 use crate::starter::scan::StarterScan;
+use crate::starter::{StarterChoices, propose};
 use crate::verdict::Decision;
 use locum_base::path::RepoPath;
 
@@ -21,7 +21,9 @@ fn check(files: &[(&str, &str)], pairs: &[(&str, &str)]) {
         files.iter().map(|(name, text)| (path(name), (*text).to_owned())).collect();
     let names = files.iter().map(|(name, _)| path(name)).collect();
     let scan = StarterScan { files: names, texts, modes: Vec::new() };
-    let policy = Policy::parse(&propose(&scan).unwrap().policy, "policy.yml").unwrap();
+    let policy =
+        Policy::parse(&propose(&scan, &StarterChoices::default()).unwrap().policy, "policy.yml")
+            .unwrap();
     let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
     let decide =
         |text: &str| policy.decide(&Intent::Command(Script::parse(text).below(ROOT)), &facts);

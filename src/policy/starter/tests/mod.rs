@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use pretty_assertions::assert_eq;
 
 use super::scan::{OwnMode, StarterScan};
-use super::{is_read, propose};
+use super::{StarterChoices, is_read, propose};
 use crate::intent::Facts;
 use crate::query::parse_intent;
 use crate::schema::PolicyErrors;
@@ -18,7 +18,7 @@ use crate::{Policy, lint};
 use locum_base::path::RepoPath;
 
 fn starter(scan: &StarterScan) -> Result<String, PolicyErrors> {
-    propose(scan).map(|proposal| proposal.policy)
+    propose(scan, &StarterChoices::default()).map(|proposal| proposal.policy)
 }
 
 fn scan(files: &[(&str, &str)]) -> StarterScan {

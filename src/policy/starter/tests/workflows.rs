@@ -4,13 +4,14 @@ use pretty_assertions::assert_eq;
 
 use super::scan;
 use crate::Policy;
-use crate::starter::propose;
 use crate::starter::workflow::{ActionReference, WorkflowForm, WorkflowModel, workflow};
+use crate::starter::{StarterChoices, propose};
 use locum_files::yaml::YamlDocument;
 
 /// Returns the commands of `success`, and the steps that set up.
 fn proofs(files: &[(&str, &str)]) -> (Vec<String>, String) {
-    let proposal = propose(&scan(files)).unwrap_or_else(|errors| panic!("{errors}"));
+    let proposal = propose(&scan(files), &StarterChoices::default())
+        .unwrap_or_else(|errors| panic!("{errors}"));
     let policy = Policy::parse(&proposal.policy, "p").unwrap();
     (policy.settings().publish.success.clone(), proposal.setup)
 }
@@ -159,7 +160,7 @@ fn what_the_tests_need_is_set_up_as_the_repositorys_own_workflow_does() {
 
 #[test]
 fn a_workflow_listens_to_what_the_policy_starts_and_to_nothing_else() {
-    let proposal = propose(&scan(&[("Cargo.toml", "")])).unwrap();
+    let proposal = propose(&scan(&[("Cargo.toml", "")]), &StarterChoices::default()).unwrap();
     let model = WorkflowModel {
         model: "anthropic:m".to_owned(),
         base_url: None,
@@ -257,7 +258,9 @@ fn an_action_is_named_by_a_whole_commit() {
 
 #[test]
 fn the_example_is_what_a_rust_repository_gets() {
-    let proposal = propose(&scan(&[("Cargo.toml", ""), ("Cargo.lock", "")])).unwrap();
+    let proposal =
+        propose(&scan(&[("Cargo.toml", ""), ("Cargo.lock", "")]), &StarterChoices::default())
+            .unwrap();
     let policy = include_str!("../../../../config/examples/policy.yml");
     let policy = Policy::parse(policy, "p").unwrap();
     let model = WorkflowModel {

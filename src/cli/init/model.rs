@@ -129,6 +129,47 @@ pub(super) fn choose(
     })
 }
 
+/// Chooses the model: by flag, else as the workflow that is there, else as [`choose`] does.
+///
+/// # Errors
+/// When the model's name cannot stand in a workflow.
+pub(super) fn choose_for(
+    (provider, model): (Option<ModelHost>, Option<&str>),
+    workflow: Option<&str>,
+    environment: &Environment,
+) -> Result<InitModel, RunError> {
+    let earlier = workflow.and_then(of_workflow);
+    match earlier.filter(|(host, _)| provider.is_none_or(|provider| provider == *host)) {
+        Some((host, name)) => choose(Some(host), Some(model.unwrap_or(name)), environment),
+        None => choose(provider, model, environment),
+    }
+}
+
+/// Returns the provider that is chosen, by the word of its flag.
+///
+/// # Errors
+/// When the model's name cannot stand in a workflow.
+pub(super) fn provider_of(
+    provider: Option<ModelHost>,
+    workflow: Option<&str>,
+    environment: &Environment,
+) -> Result<&'static str, RunError> {
+    let secret = choose_for((provider, None), workflow, environment)?.secret;
+    let host = PROVIDERS.iter().find(|(_, host, _)| host.key == secret.unwrap_or("GITHUB_TOKEN"));
+    Ok(host.map_or("openai", |(word, ..)| word))
+}
+
+/// Returns the host and the model that a workflow asks.
+fn of_workflow(text: &str) -> Option<(ModelHost, &str)> {
+    let (_, rest) = text.split_once("vars.LOCUM_MODEL || '")?;
+    let (name, _) = rest.split_once('\'')?;
+    let (_, rest) = text.split_once("api-key: ${{ ")?;
+    let (key, _) = rest.split_once(" }}")?;
+    let key = if key == "github.token" { "GITHUB_TOKEN" } else { key.strip_prefix("secrets.")? };
+    let host = PROVIDERS.iter().map(|(_, host, _)| *host).find(|host| host.key == key)?;
+    Some((host, name))
+}
+
 /// Returns the host that a model's name belongs to, where the name says so.
 fn of_model(name: &str) -> Option<ModelHost> {
     let provider = Provider::of_name(name)?;
@@ -154,7 +195,7 @@ fn of_key(environment: &Environment) -> Option<ModelHost> {
 
 #[cfg(test)]
 mod tests {
-    use super::{PROVIDERS, choose};
+    use super::{PROVIDERS, choose, choose_for, provider_of};
     use crate::config::environment::Environment;
     use pretty_assertions::assert_eq;
 
@@ -190,6 +231,23 @@ mod tests {
         ] {
             assert_eq!(chosen(provider, model, env), expected, "{provider:?} {model:?} {env:?}");
         }
+    }
+
+    #[test]
+    fn the_workflow_that_is_there_counts_before_the_environment() {
+        let text = "model: ${{ vars.LOCUM_MODEL || 'anthropic:m' }}\napi-key: ${{ \
+                    secrets.ANTHROPIC_API_KEY }}\n";
+        let environment = Environment::from_pairs([("GEMINI_API_KEY", "k")]);
+        let chosen = |provider: Option<&str>, model: Option<&str>| {
+            let host = PROVIDERS.iter().find(|(word, ..)| Some(*word) == provider);
+            let given = (host.map(|(_, host, _)| *host), model);
+            choose_for(given, Some(text), &environment).unwrap().workflow.model
+        };
+        assert_eq!(chosen(None, None), "anthropic:m");
+        assert_eq!(chosen(Some("anthropic"), None), "anthropic:m");
+        assert_eq!(chosen(Some("gemini"), None), "gemini:gemini-3.8-flash");
+        assert_eq!(chosen(None, Some("n")), "anthropic:n");
+        assert_eq!(provider_of(None, Some(text), &environment).unwrap(), "anthropic");
     }
 
     #[test]

@@ -1,0 +1,56 @@
+//! Arguments of `locum init`.
+
+use clap::Args;
+
+use crate::cli::init::model::{ModelHost, PROVIDERS};
+use crate::cli::init::questions::STARTERS;
+use crate::cli::words::one_of;
+use locum_policy::actors::Tier;
+use locum_policy::starter::workflow::ActionReference;
+
+/// `locum init`.
+#[derive(Clone, Debug, Args)]
+pub struct InitArgs {
+    /// Overwrite existing files.
+    #[arg(long, conflicts_with = "update")]
+    pub force: bool,
+    /// Bring existing files up to date; what was changed by hand stays.
+    #[arg(long)]
+    pub update: bool,
+    /// Write the workflow for this provider of models.
+    ///
+    /// Default: the provider of the workflow that is there, of LOCUM_MODEL, or of the only key in
+    /// the environment, else openai.
+    #[arg(long, value_name = "PROVIDER", value_parser = one_of(PROVIDERS))]
+    pub provider: Option<ModelHost>,
+    /// Let the workflow ask this model where the variable LOCUM_MODEL names none.
+    #[arg(long, value_name = "MODEL")]
+    pub model: Option<String>,
+    /// Let the workflow use this commit of Locum's repository, OWNER/NAME@COMMIT.
+    ///
+    /// Default: the Action of the release that this program is of, else that of the workflow that is
+    /// there.
+    #[arg(long, value_name = "ACTION")]
+    pub action: Option<ActionReference>,
+    /// Let these people start runs. Default: maintainer.
+    #[arg(long, value_name = "WHO", value_parser = one_of(STARTERS))]
+    pub start: Option<Tier>,
+    /// Let this label start runs, too.
+    #[arg(long, value_name = "NAME")]
+    pub label: Option<String>,
+    /// Let runs edit these files instead of the source folders; repeat it for more.
+    #[arg(long, value_name = "GLOB")]
+    pub edit: Vec<String>,
+    /// Write a workflow of two jobs: one works and may write nothing, the other publishes.
+    #[arg(long)]
+    pub two_jobs: bool,
+    /// Run the success commands once in the sandbox, also where nothing is written.
+    #[arg(long, overrides_with = "no_check")]
+    pub check: bool,
+    /// Do not run the success commands.
+    #[arg(long)]
+    pub no_check: bool,
+    /// Take what is proposed, without questions.
+    #[arg(long, short = 'y')]
+    pub yes: bool,
+}

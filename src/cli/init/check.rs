@@ -1,0 +1,186 @@
+//! `locum init --check`: the commands that show that a change is ready, run once as a run would run
+//! them: in the sandbox, without a network, on the checkout's commit and under the policy that was
+//! just written.
+//!
+//! In: that policy, and what the repository's workflow installs. Out: for each command that it
+//! passes, or what it lacks and what to do. No model is asked, and nothing that a command writes
+//! stays.
+
+use crate::cli::CommandContext;
+use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalSession, RunDisplay};
+use crate::cli::output::Output;
+use crate::cli::run_args::OutputFormat;
+use crate::config::load::{ConfigFile, FlagValue};
+use crate::run::check_failure::{CheckFailure, CheckLack};
+use crate::run::error::RunError;
+use crate::run::execute;
+use crate::run::execution::SessionOrigin;
+use crate::run::run_request::{Overrides, RunPurpose, RunRequest};
+use crate::run::trusted::POLICY_FILE;
+use locum_agent::session::outcome::{CheckReport, Outcome};
+use locum_policy::Policy;
+use locum_sandbox::level::SandboxLevel;
+use locum_workspace::worktree::remove_worktree;
+
+/// The one reply of the model's place: it says that it is done, whereupon the checks run.
+const SCRIPT: &str = "version: 1\nname: init\ntasks:\n  - turns:\n      - calls:\n          - tool: \
+                      attempt_completion\n            args: { result: Nothing is changed. }\n";
+
+/// Runs the checks and says how they end.
+///
+/// # Errors
+/// When the run cannot be prepared or its folder cannot be made.
+pub(super) fn run(
+    policy: &ConfigFile,
+    installs: &[String],
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<(), RunError> {
+    let settings = Policy::parse(&policy.text, &policy.origin)?;
+    let commands = &settings.settings().publish.success;
+    if commands.is_empty() {
+        output.talk(
+            "check: no command shows that a change is ready; name one in `publish.success`, and \
+             `locum init --check` tries it",
+        );
+        return Ok(());
+    }
+    if let Some(why) = impossible(context) {
+        output.talk(format_args!("check: {} not tried here: {why}", listed(commands)));
+        return Ok(());
+    }
+    output.talk(format_args!(
+        "check: running {} in the sandbox, without a network (`--no-check` leaves this out)",
+        listed(commands)
+    ));
+    let outcome = carry_out(policy, context, output)?;
+    let mut failed = false;
+    for report in &outcome.checks {
+        match CheckFailure::of(report) {
+            None => output.line(format_args!("check: `{}` passes in the sandbox", report.command)),
+            Some(failure) => {
+                failed = true;
+                output.line(format_args!("check: `{}` does not pass: {failure}", report.command));
+                output.talk(format_args!("  hint: {}", cure(report, &failure, installs)));
+            }
+        }
+    }
+    let tried: Vec<&String> = outcome.checks.iter().map(|report| &report.command).collect();
+    let left: Vec<String> =
+        commands.iter().filter(|command| !tried.contains(command)).cloned().collect();
+    if !left.is_empty() {
+        output.talk(format_args!("check: {} not tried after that", listed(&left)));
+    }
+    if outcome.checks.is_empty() {
+        let why = outcome.reason.as_deref().unwrap_or("the run ended before");
+        output.line(format_args!("check: {} did not run: {why}", listed(commands)));
+        failed = true;
+    }
+    if failed {
+        output.talk(format_args!(
+            "note: until it passes where Locum runs, every pull request that a run opens is a \
+             draft, and no run commits to the branch of another one: `publish.success` of \
+             `{POLICY_FILE}` asks for it."
+        ));
+    }
+    Ok(())
+}
+
+/// Returns why nothing can be tried on this machine.
+fn impossible(context: &CommandContext) -> Option<String> {
+    let (level, _) = SandboxLevel::tried();
+    if !level.is_full() {
+        return Some(format!("this machine lacks a part of the sandbox: {}", level.missing()));
+    }
+    let workspace = match local_run::open(&context.folder) {
+        Ok(workspace) => workspace,
+        Err(error) => return Some(error.to_string()),
+    };
+    let head = workspace.repo.commit_of("HEAD");
+    head.err().map(|error| format!("{error}; commit your files, then try `locum init --check`"))
+}
+
+/// Carries out a run that changes nothing and whose checks run all the same.
+fn carry_out(
+    policy: &ConfigFile,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<Outcome, RunError> {
+    let own = tempfile::tempdir().map_err(|error| RunError::internal(error.to_string()))?;
+    let sessions = own.path().join("sessions");
+    let checkout = local_run::open(&context.folder)?;
+    let request = RunRequest {
+        mode: Some("code".to_owned()),
+        purpose: RunPurpose::Check,
+        overrides: Overrides {
+            flags: vec![FlagValue::new("init", "session_dir", sessions.display())],
+            policy: Some(policy.clone()),
+            script: Some(ConfigFile { origin: "init".to_owned(), text: SCRIPT.to_owned() }),
+            ..Overrides::default()
+        },
+        ..RunRequest::new(
+            "Show that the checks pass.".to_owned(),
+            local_run::base(&checkout, None)?,
+        )
+    };
+    let worktree = local_run::own_worktree(&checkout, &request, &sessions)?;
+    let workspace = local_run::open(&worktree)?;
+    let run = local_run::prepare(&request, &workspace, context)?;
+    let folder = execute::folder_of(&sessions, &run.plan.session);
+    let local = LocalRun {
+        folder: worktree.clone(),
+        stands_for: Some(checkout.checkout.root().to_owned()),
+        base_revision: None,
+        postings: None,
+        request,
+    };
+    let session = LocalSession {
+        local: &local,
+        run: &run,
+        workspace: &workspace,
+        folder: &folder,
+        beginning: SessionOrigin::Fresh,
+        show: RunDisplay { format: OutputFormat::Text, live: LiveOutput::Off },
+    };
+    let ended = local_run::carry_out(session, context, output)?;
+    if let Some(folder) = worktree.parent() {
+        remove_worktree(folder).map_err(RunError::internal)?;
+    }
+    Ok(ended.outcome)
+}
+
+/// Returns what to do about a check that fails.
+fn cure(report: &CheckReport, failure: &CheckFailure, installs: &[String]) -> String {
+    let steps = listed(installs);
+    let before = |what: &str| {
+        if installs.is_empty() {
+            format!(
+                "{what} before, in steps of the workflow before Locum's, and try again with `locum init --check`"
+            )
+        } else {
+            format!(
+                "run {steps} here, then `locum init --check`; the workflow does it in steps before \
+                 Locum's"
+            )
+        }
+    };
+    match failure.lack {
+        CheckLack::Program => format!(
+            "install the program and try again with `locum init --check`, or name another command \
+             than `{}` in `publish.success`",
+            report.command
+        ),
+        CheckLack::Dependencies => before("install what it needs"),
+        CheckLack::Network => before("fetch what it needs"),
+        CheckLack::Success => format!(
+            "run `{}` yourself; if it passes outside the sandbox, `locum run --mode code` shows \
+             what it may not do, else name another command in `publish.success`",
+            report.command
+        ),
+    }
+}
+
+fn listed(commands: &[String]) -> String {
+    let quoted: Vec<String> = commands.iter().map(|command| format!("`{command}`")).collect();
+    quoted.join(", ")
+}

@@ -1,0 +1,76 @@
+//! What a maintainer still has to do after `locum init`: files that git would leave out, and
+//! settings of the repository at GitHub.
+//!
+//! In: what was written. Out: notes and numbered steps.
+
+use ignore::gitignore::gitconfig_excludes_path;
+
+use crate::cli::init::ignored::lines_to_keep;
+use crate::cli::init::plan::InitPlan;
+use crate::cli::output::Output;
+use crate::run::error::RunError;
+use crate::run::trusted::POLICY_FILE;
+use locum_policy::Policy;
+use locum_policy::intent::PublicationKind;
+use locum_workspace::repo::Repo;
+
+/// Says which of these files git would leave out of a commit, and which lines bring them back.
+pub(super) fn ignored(repo: &Repo, paths: &[&str], output: &mut Output) {
+    let lines = lines_to_keep(repo, paths, gitconfig_excludes_path());
+    if !lines.is_empty() {
+        output.talk(format_args!(
+            "note: git ignores what was written, so a commit would leave it out.\n  hint: add to the \
+             end of `.gitignore`:\n    {}",
+            lines.join("\n    ")
+        ));
+    }
+}
+
+/// Returns what is left for a maintainer to do, settings at GitHub included.
+///
+/// # Errors
+/// When the policy has mistakes.
+pub(super) fn next_steps(plan: &InitPlan) -> Result<String, RunError> {
+    let InitPlan { proposal, model, policy, .. } = plan;
+    let policy = Policy::parse(&policy.text, &policy.origin)?;
+    let settings = policy.settings();
+    let check = if proposal.has_tests {
+        "`locum policy check`, `locum policy test`"
+    } else {
+        "`locum policy check`; name the command that tests a change in `publish.success`"
+    };
+    let mut steps = vec![
+        format!("Review `{POLICY_FILE}`, and try it: {check}."),
+        match model.secret {
+            Some(secret) => format!(
+                "Store the key of your model's provider: at GitHub, Settings > Secrets and \
+                 variables > Actions > New repository secret, named `{secret}`; or `gh secret set \
+                 {secret}`."
+            ),
+            None => "There is no key to store: the workflow's own token asks the model.".to_owned(),
+        },
+        format!(
+            "The workflow asks `{}`. The variable `LOCUM_MODEL` of the repository replaces it.",
+            model.workflow.model
+        ),
+    ];
+    if settings.publish.allow.contains(&PublicationKind::PullRequest) {
+        steps.push(
+            "At GitHub, Settings > Actions > General > Workflow permissions: turn on \"Allow GitHub \
+             Actions to create and approve pull requests\"."
+                .to_owned(),
+        );
+    }
+    if let Some(label) = &settings.triggers.label {
+        steps.push(format!(
+            "Create the label that starts runs: `gh label create '{}'`.",
+            label.name
+        ));
+    }
+    let asks = settings.triggers.comment.as_ref().map_or_else(String::new, |comment| {
+        format!(", and write `{}` and a task in a comment", comment.prefix)
+    });
+    steps.push(format!("Commit both files to the default branch{asks}."));
+    let numbered = steps.iter().enumerate().map(|(at, step)| format!("\n{}. {step}", at + 1));
+    Ok(format!("Next steps:{}", numbered.collect::<String>()))
+}

@@ -1,0 +1,165 @@
+//! `locum policy init` and `locum init`: a starter policy made from what lies in the repository,
+//! and the workflow that starts runs.
+//! In: a checkout. Out: new files, or their text. A file appears whole or not at all, and none is
+//! overwritten without a flag that says so.
+
+pub mod args;
+mod check;
+mod files;
+mod ignored;
+mod last_words;
+mod model;
+mod plan;
+mod questions;
+mod update;
+
+use std::io::{self, IsTerminal as _};
+
+use crate::cli::init::args::InitArgs;
+use crate::cli::init::files::{InitFile, WORKFLOW_FILE, write};
+use crate::cli::init::plan::{InitPlan, InitStart};
+use crate::cli::init::questions::{InitChoices, ProposedAnswers};
+use crate::cli::init::update::FileUpdate;
+use crate::cli::inspected::InspectedRepository;
+use crate::cli::output::Output;
+use crate::cli::policy_args::PolicyInitArgs;
+use crate::cli::programs::is_on_path;
+use crate::cli::{CommandContext, ExitStatus};
+use crate::config::environment::Environment;
+use crate::run::error::RunError;
+use crate::run::repository_scan::scan;
+use crate::run::trusted::POLICY_FILE;
+use locum_modes::{ModeSource, ToolGroup};
+use locum_policy::starter::mark::marked;
+use locum_policy::starter::scan::{OwnMode, StarterScan};
+use locum_policy::starter::{StarterChoices, StarterProposal, propose};
+use locum_workspace::repo::Repo;
+
+/// Runs `locum policy init`.
+///
+/// # Errors
+/// When the folder is not in a git checkout, or the file exists or cannot be written.
+pub(super) fn policy(
+    args: &PolicyInitArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
+    let proposed =
+        || -> Result<_, RunError> { Ok(propose(&scanned(context)?, &StarterChoices::default())?) };
+    if args.stdout {
+        output.raw(marked(&proposed()?.policy, &[]).as_bytes());
+        return Ok(ExitStatus::Done);
+    }
+    let repo = in_checkout(context)?;
+    let proposal = proposed()?;
+    let text = marked(&proposal.policy, &[]);
+    write(repo.root(), &[(POLICY_FILE, text.as_str())], args.force, output)?;
+    missing(&proposal, context, output);
+    last_words::ignored(&repo, &[POLICY_FILE], output);
+    output.talk(
+        "Review it, then try it: `locum policy check`, `locum policy test`, `locum policy explain \
+         'edit(README.md)'`.",
+    );
+    Ok(ExitStatus::Done)
+}
+
+/// Runs `locum init`.
+///
+/// # Errors
+/// When the folder is not in a git checkout, or a file cannot be read or written.
+pub(super) fn all(
+    args: &InitArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
+    let repo = in_checkout(context)?;
+    let scan = scanned(context)?;
+    let place = InspectedRepository::open(context, None)?;
+    let mut start = InitPlan::begin(args, &place.source())?;
+    if asks(args, &context.environment) {
+        start.choices = asked(&start, &scan, &context.environment)?;
+    }
+    let plan = start.make(args, &scan, (&repo, &place.source()), &context.environment)?;
+    let new: Vec<InitFile<'_>> = plan
+        .files
+        .iter()
+        .filter(|file| file.update == FileUpdate::New)
+        .map(|file| (file.path, file.text.as_str()))
+        .collect();
+    write(repo.root(), &new, args.force, output)?;
+    if new.len() < plan.files.len() {
+        if args.update {
+            update::write(&repo, &plan.files, output)?;
+        } else {
+            update::propose(&plan.files, output);
+        }
+    }
+    if !new.is_empty() {
+        missing(&plan.proposal, context, output);
+        last_words::ignored(&repo, &[POLICY_FILE, WORKFLOW_FILE], output);
+    }
+    if args.check || !args.no_check && (args.update || !new.is_empty()) {
+        check::run(&plan.policy, &plan.proposal.installs, context, output)?;
+    }
+    if !new.is_empty() {
+        output.talk(last_words::next_steps(&plan)?);
+    }
+    Ok(ExitStatus::Done)
+}
+
+/// Whether somebody sits at a terminal who may be asked.
+fn asks(args: &InitArgs, environment: &Environment) -> bool {
+    let is_ci = ["CI", "GITHUB_ACTIONS"].iter().any(|name| environment.get(name).is_some());
+    !args.yes && !is_ci && io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+fn asked(
+    start: &InitStart,
+    scan: &StarterScan,
+    environment: &Environment,
+) -> Result<InitChoices, RunError> {
+    let provider =
+        model::provider_of(start.choices.provider, start.workflow.as_deref(), environment)?;
+    let edits = propose(scan, &StarterChoices::default())?.edits;
+    let proposed = ProposedAnswers { provider, edits: &edits };
+    let (stdin, mut stderr) = (io::stdin(), io::stderr());
+    questions::ask(start.choices.clone(), &proposed, &mut stdin.lock(), &mut stderr)
+        .map_err(|error| RunError::internal(error.to_string()))
+}
+
+/// Says which programs of the repository's builds and tests are not on this machine.
+fn missing(proposal: &StarterProposal, context: &CommandContext, output: &mut Output) {
+    for (program, why) in
+        proposal.programs.iter().filter(|(program, _)| !is_on_path(program, &context.environment))
+    {
+        output.talk(format!("note: `{program}` is not installed on this machine ({why})"));
+    }
+}
+
+fn in_checkout(context: &CommandContext) -> Result<Repo, RunError> {
+    Repo::open(&context.folder).map_err(|_| {
+        let folder = context.folder.display();
+        RunError::usage("--repo", format!("`{folder}` is not in a git checkout")).hint(
+            "run `git init` first, or print a policy for the folder with `locum policy init \
+             --stdout`",
+        )
+    })
+}
+
+/// Reads what a policy is made from.
+fn scanned(context: &CommandContext) -> Result<StarterScan, RunError> {
+    let place = InspectedRepository::open(context, None)?;
+    let modes = place.modes()?;
+    let of_repository =
+        modes.iter().filter(|mode| matches!(mode.source, ModeSource::Project { .. }));
+    let own = of_repository.map(|mode| OwnMode {
+        slug: mode.slug.clone(),
+        writes: mode
+            .groups
+            .iter()
+            .any(|entry| matches!(entry.group, ToolGroup::Edit | ToolGroup::Command)),
+    });
+    let root = place.root();
+    scan(root, own.collect())
+        .map_err(|error| RunError::usage("--repo", format!("`{}`: {error}", root.display())))
+}

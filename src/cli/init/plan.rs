@@ -1,0 +1,146 @@
+//! `InitPlan`: every file that `locum init` is about, with its text and what becomes of it.
+//!
+//! In: flags and answers, the repository as it is. Out: texts. Nothing is written. What an earlier
+//! `locum init` was told holds until a flag says otherwise.
+
+use crate::cli::init::args::InitArgs;
+use crate::cli::init::files::WORKFLOW_FILE;
+use crate::cli::init::model::{self, InitModel};
+use crate::cli::init::questions::InitChoices;
+use crate::cli::init::update::{self, FileUpdate, PlannedFile};
+use crate::config::environment::Environment;
+use crate::config::load::ConfigFile;
+use crate::config::release;
+use crate::run::error::RunError;
+use crate::run::source::FileSource;
+use crate::run::trusted::POLICY_FILE;
+use locum_policy::Policy;
+use locum_policy::pattern::Pattern;
+use locum_policy::starter::mark::{chosen_edits, marked};
+use locum_policy::starter::scan::StarterScan;
+use locum_policy::starter::workflow::{ActionReference, WorkflowForm, workflow};
+use locum_policy::starter::{StarterChoices, StarterProposal, propose};
+use locum_workspace::repo::Repo;
+
+/// What is known before anything is asked.
+pub(super) struct InitStart {
+    /// What flags and earlier files chose.
+    pub(super) choices: InitChoices,
+    /// A label that starts runs.
+    label: Option<String>,
+    /// The workflow that is there.
+    pub(super) workflow: Option<String>,
+}
+
+/// Every file, and what it was made from.
+pub(super) struct InitPlan {
+    pub(super) proposal: StarterProposal,
+    pub(super) model: InitModel,
+    /// The policy and the workflow.
+    pub(super) files: [PlannedFile; 2],
+    /// The policy as it is once everything is written.
+    pub(super) policy: ConfigFile,
+}
+
+impl InitPlan {
+    /// Reads what flags and earlier files chose.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or a flag cannot stand in a policy.
+    pub(super) fn begin(args: &InitArgs, source: &FileSource<'_>) -> Result<InitStart, RunError> {
+        for glob in &args.edit {
+            let is_plain = !glob.contains(['`', ' ']) && !glob.chars().any(char::is_control);
+            if !is_plain || Pattern::parse(&format!("edit({glob})")).is_err() {
+                let message = format!("`{glob}` is not a glob of files");
+                return Err(RunError::usage("--edit", message)
+                    .hint("name files from the top of the repository, as in `--edit 'src/**'`"));
+            }
+        }
+        let read = |path| -> Result<Option<String>, RunError> {
+            Ok(source.file(path)?.map(|file| file.text).filter(|_| !args.force))
+        };
+        let (policy, workflow) = (read(POLICY_FILE)?, read(WORKFLOW_FILE)?);
+        let mut choices =
+            InitChoices { provider: args.provider, start: args.start, edits: args.edit.clone() };
+        let mut label = args.label.clone();
+        if let Some(text) = &policy {
+            if choices.edits.is_empty() {
+                choices.edits = chosen_edits(text);
+            }
+            if let Ok(policy) = Policy::parse(text, POLICY_FILE) {
+                let triggers = &policy.settings().triggers;
+                let comment = triggers.comment.as_ref();
+                choices.start = choices
+                    .start
+                    .or_else(|| comment.and_then(|comment| comment.tiers.iter().max().copied()));
+                label = label.or_else(|| triggers.label.as_ref().map(|label| label.name.clone()));
+            }
+        }
+        Ok(InitStart { choices, label, workflow })
+    }
+}
+
+impl InitStart {
+    /// Makes every text.
+    ///
+    /// # Errors
+    /// When a file cannot be read, or the model's name cannot stand in a workflow.
+    pub(super) fn make(
+        self,
+        args: &InitArgs,
+        scan: &StarterScan,
+        (repo, source): (&Repo, &FileSource<'_>),
+        environment: &Environment,
+    ) -> Result<InitPlan, RunError> {
+        let Self { choices, label, workflow: earlier } = self;
+        let own = args.action.clone().or_else(release::own_action);
+        let action =
+            own.or_else(|| earlier.as_deref().and_then(action_of)).ok_or_else(no_action)?;
+        let given = (choices.provider, args.model.as_deref());
+        let model = model::choose_for(given, earlier.as_deref(), environment)?;
+        let chosen = StarterChoices {
+            lowest_tier: choices.start.unwrap_or_default(),
+            label,
+            edits: choices.edits.clone(),
+        };
+        let proposal = propose(scan, &chosen)?;
+        let planned = |path, text: String| -> Result<PlannedFile, RunError> {
+            let update =
+                if args.force { FileUpdate::New } else { update::of(repo, source, (path, &text))? };
+            Ok(PlannedFile { path, text, update })
+        };
+        let mut policy = planned(POLICY_FILE, marked(&proposal.policy, &choices.edits))?;
+        policy.keep_unless(|text| Policy::parse(text, POLICY_FILE).is_ok());
+        let text = policy.update.result(&policy.text).to_owned();
+        let settings = Policy::parse(&text, POLICY_FILE)?;
+        let has_two_jobs = earlier.is_some_and(|text| text.contains("bundle: publish"));
+        let form = if args.two_jobs || has_two_jobs {
+            WorkflowForm::TwoJobs
+        } else {
+            WorkflowForm::OneJob
+        };
+        let written = workflow(&proposal, settings.settings(), (&model.workflow, &action), form);
+        let workflow = planned(WORKFLOW_FILE, marked(&written, &[]))?;
+        let policy_file = ConfigFile { origin: POLICY_FILE.to_owned(), text };
+        Ok(InitPlan { proposal, model, files: [policy, workflow], policy: policy_file })
+    }
+}
+
+/// Returns the Action that a workflow uses.
+fn action_of(workflow: &str) -> Option<ActionReference> {
+    workflow.lines().find_map(|line| {
+        let used = line.trim_start().trim_start_matches("- ").strip_prefix("uses: ")?;
+        let (name, version) = used.split_once(" # ").unwrap_or((used, ""));
+        let mut action: ActionReference = name.parse().ok()?;
+        action.version = Some(version.to_owned()).filter(|version| !version.is_empty());
+        // Those of the set-up belong to others.
+        action.repository.ends_with("/locum").then_some(action)
+    })
+}
+
+fn no_action() -> RunError {
+    RunError::usage("--action", "this program is not of a release, so it knows no Action").hint(
+        "name the commit of Locum's repository that workflows use with `--action \
+         OWNER/NAME@COMMIT`, or write a policy alone with `locum policy init`",
+    )
+}

@@ -1,0 +1,153 @@
+//! What `locum init` asks on a terminal: the provider, who may start a run, what may be edited.
+//!
+//! In: the answers that flags gave, and a reader for the others. Out: choices. An empty line takes
+//! what is proposed; a wrong one is asked again, a few times at most. The questions are three lines
+//! of text, so that no crate for terminals is needed.
+
+use std::io::{self, BufRead, Write};
+
+use crate::cli::init::model::{ModelHost, PROVIDERS};
+use crate::cli::words::Word;
+use locum_policy::actors::Tier;
+
+/// Times a question is asked.
+const TRIES: usize = 3;
+
+/// The least that somebody has to be to start a run.
+pub(super) const STARTERS: &[Word<Tier>] = &[
+    ("maintainer", Tier::Maintainer, "people with write access"),
+    ("collaborator", Tier::Collaborator, "those, and people with triage access"),
+    ("contributor", Tier::Contributor, "those, and people who have contributed before"),
+];
+
+/// What flags and answers chose; what nobody chose is `None` or empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct InitChoices {
+    pub(super) provider: Option<ModelHost>,
+    pub(super) start: Option<Tier>,
+    pub(super) edits: Vec<String>,
+}
+
+/// What is proposed where an answer is empty.
+pub(super) struct ProposedAnswers<'a> {
+    pub(super) provider: &'a str,
+    /// Globs of the edits that the repository's folders lead to.
+    pub(super) edits: &'a [String],
+}
+
+/// Asks for what no flag chose.
+///
+/// # Errors
+/// When the terminal cannot be read or written.
+pub(super) fn ask(
+    mut chosen: InitChoices,
+    proposed: &ProposedAnswers<'_>,
+    reader: &mut impl BufRead,
+    writer: &mut impl Write,
+) -> io::Result<InitChoices> {
+    if chosen.provider.is_none() {
+        let about = "Which provider of models does the workflow ask?";
+        let word = one_of(about, PROVIDERS, proposed.provider, (reader, writer))?;
+        // What the environment shows is chosen by whoever looks at it.
+        chosen.provider = word.filter(|(name, _)| *name != proposed.provider).map(|(_, host)| host);
+    }
+    if chosen.start.is_none() {
+        let about = "Who may start a run?";
+        chosen.start =
+            one_of(about, STARTERS, "maintainer", (reader, writer))?.map(|(_, tier)| tier);
+    }
+    if chosen.edits.is_empty() {
+        let proposal = proposed.edits.join(" ");
+        writeln!(writer, "Which files may a run edit? Globs with spaces between them.")?;
+        write!(writer, "[{proposal}] ")?;
+        writer.flush()?;
+        let answer = line(reader)?.unwrap_or_default();
+        chosen.edits =
+            answer.split([' ', ',']).filter(|glob| !glob.is_empty()).map(str::to_owned).collect();
+    }
+    Ok(chosen)
+}
+
+/// Asks for one of several words; `None` where the input ends or no answer is one of them.
+fn one_of<T: Copy>(
+    about: &str,
+    words: &'static [Word<T>],
+    proposed: &str,
+    (reader, writer): (&mut impl BufRead, &mut impl Write),
+) -> io::Result<Option<(&'static str, T)>> {
+    writeln!(writer, "{about}")?;
+    for (word, _, means) in words {
+        writeln!(writer, "  {word:<13}{means}")?;
+    }
+    for _ in 0..TRIES {
+        write!(writer, "[{proposed}] ")?;
+        writer.flush()?;
+        let Some(answer) = line(reader)? else { return Ok(None) };
+        let answer = if answer.is_empty() { proposed } else { answer.as_str() };
+        if let Some((word, value, _)) = words.iter().find(|(word, ..)| *word == answer) {
+            return Ok(Some((word, *value)));
+        }
+        writeln!(writer, "`{answer}` is none of them.")?;
+    }
+    Ok(None)
+}
+
+/// Reads one line without the blanks around it; `None` at the end of the input.
+fn line(reader: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut line = String::new();
+    let read = reader.read_line(&mut line)?;
+    Ok((read > 0).then(|| line.trim().to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{InitChoices, ProposedAnswers, ask};
+    use crate::cli::init::model::PROVIDERS;
+    use locum_policy::actors::Tier;
+    use pretty_assertions::assert_eq;
+
+    fn asked(chosen: InitChoices, answers: &str) -> (InitChoices, String) {
+        let mut written = Vec::new();
+        let edits = ["src/**".to_owned(), "tests/**".to_owned()];
+        let proposed = ProposedAnswers { provider: "openai", edits: &edits };
+        let chosen = ask(chosen, &proposed, &mut answers.as_bytes(), &mut written).unwrap();
+        (chosen, String::from_utf8(written).unwrap())
+    }
+
+    #[test]
+    fn each_question_is_asked_once_and_an_empty_line_takes_what_is_proposed() {
+        let (chosen, written) = asked(InitChoices::default(), "\n\n\n");
+        let expected = InitChoices { start: Some(Tier::Maintainer), ..InitChoices::default() };
+        assert_eq!(chosen, expected);
+        for part in ["[openai] ", "[maintainer] ", "[src/** tests/**] "] {
+            assert_eq!(written.matches(part).count(), 1, "{part}: {written}");
+        }
+    }
+
+    #[test]
+    fn answers_are_taken_and_a_wrong_one_is_asked_again() {
+        let (chosen, written) =
+            asked(InitChoices::default(), "nope\ngemini\ncollaborator\nlib/** test/**\n");
+        let gemini =
+            PROVIDERS.iter().find(|(word, ..)| *word == "gemini").map(|(_, host, _)| *host);
+        let expected = InitChoices {
+            provider: gemini,
+            start: Some(Tier::Collaborator),
+            edits: vec!["lib/**".to_owned(), "test/**".to_owned()],
+        };
+        assert_eq!(chosen, expected);
+        assert!(written.contains("`nope` is none of them."), "{written}");
+    }
+
+    #[test]
+    fn what_a_flag_gave_is_not_asked_and_the_end_of_the_input_is_no_answer() {
+        let given = InitChoices {
+            start: Some(Tier::Maintainer),
+            edits: vec!["a/**".to_owned()],
+            ..InitChoices::default()
+        };
+        let (chosen, written) = asked(given.clone(), "");
+        assert_eq!(chosen, given);
+        assert!(!written.contains("Who may start"), "{written}");
+    }
+}

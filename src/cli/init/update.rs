@@ -1,0 +1,157 @@
+//! What a later `locum init` would change, and the change itself under `--update`.
+//!
+//! In: the files as they are, and as they would be written now. Out: texts in which everything that
+//! was changed by hand stays. A file counts as written by `locum init` where its last line still
+//! fits, or where a version of it in the history of `HEAD` is one; nothing else is changed.
+
+use crate::cli::init::files::{InitFile, put};
+use crate::cli::output::Output;
+use crate::run::error::RunError;
+use crate::run::source::FileSource;
+use locum_base::path::RepoPath;
+use locum_policy::starter::mark::is_as_written;
+use locum_workspace::diff;
+use locum_workspace::repo::Repo;
+use locum_workspace::updated::updated;
+
+/// What becomes of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum FileUpdate {
+    /// It is not there yet.
+    New,
+    /// It is as it would be written.
+    Same,
+    /// It becomes this text, which keeps what was changed by hand.
+    Changed { before: String, after: String },
+    /// Nobody knows what of it is made by hand: it stays, and only the difference is shown.
+    ByHand { before: String, after: String },
+}
+
+/// A file with the text that it would have now.
+pub(super) struct PlannedFile {
+    pub(super) path: &'static str,
+    /// Its text, were it written now.
+    pub(super) text: String,
+    pub(super) update: FileUpdate,
+}
+
+impl PlannedFile {
+    /// Leaves the file to whoever changed it where what would become of it is no good.
+    pub(super) fn keep_unless(&mut self, is_good: impl Fn(&str) -> bool) {
+        if let FileUpdate::Changed { before, after } = &self.update
+            && !is_good(after)
+        {
+            self.update = FileUpdate::ByHand { before: before.clone(), after: self.text.clone() };
+        }
+    }
+}
+
+impl FileUpdate {
+    /// Returns the file's text after the update, where `now` is what would be written.
+    pub(super) fn result<'t>(&'t self, now: &'t str) -> &'t str {
+        match self {
+            Self::New | Self::Same => now,
+            Self::Changed { after, .. } => after,
+            Self::ByHand { before, .. } => before,
+        }
+    }
+}
+
+/// Says what becomes of a file.
+///
+/// # Errors
+/// When the history cannot be read.
+pub(super) fn of(
+    repo: &Repo,
+    place: &FileSource<'_>,
+    (path, now): InitFile<'_>,
+) -> Result<FileUpdate, RunError> {
+    let Some(file) = place.file(path)? else { return Ok(FileUpdate::New) };
+    let before = file.text;
+    let same = |after: String| {
+        if after == before {
+            FileUpdate::Same
+        } else {
+            FileUpdate::Changed { before: before.clone(), after }
+        }
+    };
+    if before == now || is_as_written(&before) {
+        return Ok(same(now.to_owned()));
+    }
+    let path = RepoPath::parse(path).map_err(RunError::internal)?;
+    let versions = repo.versions(&path).map_err(RunError::internal)?;
+    let written = versions.into_iter().find(|version| is_as_written(version));
+    let merged = written.and_then(|written| updated(&written, &before, now));
+    Ok(match merged {
+        Some(after) => same(after),
+        None => FileUpdate::ByHand { before, after: now.to_owned() },
+    })
+}
+
+/// Prints what would change; nothing is written.
+pub(super) fn propose(files: &[PlannedFile], output: &mut Output) {
+    for file in files {
+        let (FileUpdate::Changed { before, after } | FileUpdate::ByHand { before, after }) =
+            &file.update
+        else {
+            continue;
+        };
+        let parsed = RepoPath::parse(file.path).ok();
+        let change =
+            parsed.and_then(|path| diff::between(&path, Some(before.as_bytes()), after.as_bytes()));
+        output.raw(change.map(|change| change.patch).unwrap_or_default().as_bytes());
+    }
+    let by_hand: Vec<String> = files
+        .iter()
+        .filter(|file| matches!(file.update, FileUpdate::ByHand { .. }))
+        .map(|file| format!("`{}`", file.path))
+        .collect();
+    if !by_hand.is_empty() {
+        output.talk(format_args!(
+            "note: {} made by hand, or no commit has what `locum init` wrote: take over by hand \
+             what you want of the difference, or overwrite all of it with `--force`",
+            was(&by_hand)
+        ));
+    }
+    if files.iter().any(|file| matches!(file.update, FileUpdate::Changed { .. })) {
+        output.talk(
+            "Nothing is written. `locum init --update` makes these changes, and keeps what you \
+             changed by hand.",
+        );
+    } else if by_hand.is_empty() {
+        output.talk("Nothing to change: the files are as `locum init` would write them.");
+    } else {
+        output.talk("Nothing is written.");
+    }
+}
+
+/// Writes what changes.
+///
+/// # Errors
+/// When a file cannot be written.
+pub(super) fn write(
+    repo: &Repo,
+    files: &[PlannedFile],
+    output: &mut Output,
+) -> Result<(), RunError> {
+    for PlannedFile { path, update, .. } in files {
+        match update {
+            FileUpdate::Changed { after, .. } => {
+                put(repo.root(), path, after, true)
+                    .map_err(|error| RunError::usage(*path, error.to_string()))?;
+                output.line(format!("updated {path}"));
+            }
+            FileUpdate::ByHand { .. } => output.talk(format!(
+                "kept {path}: it is made by hand; `locum init` shows what it would change, and \
+                 `--force` overwrites it"
+            )),
+            FileUpdate::New | FileUpdate::Same => {}
+        }
+    }
+    Ok(())
+}
+
+fn was(paths: &[String]) -> String {
+    let verb = if paths.len() == 1 { "was" } else { "were" };
+    format!("{} {verb}", paths.join(" and "))
+}

@@ -1,0 +1,172 @@
+//! `locum init`: what it writes, what it says, and what it leaves alone.
+
+use pretty_assertions::assert_eq;
+
+use crate::support::stage::{ACTION, Ran, Stage};
+
+fn init(stage: &Stage, flags: &[&str]) -> Ran {
+    stage.run(&[&["init", "--action", ACTION], flags].concat())
+}
+
+#[test]
+fn a_folder_that_git_ignores_is_said_with_the_line_that_brings_it_back() {
+    let stage = Stage::with(&[("src/a.rs", ""), (".gitignore", "/*\n!/src\n")]);
+    let ran = init(&stage, &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let hint = "add to the end of `.gitignore`:\n    !/.locum/\n    !/.github/\n";
+    assert!(ran.err.contains("note: git ignores what was written"), "{ran:?}");
+    assert!(ran.err.contains(hint), "{ran:?}");
+    stage.write("checkout/.gitignore", "/*\n!/src\n!/.locum/\n!/.github/\n");
+    let ran = init(&stage, &["--force"]);
+    assert!(!ran.err.contains("git ignores"), "{ran:?}");
+    assert!(stage.git(&["status", "--porcelain"]).contains("?? .locum/"));
+}
+
+#[test]
+fn the_last_words_list_the_settings_at_github() {
+    let stage = Stage::with(&[("src/a.rs", "")]);
+    let ran = init(&stage, &["--provider", "anthropic"]);
+    for part in [
+        "named `ANTHROPIC_API_KEY`",
+        "turn on \"Allow GitHub Actions to create and approve pull requests\"",
+        "Commit both files to the default branch, and write `/locum`",
+    ] {
+        assert!(ran.err.contains(part), "{part}: {}", ran.err);
+    }
+    let ran = init(&stage, &["--force", "--provider", "github"]);
+    assert!(ran.err.contains("There is no key to store"), "{}", ran.err);
+}
+
+/// A project whose tests are a target of its Makefile.
+fn project(recipe: &str) -> Stage {
+    let makefile = format!("test:\n\t{recipe}\n");
+    Stage::with(&[("src/a.sh", "true\n"), ("Makefile", &makefile)])
+}
+
+#[test]
+fn the_success_command_runs_once_in_the_sandbox_and_leaves_nothing() {
+    for stage in Stage::in_both_worlds(|| project("test -f src/a.sh && touch src/left")) {
+        let ran = init(&stage, &[]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(ran.out.contains("check: `make test` passes in the sandbox\n"), "{ran:?}");
+        assert_eq!(stage.names("checkout/src"), ["a.sh"]);
+        assert_eq!(stage.run(&["session", "list"]).out, "", "it is no session of the user's");
+    }
+}
+
+#[test]
+fn a_success_command_that_fails_is_said_with_what_it_needs_and_what_is_a_draft() {
+    for (recipe, why, cure) in [
+        (
+            "echo no more; exit 3",
+            "does not pass: the command itself fails (exit code 2)",
+            "run `make test` yourself",
+        ),
+        (
+            "echo 'curl: (6) Could not resolve host: x.example'; exit 6",
+            "it wants the network",
+            "fetch what it needs before",
+        ),
+        ("no-such-program", "a program that it starts is not installed", "install the program"),
+        (
+            "echo \"ModuleNotFoundError: No module named 'x'\"; exit 1",
+            "dependencies are not installed",
+            "install what it needs before",
+        ),
+    ] {
+        let stage = project(recipe);
+        let ran = init(&stage, &[]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(ran.out.contains(why) && ran.err.contains(cure), "{recipe}: {ran:?}");
+        assert!(ran.err.contains("every pull request that a run opens is a draft"), "{ran:?}");
+        assert_eq!(stage.names("checkout/.locum"), ["policy.yml"], "it is written all the same");
+    }
+    let stage = project("exit 1");
+    let ran = init(&stage, &["--no-check"]);
+    assert!(!ran.out.contains("check:") && !ran.err.contains("check:"), "{ran:?}");
+    let empty = Stage::empty();
+    locum_testing::repository::init(&empty.path("checkout"));
+    empty.write("checkout/Makefile", "test:\n\ttrue\n");
+    let ran = init(&empty, &[]);
+    assert!(
+        ran.err.contains("`make test` not tried here: the repository has no commit"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn a_later_init_shows_a_difference_and_writes_nothing() {
+    let stage = Stage::with(&[("src/a.sh", "true\n")]);
+    let policy = "checkout/.locum/policy.yml";
+    let first = init(&stage, &["--no-check", "--provider", "gemini"]);
+    assert_eq!(first.code, Some(0), "{first:?}");
+    let same = init(&stage, &["--no-check"]);
+    assert_eq!((same.code, same.out.as_str()), (Some(0), ""), "{same:?}");
+    assert!(same.err.contains("Nothing to change"), "{same:?}");
+    // The repository gets another folder, and tests.
+    stage.write("checkout/lib/b.sh", "true\n");
+    stage.write("checkout/Makefile", "test:\n\ttrue\n");
+    let before = stage.read(policy);
+    let shown = init(&stage, &["--no-check"]);
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    for part in ["--- a/.locum/policy.yml", "+      - \"edit(lib/**)\"", "+    - \"make test\""] {
+        assert!(shown.out.contains(part), "{part}: {shown:?}");
+    }
+    assert!(shown.err.contains("Nothing is written. `locum init --update`"), "{shown:?}");
+    assert!(!shown.out.contains("gpt-"), "the provider stays: {shown:?}");
+    assert_eq!(stage.read(policy), before);
+    let updated = init(&stage, &["--no-check", "--update"]);
+    assert_eq!(updated.out, "updated .locum/policy.yml\n", "{updated:?}");
+    assert!(stage.read(policy).contains("edit(lib/**)"));
+}
+
+#[test]
+fn what_was_changed_by_hand_is_never_lost() {
+    let stage = Stage::with(&[("src/a.sh", "true\n"), ("Makefile", "build:\n\ttrue\n")]);
+    let policy = "checkout/.locum/policy.yml";
+    init(&stage, &["--no-check"]);
+    stage.commit("as init wrote it");
+    let by_hand = stage
+        .read(policy)
+        .replace("cost_usd: 2.00", "cost_usd: 7.00")
+        .replace("      - \"command(make build)\" # a target of Makefile\n", "");
+    stage.write(policy, &by_hand);
+    stage.write("checkout/lib/b.sh", "true\n");
+    let updated = init(&stage, &["--no-check", "--update"]);
+    assert_eq!(updated.out, "updated .locum/policy.yml\n", "{updated:?}");
+    let now = stage.read(policy);
+    assert!(now.contains("cost_usd: 7.00") && now.contains("edit(lib/**)"), "{now}");
+    assert!(!now.contains("command(make build)"), "what was cut stays cut: {now}");
+    assert_eq!(stage.run(&["policy", "check"]).code, Some(0));
+    // Of a policy that nobody knows the beginning of, nothing is changed.
+    let own = "version: 1\nrules:\n  - allow: \"read(**)\"\n";
+    let stage = Stage::with(&[("src/a.sh", "true\n"), (".locum/policy.yml", own)]);
+    let shown = init(&stage, &["--no-check"]);
+    assert!(shown.out.contains("-  - allow: \"read(**)\"\n"), "{shown:?}");
+    let updated = init(&stage, &["--no-check", "--update"]);
+    assert!(updated.err.contains("kept .locum/policy.yml: it is made by hand"), "{updated:?}");
+    assert_eq!(stage.read(policy), own);
+}
+
+#[test]
+fn every_question_has_a_flag() {
+    let stage = Stage::with(&[("src/a.sh", "true\n"), ("tests/b.sh", "true\n")]);
+    let flags = ["--no-check", "--start", "collaborator", "--label", "robot"];
+    let ran = init(&stage, &[flags.as_slice(), &["--edit", "src/**", "--edit", "*.sh"]].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let policy = stage.read("checkout/.locum/policy.yml");
+    for part in
+        ["tiers: [maintainer, collaborator]", "label: { name: \"robot\"", "\"edit(src/**)\""]
+    {
+        assert!(policy.contains(part), "{part}: {policy}");
+    }
+    assert!(!policy.contains("edit(tests/**)"), "{policy}");
+    let workflow = stage.read("checkout/.github/workflows/locum.yml");
+    assert!(workflow.contains("github.event.label.name == 'robot'"), "{workflow}");
+    assert!(ran.err.contains("gh label create 'robot'"), "{ran:?}");
+    // A later one needs no flag again.
+    let again = stage.run(&["init", "--no-check"]);
+    assert_eq!(again.out, "", "{again:?}");
+    let wrong = init(&stage, &["--no-check", "--edit", "a b"]);
+    assert!(wrong.code == Some(2) && wrong.err.contains("not a glob of files"), "{wrong:?}");
+}
