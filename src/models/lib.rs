@@ -34,6 +34,7 @@ pub mod cassette;
 pub mod catalogue;
 pub mod chat_completions;
 pub mod conversation;
+pub mod credentials;
 pub mod fallback;
 pub mod gemini;
 pub mod profile;

@@ -12,6 +12,7 @@ use url::Url;
 
 use crate::address::origin;
 use crate::catalogue::{Catalogue, HostWays, ModelLimits};
+use crate::credentials::{self, Credential};
 use crate::profile::{ModelSettings, Pointer, Profile, Provider, ProviderApi};
 use crate::proxy::{ProxySettings, variable_value};
 use locum_base::secret::Secret;
@@ -64,6 +65,8 @@ pub struct ChosenModel {
     pub key: Option<Secret>,
     /// The variable the key was read from.
     pub key_variable: Option<String>,
+    /// What stands in for a key: the job's own identity.
+    pub credential: Option<Credential>,
     /// What the model can take and what it costs.
     pub limits: ModelLimits,
     /// What the host differs in.
@@ -332,6 +335,7 @@ impl<'a> ModelResolver<'a> {
             profile: profile.clone(),
             key: None,
             key_variable: None,
+            credential: None,
             limits: self.catalogue.limits(profile),
             ways: HostWays::default(),
             proxy: None,
@@ -363,26 +367,38 @@ impl<'a> ModelResolver<'a> {
             SettingAuthor::Person
         };
         let own = own_key(profile, home, &url, known, self.facts.env);
+        let may_go = |variable: &str| key_may_go(variable, &url, written_by, &self.ties.keys);
+        let is_set = |variable: &str| variable_value(self.facts.env, variable).is_some();
+        // A job's identity stands in for the provider's own key, and goes where that might go.
+        let stands_in = profile.api_key_env.is_none()
+            && own.is_some_and(|own| own == home.key_variable && may_go(own) && !is_set(own));
+        let credential = if stands_in {
+            credentials::find(profile.provider, &url, self.facts.env)
+                .map_err(|problem| ProfileError::Credential { name: name.clone(), problem })?
+        } else {
+            None
+        };
         let variable = match (&profile.api_key_env, own) {
-            (Some(variable), _) if !key_may_go(variable, &url, written_by, &self.ties.keys) => {
+            (Some(variable), _) if !may_go(variable) => {
                 return not_tied(format!("send the key in `{variable}` to `{origin}`"));
             }
             (Some(variable), _) => Some(variable.clone()),
             (None, Some(own))
-                if key_may_go(own, &url, written_by, &self.ties.keys)
-                    && (known.is_some() || variable_value(self.facts.env, own).is_some()) =>
+                if credential.is_none() && may_go(own) && (known.is_some() || is_set(own)) =>
             {
                 Some(own.to_owned())
             }
             (None, Some(_) | None) => None,
         };
         let key = variable.as_deref().map(|variable| self.read_key(name, variable)).transpose()?;
-        let proxy = ProxySettings::find(self.facts.env, &url, key.is_some())
+        let has_key = key.is_some() || credential.is_some();
+        let proxy = ProxySettings::find(self.facts.env, &url, has_key)
             .map_err(|problem| wrong_profile(name, problem))?;
-        let notes = notes(profile, limits, &url, key.is_some(), &self.catalogue);
+        let notes = notes(profile, limits, &url, has_key, &self.catalogue);
         let profile = Profile { base_url: Some(address), ..profile.clone() };
         let ways = known.cloned().unwrap_or_default();
-        Ok(ChosenModel { profile, key, key_variable: variable, ways, proxy, notes, ..chosen })
+        let key_variable = variable;
+        Ok(ChosenModel { profile, key, key_variable, credential, ways, proxy, notes, ..chosen })
     }
 }
 

@@ -56,9 +56,22 @@ const OTHER_THINKING: ServerDialect = 1 << 4;
 /// Do not say what becomes of thoughts.
 const BARE_THINKING: ServerDialect = 1 << 5;
 
+/// What the API wants beside a token that is no key. Source: OAUTH_API_BETA_HEADER in
+/// github.com/anthropics/anthropic-sdk-python, src/anthropic/lib/credentials/_constants.py.
+const TOKEN_BETA: &[(&str, &str)] = &[("anthropic-beta", "oauth-2025-04-20")];
+/// Asks what becomes of thoughts that something before them has changed.
+const BOUND_BETA: &[(&str, &str)] = &[("anthropic-beta", "thinking-binding-controls-2026-08-01")];
+/// Both.
+const BOUND_TOKEN_BETA: &[(&str, &str)] =
+    &[("anthropic-beta", "oauth-2025-04-20,thinking-binding-controls-2026-08-01")];
+
 /// The protocol as one profile speaks it.
 #[derive(Debug)]
-struct Messages(ModelDefaults);
+struct Messages {
+    defaults: ModelDefaults,
+    /// True where requests carry a token in place of a key.
+    has_token: bool,
+}
 
 /// Prepares a model behind a Messages endpoint.
 ///
@@ -74,13 +87,14 @@ pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
     let mut defaults = ModelDefaults::new(chosen, &url);
     let limit_tokens = chosen.limits.max_output_tokens.min(OUTPUT_LIMIT_TOKENS);
     defaults.profile.max_output_tokens.get_or_insert(limit_tokens);
+    let has_token = chosen.credential.is_some();
     let endpoint = Endpoint {
         url,
         key_header: KeyHeader::Named("x-api-key"),
         headers: &[("anthropic-version", "2023-06-01")],
         dialect: if own { 0 } else { LATE_INPUT | BARE_THINKING },
     };
-    Ok(Box::new(HttpModel::new(chosen, endpoint, Messages(defaults))?))
+    Ok(Box::new(HttpModel::new(chosen, endpoint, Messages { defaults, has_token })?))
 }
 
 impl Protocol for Messages {
@@ -91,14 +105,15 @@ impl Protocol for Messages {
         request: &ModelRequest<'_>,
         dialect: ServerDialect,
     ) -> Result<Vec<u8>, serde_json::Error> {
-        render_body(request, self.0.options(request, dialect))
+        render_body(request, self.defaults.options(request, dialect))
     }
 
     fn headers(&self, dialect: ServerDialect) -> &'static [(&'static str, &'static str)] {
-        if is_bound(&self.0.profile.model, dialect) {
-            &[("anthropic-beta", "thinking-binding-controls-2026-08-01")]
-        } else {
-            &[]
+        match (is_bound(&self.defaults.profile.model, dialect), self.has_token) {
+            (true, true) => BOUND_TOKEN_BETA,
+            (true, false) => BOUND_BETA,
+            (false, true) => TOKEN_BETA,
+            (false, false) => &[],
         }
     }
 

@@ -11,7 +11,7 @@ use crate::anthropic::request::ThinkingMode;
 use crate::transport::protocol::{ModelDefaults, Protocol};
 
 fn messages(model: &str, effort: Option<Effort>) -> Messages {
-    Messages(ModelDefaults::sample(model, effort))
+    Messages { defaults: ModelDefaults::sample(model, effort), has_token: false }
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn a_model_thinks_as_little_as_it_is_told_and_can() {
         ("claude-opus-4-5", Some(Effort::Low), refused, ThinkingMode::Adaptive(Some(Effort::Low))),
     ] {
         let messages = messages(model, effort);
-        let options = messages.0.options(&ModelRequest::with(&[]), dialect);
+        let options = messages.defaults.options(&ModelRequest::with(&[]), dialect);
         assert_eq!(super::thinks(options), thinks, "{model} {effort:?} {dialect}");
     }
 }

@@ -78,6 +78,14 @@ pub enum ProfileError {
         /// What is wrong with the profile.
         problem: String,
     },
+    /// The environment describes a credential in part.
+    #[error("model `{name}`: {problem}")]
+    Credential {
+        /// The profile or model.
+        name: String,
+        /// What is missing.
+        problem: String,
+    },
     /// The compiled-in catalogue is broken.
     #[error("{0}")]
     Catalogue(String),
@@ -144,6 +152,10 @@ impl ProfileError {
                                      person tied together, and the providers' own"
                 .to_owned(),
             Self::Profile { .. } => "correct the profile".to_owned(),
+            Self::Credential { .. } => {
+                "set what is missing, or the provider's key: docs/models.md has a page a provider"
+                    .to_owned()
+            }
             Self::Catalogue(_) => "this is a bug: please report it".to_owned(),
         }
     }

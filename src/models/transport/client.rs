@@ -73,14 +73,14 @@ pub(super) fn headers(chosen: &ChosenModel, endpoint: &Endpoint) -> Result<Heade
 
 /// How a connection finds its way.
 #[derive(Clone, Copy)]
-pub(super) enum ProxySource<'p> {
+pub(crate) enum ProxySource<'p> {
     /// Through this proxy, or directly.
     Configured(Option<&'p ProxySettings>),
     /// As the variables of this process say.
     System,
 }
 
-pub(super) fn client(url: &Url, way: ProxySource<'_>) -> Result<Client, String> {
+pub(crate) fn client(url: &Url, way: ProxySource<'_>) -> Result<Client, String> {
     // The first caller in the process wins; a provider that is already installed is as good.
     let _installed = rustls::crypto::ring::default_provider().install_default();
     let mut builder = Client::builder()
@@ -129,7 +129,7 @@ pub(super) fn lasting(message: &str) -> Option<&'static str> {
 }
 
 /// Returns an error with its causes, without the address it happened at.
-pub(super) fn described(err: &reqwest::Error) -> String {
+pub(crate) fn described(err: &reqwest::Error) -> String {
     let mut causes: Vec<String> =
         successors(err.source(), |cause| (*cause).source()).map(ToString::to_string).collect();
     causes.dedup();

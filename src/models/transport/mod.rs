@@ -26,13 +26,14 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
-use reqwest::header::HeaderMap;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::{Client, Response};
 use tokio::time::timeout;
 use tracing::{debug, trace, warn};
 use url::Url;
 
 use crate::address::origin;
+use crate::credentials::live::{CredentialError, LiveCredential};
 use crate::resolve::ChosenModel;
 use crate::transport::client::{CONNECT_TIMEOUT, ProxySource, client, described, headers, lasting};
 use crate::transport::protocol::{Endpoint, Protocol, identity, label};
@@ -72,6 +73,8 @@ pub(crate) struct HttpModel<P> {
     /// Which key goes to which host, as told where it is refused.
     key_words: String,
     redactor: Redactor,
+    /// What stands in for a key.
+    credential: Option<LiveCredential>,
     /// What was learned of the server's dialect.
     dialect: AtomicU8,
     client: Client,
@@ -101,6 +104,7 @@ impl<P: Protocol> HttpModel<P> {
             url: endpoint.url,
             headers,
             redactor: Redactor::new(chosen.key.clone()),
+            credential: chosen.credential.clone().map(LiveCredential::new),
             dialect: AtomicU8::new(endpoint.dialect),
             client,
             idle_timeout: chosen.profile.idle_timeout(),
@@ -116,8 +120,9 @@ impl<P: Protocol> HttpModel<P> {
                 .protocol
                 .body(request, dialect)
                 .map_err(|err| self.garbled(format!("the request cannot be written: {err}")))?;
+            let headers = self.authorized().await?;
             debug!(task = %request.task, turn = request.turn, bytes = body.len(), "request");
-            let request = self.client.post(self.url.clone()).headers(self.headers.clone());
+            let request = self.client.post(self.url.clone()).headers(headers);
             // A profile's own come with them.
             let request = self
                 .protocol
@@ -140,8 +145,13 @@ impl<P: Protocol> HttpModel<P> {
                 return Ok(response);
             }
             let headers = response.headers().clone();
-            let words = self.redactor.redact(&self.error_body(response).await);
+            let words = self.redact(&self.error_body(response).await);
             tries += 1;
+            // A token may be withdrawn before its time.
+            if let (401, 1, Some(credential)) = (status, tries, &self.credential) {
+                credential.forget();
+                continue;
+            }
             match self.protocol.corrected(dialect, status, &error::error_message(&words)) {
                 Some(other) if tries < DIALECTS => {
                     warn!(
@@ -161,6 +171,29 @@ impl<P: Protocol> HttpModel<P> {
                 }
             }
         }
+    }
+
+    /// Returns the headers of a request, with the token in use.
+    async fn authorized(&self) -> Result<HeaderMap, ModelError> {
+        let mut headers = self.headers.clone();
+        let Some(credential) = &self.credential else { return Ok(headers) };
+        let token = credential.token().await.map_err(|error| match error {
+            CredentialError::Refused(message) => {
+                ModelError::Unreachable { model: self.label.clone(), message }
+            }
+            CredentialError::Unavailable(message) => self.unavailable(message),
+        })?;
+        let mut value = HeaderValue::try_from(format!("Bearer {}", token.expose()))
+            .map_err(|_| self.unavailable("the token cannot be sent in a header".to_owned()))?;
+        value.set_sensitive(true);
+        headers.insert(AUTHORIZATION, value);
+        Ok(headers)
+    }
+
+    /// Returns a text without keys and tokens.
+    fn redact(&self, text: &str) -> String {
+        let text = self.redactor.redact(text);
+        self.credential.as_ref().map_or_else(|| text.clone(), |held| held.redact(&text))
     }
 
     /// Reads the start of an error's body; what cannot be read is left out.
@@ -218,7 +251,7 @@ impl<P: Protocol> HttpModel<P> {
             ResponseError::Cut(message) => self.unavailable(message),
             ResponseError::Malformed(message) => self.garbled(message),
             ResponseError::Reported(fault) => {
-                let words = self.redactor.redact(&fault.to_string());
+                let words = self.redact(&fault.to_string());
                 self.with_key_words(error::reported_error(
                     &self.label,
                     &serde_json::from_str(&words).unwrap_or(fault),
@@ -239,7 +272,7 @@ impl<P: Protocol> HttpModel<P> {
 
     /// Returns what it means that a request did not get through.
     fn unsent(&self, err: &reqwest::Error) -> ModelError {
-        let message = self.redactor.redact(&described(err));
+        let message = self.redact(&described(err));
         match lasting(&message) {
             Some(hint) => ModelError::Unreachable {
                 model: self.label.clone(),
@@ -254,7 +287,7 @@ impl<P: Protocol> HttpModel<P> {
     }
 
     fn garbled(&self, message: String) -> ModelError {
-        ModelError::garbled(&self.label, self.redactor.redact(&message))
+        ModelError::garbled(&self.label, self.redact(&message))
     }
 }
 
@@ -263,6 +296,9 @@ fn key_words(chosen: &ChosenModel, url: &Url) -> String {
     let host = origin(url);
     match (&chosen.key_variable, &chosen.key) {
         (Some(variable), _) => format!("(`{host}` refused the key in {variable})"),
+        (None, _) if chosen.credential.is_some() => {
+            format!("(`{host}` refused the token that the job's identity was exchanged for)")
+        }
         (None, Some(_)) => format!("(`{host}` refused it)"),
         (None, None) => format!(
             "(no key was sent to `{host}`: name its variable in the profile's `api_key_env`)"
