@@ -2,6 +2,7 @@
 
 mod anthropic;
 mod cassette;
+mod identity;
 mod kept;
 mod matrix;
 mod protocol;
