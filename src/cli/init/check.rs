@@ -7,7 +7,8 @@
 //! stays.
 
 use crate::cli::CommandContext;
-use crate::cli::local_run::{self, LiveOutput, LocalRun, LocalSession, RunDisplay};
+use crate::cli::live_run::{LiveOutput, RunDisplay};
+use crate::cli::local_run::{self, LocalRun, LocalSession};
 use crate::cli::output::Output;
 use crate::cli::run_args::OutputFormat;
 use crate::config::load::{ConfigFile, FlagValue};
