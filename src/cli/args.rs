@@ -19,13 +19,7 @@ use crate::cli::trigger_args::TriggerCommand;
 
 /// Run a headless coding agent in CI, controlled by a policy file.
 #[derive(Clone, Debug, Parser)]
-#[command(
-    name = "locum",
-    version,
-    propagate_version = true,
-    arg_required_else_help = true,
-    disable_help_subcommand = true
-)]
+#[command(name = "locum", version, propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = EXIT_CODES)]
 pub struct Cli {
     /// Flags every subcommand has.
@@ -43,6 +37,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done · 1 internal error · 2 wrong usag
 
 /// Flags every subcommand has.
 #[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = "Global options")]
 pub struct GlobalArgs {
     /// Work in this folder instead of the current one.
     #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
@@ -145,9 +140,23 @@ pub enum Command {
         name: SchemaWord,
     },
     /// Print a shell completion script.
+    ///
+    /// The script asks the program, which knows modes, jobs, sessions and profiles.
     Completions {
         /// Shell to complete for.
         shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write those of all commands.
+    Man {
+        /// Write a page for each command to this folder.
+        #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+        dir: Option<PathBuf>,
+    },
+    /// Print the version.
+    Version {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
     },
 }
 

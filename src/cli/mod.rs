@@ -13,8 +13,10 @@
 pub mod action;
 mod always;
 pub mod args;
+mod candidates;
 pub mod checked;
 pub mod colour;
+pub mod command_line;
 pub mod commands;
 pub mod completions;
 pub mod config;
@@ -31,6 +33,7 @@ mod job_state;
 pub mod live_run;
 pub mod local_run;
 pub mod logs;
+pub mod man;
 pub mod mcp;
 pub mod mcp_args;
 mod mcp_serve;
@@ -68,12 +71,13 @@ mod words;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::FromArgMatches as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{CommandFactory as _, Parser};
 
 use crate::cli::action::StepTask;
 use crate::cli::args::{Cli, Command, GlobalArgs, LogFormat};
 use crate::cli::colour::Colours;
+use crate::cli::command_line::command;
 use crate::cli::inspect_args::{ConfigCommand, ModelsCommand};
 use crate::cli::output::Output;
 use crate::cli::run_args::{PublishArgs, RunArgs};
@@ -133,8 +137,16 @@ pub struct CommandContext {
 /// Runs the program.
 pub fn main() -> ExitCode {
     let color = colour::choice_among(std::env::args_os());
+    match completions::answer(std::env::args_os()) {
+        Ok(false) => {}
+        Ok(true) => return ExitCode::SUCCESS,
+        Err(error) => {
+            return ExitCode::from(show_usage(&error, &mut Output::standard(color)).code());
+        }
+    }
     let mut output = Output::standard(color);
-    let status = match Cli::try_parse() {
+    let parsed = command().try_get_matches().and_then(|words| Cli::from_arg_matches(&words));
+    let status = match parsed {
         Ok(cli) => start(cli, &mut output).unwrap_or_else(|error| fail(&error, &mut output)),
         Err(error) => show_usage(&error, &mut output),
     };
@@ -227,7 +239,20 @@ fn dispatch(
         Command::Session(command) => session::run(&command, context, output),
         Command::Schema { name } => schema::run(name, output),
         Command::Completions { shell } => completions::run(shell, output),
+        Command::Man { dir } => man::run(dir.as_deref(), context, output),
+        Command::Version { json } => Ok(version(json, output)),
     }
+}
+
+/// Says which version this is.
+fn version(as_json: bool, output: &mut Output) -> ExitStatus {
+    let version = env!("CARGO_PKG_VERSION");
+    if as_json {
+        output.json(&serde_json::json!({ "name": "locum", "version": version }));
+    } else {
+        output.line(format!("locum {version}"));
+    }
+    ExitStatus::Done
 }
 
 /// Returns the subcommand that was probably meant, where clap names none.
@@ -242,7 +267,7 @@ fn similar_subcommand(error: &clap::Error) -> Option<String> {
         return None;
     }
     let wrong = named(ContextKind::InvalidSubcommand)?;
-    let mut command = Cli::command();
+    let mut command = command();
     for word in std::env::args().skip(1).take_while(|word| *word != wrong) {
         if let Some(inner) = command.find_subcommand(&word).cloned() {
             command = inner;

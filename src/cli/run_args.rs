@@ -58,27 +58,27 @@ pub struct RunOptions {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub image: Vec<PathBuf>,
     /// Run the root task on this profile, or this model of the configured provider.
-    #[arg(long, value_name = "NAME")]
+    #[arg(help_heading = "Models", long, value_name = "NAME")]
     pub model: Option<String>,
     /// Use this policy file instead of the repository's `.locum/policy.yml`; `built-in` is the
     /// built-in policy.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub policy: Option<PathBuf>,
     /// Play the fixed replies of this script instead of asking a model.
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "model")]
+    #[arg(help_heading = "Models", long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "model")]
     pub script: Option<PathBuf>,
     /// Append every model reply to this cassette for a later replay.
     ///
     /// The cassette holds no secrets.
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(help_heading = "Models", long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub record: Option<PathBuf>,
     /// Replay this cassette instead of asking a model.
     ///
     /// A request that differs from the recorded one fails the run.
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["model", "script"])]
+    #[arg(help_heading = "Models", long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["model", "script"])]
     pub replay: Option<PathBuf>,
     /// Tolerate differences from the recording in these fields of a request.
-    #[arg(long, value_name = "FIELD", value_delimiter = ',', requires = "replay", value_parser = one_of(REPLAY_FIELDS))]
+    #[arg(help_heading = "Models", long, value_name = "FIELD", value_delimiter = ',', requires = "replay", value_parser = one_of(REPLAY_FIELDS))]
     pub replay_tolerate: Vec<RequestField>,
     /// Print what would run and under which limits, without running it.
     #[arg(long)]
@@ -93,27 +93,28 @@ pub struct RunOptions {
     #[arg(long)]
     pub worktree: bool,
     /// Publish results here instead of where the setting `publish` says.
-    #[arg(long, value_name = "TARGET")]
+    #[arg(help_heading = "Results", long, value_name = "TARGET")]
     pub publish: Option<PublishTarget>,
     /// Write results of `--publish local` to this folder.
     ///
     /// Default: `postings` in the session's folder.
-    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    #[arg(help_heading = "Results", long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub publish_dir: Option<PathBuf>,
     /// Write what the run found to this file, as SARIF 2.1.0 for code scanning.
-    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(help_heading = "Results", long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub sarif: Option<PathBuf>,
     /// Stop after this many model replies.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(help_heading = "Limits", long, value_name = "N", allow_negative_numbers = true)]
     pub max_turns: Option<u32>,
     /// Stop after this many tool calls.
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Limits", long, value_name = "N")]
     pub max_tool_calls: Option<u32>,
     /// Stop after this many tokens, input and output together.
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(help_heading = "Limits", long, value_name = "N", allow_negative_numbers = true)]
     pub max_tokens: Option<u64>,
     /// Stop after this many US dollars by the price table.
     #[arg(
+        help_heading = "Limits",
         long,
         visible_alias = "budget",
         value_name = "USD",
@@ -122,19 +123,19 @@ pub struct RunOptions {
     )]
     pub max_cost_usd: Option<f64>,
     /// Stop after this many minutes of wall time.
-    #[arg(long, value_name = "MINUTES", allow_negative_numbers = true)]
+    #[arg(help_heading = "Limits", long, value_name = "MINUTES", allow_negative_numbers = true)]
     pub timeout_minutes: Option<u32>,
     /// Stop when more files than this are changed.
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Limits", long, value_name = "N")]
     pub max_files: Option<u32>,
     /// Stop when more lines than this are changed, added and removed ones together.
-    #[arg(long, value_name = "N")]
+    #[arg(help_heading = "Limits", long, value_name = "N")]
     pub max_diff_lines: Option<u32>,
     /// Keep sessions below this folder.
-    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    #[arg(help_heading = "Results", long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
     /// Set the format of the result on stdout.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    #[arg(help_heading = "Results", long, value_name = "FORMAT", default_value = "text")]
     pub output_format: OutputFormat,
 }
 

@@ -12,7 +12,8 @@ use crate::urls::pattern::UrlPattern;
 use locum_base::secret::view::is_invisible;
 use locum_files::fields::nearest;
 
-const KINDS: &[&str] = &[
+/// Every kind of intent that a pattern can be of.
+pub const KINDS: &[&str] = &[
     "read",
     "edit",
     "command",

@@ -45,7 +45,9 @@ fn the_page_of_the_command_line_is_what_the_program_takes() {
 }
 
 fn collect<'a>(command: &'a Command, name: &str, leaves: &mut Vec<(String, &'a Command)>) {
-    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+    for below in
+        command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help")
+    {
         let name = format!("{name} {}", below.get_name());
         if below.has_subcommands() {
             collect(below, &name, leaves);

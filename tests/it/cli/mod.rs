@@ -3,6 +3,7 @@
 
 mod checkout;
 mod colour;
+mod help;
 mod modes;
 
 use std::path::Path;
