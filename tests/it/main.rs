@@ -44,6 +44,7 @@ mod policy;
 mod policy_check;
 mod prompts;
 mod real_tasks;
+mod recipes;
 mod resume;
 mod schema;
 mod security;
