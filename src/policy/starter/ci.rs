@@ -20,12 +20,21 @@ const KEPT_CONTEXTS: &[&str] = &["hashFiles(", "runner.", "github."];
 /// A job of a workflow.
 #[derive(Clone, Debug)]
 pub(super) struct CiJob {
-    /// The workflow's file.
+    /// The workflow's file, or the document.
     pub(super) workflow: RepoPath,
     /// Its steps, in order.
     pub(super) steps: Vec<CiStep>,
     /// How little it tells about how a change is tested: 0 tells most.
     rank: usize,
+    /// Whether it is one of a workflow, and not made of a document.
+    pub(super) is_automatic: bool,
+}
+
+impl CiJob {
+    /// Returns a document's blocks of code as a job.
+    pub(super) fn of_document(path: RepoPath, steps: Vec<CiStep>) -> Self {
+        Self { workflow: path, steps, rank: usize::MAX, is_automatic: false }
+    }
 }
 
 /// A step of a job.
@@ -74,7 +83,7 @@ pub(super) fn jobs(scan: &StarterScan) -> Vec<CiJob> {
             let tests =
                 is_about_tests(&entry.key) || is_about_tests(path.name().unwrap_or_default());
             let rank = usize::from(!on_linux) * 4 + usize::from(!events) * 2 + usize::from(!tests);
-            jobs.push(CiJob { workflow: path.clone(), steps, rank });
+            jobs.push(CiJob { workflow: path.clone(), steps, rank, is_automatic: true });
         }
     }
     // Of workflows alike, the one with the shortest name is the plainest.
@@ -315,7 +324,7 @@ fn may_hold(condition: &str, known: &BTreeMap<String, String>) -> bool {
 }
 
 /// Returns the commands of a line that holds nothing but commands of plain words.
-fn plain(line: &str) -> Vec<String> {
+pub(super) fn plain(line: &str) -> Vec<String> {
     let line = line.trim();
     let letters =
         |letter: char| letter.is_ascii_alphanumeric() || " -_./:=,+@%&[]\"'^~".contains(letter);

@@ -100,9 +100,13 @@ pub(super) struct ScannedFolders {
     pub(super) texts: Vec<ProposedLine>,
     /// Edits that need approval.
     pub(super) manifests: Vec<ProposedLine>,
+    /// Edits that wait for the owners of the files.
+    pub(super) owned: Vec<ProposedLine>,
     /// Edits of what programs write.
     pub(super) closed: Vec<ProposedLine>,
-    /// A file that may be edited.
+    /// Files that may be edited.
+    candidates: Vec<RepoPath>,
+    /// One of them.
     pub(super) example: Option<RepoPath>,
     /// A file that may not.
     pub(super) closed_example: Option<RepoPath>,
@@ -119,8 +123,20 @@ impl ScannedFolders {
         self.texts.clear();
         let allowed =
             |path: &RepoPath| self.sources.iter().any(|line| covers(line, path, LetterCase::Exact));
-        self.example = self.example.take().filter(allowed);
+        self.candidates.retain(allowed);
+        self.example = self.candidates.first().cloned();
         self
+    }
+
+    /// Lets edits wait for the owners of files, and names an example of what needs none.
+    pub(super) fn hold_owned(&mut self, owned: Vec<ProposedLine>) {
+        self.owned = owned;
+        self.owned.retain(|line| !line.is_covered(&self.manifests));
+        self.owned.retain(|line| !line.is_covered(&self.closed));
+        let owned = &self.owned;
+        self.candidates
+            .retain(|path| !owned.iter().any(|line| covers(line, path, LetterCase::Ignored)));
+        self.example = self.candidates.first().cloned();
     }
 }
 
@@ -207,10 +223,12 @@ pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Sc
         covered(&found.closed, path, LetterCase::Ignored)
             || covered(&found.manifests, path, LetterCase::Ignored)
     };
-    found.example = candidates
+    found.candidates = candidates
         .into_iter()
-        .find(|path| covered(&found.sources, path, LetterCase::Exact) && !refused(path))
-        .cloned();
+        .filter(|path| covered(&found.sources, path, LetterCase::Exact) && !refused(path))
+        .cloned()
+        .collect();
+    found.example = found.candidates.first().cloned();
     found.closed_example =
         found.closed_example.filter(|path| covered(&found.closed, path, LetterCase::Ignored));
     found

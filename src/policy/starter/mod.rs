@@ -8,8 +8,10 @@
 mod built_in;
 mod ci;
 mod commands;
+mod documents;
 mod folders;
 pub mod mark;
+mod owners;
 mod proof;
 pub mod scan;
 mod setup;
@@ -27,7 +29,7 @@ use crate::intent::{Facts, Intent};
 use crate::schema::PolicyErrors;
 use crate::starter::commands::ProposedTool;
 use crate::starter::folders::ScannedFolders;
-use crate::starter::proof::Proof;
+use crate::starter::proof::{Proof, ProofSource};
 use crate::starter::scan::{ProposedLine, StarterScan};
 use crate::verdict::Decision;
 use crate::words;
@@ -51,6 +53,8 @@ pub fn is_read(path: &RepoPath) -> bool {
     let name = path.name().unwrap_or_default();
     workflow
         || name == ".gitattributes"
+        || documents::is_document(path)
+        || owners::PLACES.contains(&path.as_str())
         || path.as_str() == ".gitignore"
         || words::holds(commands::MANIFESTS, name)
         || words::holds(commands::READ, name)
@@ -104,12 +108,14 @@ pub fn propose(
     scan: &StarterScan,
     choices: &StarterChoices,
 ) -> Result<StarterProposal, PolicyErrors> {
-    let folders = folders::find(&scan.files, &scan.texts).restricted(&choices.edits);
-    let jobs = ci::jobs(scan);
+    let mut folders = folders::find(&scan.files, &scan.texts).restricted(&choices.edits);
+    folders.hold_owned(owners::find(scan));
+    let mut jobs = ci::jobs(scan);
+    jobs.extend(documents::jobs(scan));
     let mut tools = commands::find(scan);
     let mut proofs = proof::find(&jobs, &tools);
     for proof in &proofs {
-        let why = proof.source.as_ref().map(|source| format!("{} runs it", source.place));
+        let why = proof.source.as_ref().map(ProofSource::why);
         if let Some(why) = why {
             tools.extend(ProposedTool::new(&proof.command, true, why));
         }
@@ -159,7 +165,9 @@ fn programs(tools: &[ProposedTool], proofs: &[Proof]) -> BTreeMap<String, String
     let has_runner = proofs.iter().any(runs);
     let is_named = |tool: &&ProposedTool| {
         let why = &tool.line.why;
-        why.contains("runs it") || why.contains("is set up") && !has_runner
+        why.ends_with(" runs it")
+            || why.ends_with(" names it")
+            || why.contains("is set up") && !has_runner
     };
     let named = tools.iter().filter(is_named).map(|tool| (&tool.command, tool.line.why.clone()));
     let proving = proofs.iter().map(|proof| (&proof.command, "`publish.success`".to_owned()));
@@ -222,7 +230,7 @@ fn render(
         );
     }
     for proof in proofs {
-        let why = proof.source.as_ref().map(|source| format!(" # {} runs it", source.place));
+        let why = proof.source.as_ref().map(|source| format!(" # {}", source.why()));
         let _ = writeln!(text, "    - {}{}", quoted(&proof.command), why.unwrap_or_default());
     }
     text
@@ -289,6 +297,10 @@ fn rules(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool], t
     list(text, "hold", "", &folders.manifests, None);
     if !folders.manifests.is_empty() {
         text.push_str("    reason: dependencies and how it is built need a person\n");
+    }
+    list(text, "hold", "", &folders.owned, None);
+    if !folders.owned.is_empty() {
+        text.push_str("    reason: its owners decide, as CODEOWNERS says\n");
     }
     list(text, "deny", "", &folders.closed, None);
     if !folders.closed.is_empty() {

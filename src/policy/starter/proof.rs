@@ -63,6 +63,15 @@ pub(super) struct ProofSource {
     pub(super) step: usize,
     /// File and line, for people.
     pub(super) place: String,
+    /// Whether a workflow runs it; else a document names it.
+    is_automatic: bool,
+}
+
+impl ProofSource {
+    /// Returns why the command is taken, for people.
+    pub(super) fn why(&self) -> String {
+        format!("{} {} it", self.place, if self.is_automatic { "runs" } else { "names" })
+    }
 }
 
 /// What installs and runs what a command needs.
@@ -115,7 +124,9 @@ pub(super) fn find(jobs: &[CiJob], tools: &[ProposedTool]) -> Vec<Proof> {
         .collect();
     let mut found: Vec<Proof> = Vec::new();
     let chains: Vec<ToolChain> = shown.iter().map(|proof| proof.chain).collect();
-    for proof in of_jobs(jobs) {
+    let by_workflow = of_jobs(jobs, true);
+    let named = if by_workflow.is_empty() { of_jobs(jobs, false) } else { by_workflow };
+    for proof in named {
         // A workflow may test more than the repository's own tool chain.
         let fits = chains.is_empty() || chains.contains(&proof.chain);
         if fits && !found.iter().any(|other| other.chain == proof.chain) {
@@ -135,16 +146,19 @@ pub(super) fn find(jobs: &[CiJob], tools: &[ProposedTool]) -> Vec<Proof> {
     found
 }
 
-/// Returns the tests that workflows run: of each tool chain the plainest of the job that tells most.
-fn of_jobs(jobs: &[CiJob]) -> Vec<Proof> {
+/// Returns the tests that workflows run, or documents name: of each tool chain the plainest of the
+/// job that tells most.
+fn of_jobs(jobs: &[CiJob], is_automatic: bool) -> Vec<Proof> {
     let mut found: Vec<(usize, Proof)> = Vec::new();
-    for (job_index, job) in jobs.iter().enumerate() {
+    let of_kind = |(_, job): &(usize, &CiJob)| job.is_automatic == is_automatic;
+    for (job_index, job) in jobs.iter().enumerate().filter(of_kind) {
         for (step_index, step) in job.steps.iter().enumerate() {
             for command in step.commands.iter().filter(|command| tests(command)) {
                 let source = ProofSource {
                     job: job_index,
                     step: step_index,
                     place: format!("{}:{}", job.workflow, step.line),
+                    is_automatic,
                 };
                 let command = offline(command);
                 let chain = ToolChain::of(&command);
@@ -164,12 +178,19 @@ fn of_jobs(jobs: &[CiJob]) -> Vec<Proof> {
     found.into_iter().map(|(_, proof)| proof).collect()
 }
 
-/// Returns the commands that workflows run to test or to look, with their places.
+/// Returns the commands that workflows run to test or to look, with their places; where there are
+/// none, those that documents name.
 pub(super) fn of_workflows(jobs: &[CiJob]) -> Vec<ProposedTool> {
+    let run = commands_of(jobs, true);
+    if run.is_empty() { commands_of(jobs, false) } else { run }
+}
+
+fn commands_of(jobs: &[CiJob], is_automatic: bool) -> Vec<ProposedTool> {
     let mut found: Vec<ProposedTool> = Vec::new();
-    for job in jobs {
+    for job in jobs.iter().filter(|job| job.is_automatic == is_automatic) {
         for step in &job.steps {
-            let place = format!("{}:{} runs it", job.workflow, step.line);
+            let verb = if is_automatic { "runs" } else { "names" };
+            let place = format!("{}:{} {verb} it", job.workflow, step.line);
             for command in step.commands.iter().filter(|command| tests(command) || looks(command)) {
                 if !found.iter().any(|tool| tool.command == *command) {
                     found.extend(ProposedTool::new(command, false, place.clone()));

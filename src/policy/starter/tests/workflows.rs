@@ -287,3 +287,49 @@ fn the_example_is_what_a_rust_repository_gets() {
     assert!(work.contains("actions: read # to read the output"), "{work}");
     assert!(publish.contains("contents: read #") && !publish.contains("models:"), "{publish}");
 }
+
+#[test]
+fn documents_name_the_commands_where_no_workflow_tests() {
+    let package = r#"{"scripts": {"spec": "x"}}"#;
+    let text = "```sh\nnpm install\nnpm run spec\nnpm run lint\n```\n";
+    let files = [("package.json", package), ("CONTRIBUTING.md", text)];
+    let (success, setup) = proofs(&files);
+    assert_eq!(success, ["npm run spec"]);
+    assert!(setup.contains("npm install"), "{setup}");
+    let proposal = propose(&scan(&files), &StarterChoices::default()).unwrap();
+    assert!(proposal.policy.contains("\"npm run spec\" # CONTRIBUTING.md:2 names it"));
+    let ci = "on: push\njobs:\n  test:\n    steps:\n      - run: npm run unit\n";
+    let files = [files.as_slice(), &[(".github/workflows/ci.yml", ci)]].concat();
+    assert_eq!(proofs(&files).0, ["npm run unit"]);
+}
+
+#[test]
+fn narrow_forms_of_tests_are_allowed_and_what_has_owners_is_held() {
+    for (files, command) in [
+        (&[("go.mod", "")][..], "go test ./pkg/..."),
+        (&[("Cargo.toml", "")], "cargo test -p x -- --nocapture"),
+        (&[("package.json", r#"{"scripts": {"test": "x"}}"#)], "npm test -- a.test.js"),
+        (&[("pom.xml", "")], "mvn -o test -pl core"),
+        (&[("Gemfile", "rspec")], "bundle exec rspec spec/a_spec.rb"),
+        (&[("mix.exs", "")], "mix test test/a_test.exs:3"),
+        (&[("pyproject.toml", "pytest")], "pytest tests/test_a.py -k b"),
+    ] {
+        let text = propose(&scan(files), &StarterChoices::default()).unwrap().policy;
+        let policy = Policy::parse(&text, "p").unwrap();
+        let intent = crate::intent::Intent::Command(crate::command::Script::parse(command));
+        let facts = crate::intent::Facts {
+            mode: "code".to_owned(),
+            sandboxed: true,
+            ..crate::intent::Facts::default()
+        };
+        let verdict = policy.decide(&intent, &facts);
+        assert_eq!(verdict.decision, crate::verdict::Decision::Allow, "{command}");
+    }
+    let owners = "* @all\n/src/auth/ @security\n";
+    let files = [("src/auth/a.rs", ""), ("src/b.rs", ""), (".github/CODEOWNERS", owners)];
+    let text = propose(&scan(&files), &StarterChoices::default()).unwrap().policy;
+    let held =
+        "  - hold:\n      - \"edit(src/auth/**)\" # @security\n    reason: its owners decide";
+    assert!(text.contains(held), "{text}");
+    assert!(text.contains("- \"edit(src/b.rs)\""), "the example is not held: {text}");
+}
