@@ -109,3 +109,76 @@ fn a_diagram_is_a_picture_with_its_source_beside_it() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Columns of a line of prose. Tables, code, pictures and what a link leads to do not count.
+const COLUMNS: usize = 120;
+
+fn readable() -> Vec<String> {
+    let others = OTHERS.iter().map(|&name| name.to_owned());
+    pages_below("docs").into_iter().filter(|page| page != "docs/SUMMARY.md").chain(others).collect()
+}
+
+#[test]
+fn no_line_of_a_document_is_too_long() {
+    let target = Regex::new(r"\]\([^)]*\)").unwrap();
+    let mut long = Vec::new();
+    for document in readable() {
+        let mut is_code = false;
+        for (number, line) in (1..).zip(read(&document).lines()) {
+            is_code ^= line.trim_start().starts_with("```");
+            let is_free =
+                ["|", "```", "<", "!["].iter().any(|mark| line.trim_start().starts_with(mark));
+            let columns = target.replace_all(line, "]").chars().count();
+            if !is_code && !is_free && columns > COLUMNS {
+                long.push(format!("{document}:{number}: {columns} columns"));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
+
+/// Words of our own for what the field has a word for; the words to write stand beside them. The
+/// page of the command line holds every text of `--help`.
+const WRONG_WORDS: &[(&str, &str)] = &[
+    (r"is told|are told|told of", "is reported, reports"),
+    (r"tells (the|it|them|you|a|later)\b", "reports, says"),
+    ("says nothing new", "is redundant"),
+    ("(is|are) there already", "already exists"),
+    ("ends? with (0|[1-9]|exit code)", "exits with"),
+    ("(goes|go|going) on(,|\\.|;| with| in| where| only| from)", "resumes, continues"),
+    (r"\banew\b", "recreated, again"),
+    (r"is no `?(agent|command|failure|file|JSON|list|mode|person|policy|rule)\b", "is not a"),
+    ("worst rule", "the strictest matching rule"),
+    ("beside each other", "in parallel"),
+    ("person's (yes|word)|yes of a person", "approval, decision"),
+    ("calls in words", "prompted tool calls"),
+    (r"\bceilings?\b", "spending limits"),
+    (r"\bcrowded\b", "context overflow"),
+    (r"\b(painter|paintings?|painted)\b", "image model, generated image"),
+    (r"\b(switchboard|warden)\b", "supervisor"),
+    (r"\b(mangled|halves)\b", "malformed, split code points"),
+    ("same way through", "works the same"),
+    (r"\bcarves\b", "excludes"),
+    ("(no one|nobody) sits", "unattended"),
+];
+
+#[test]
+fn documents_and_help_use_the_words_of_the_field() {
+    let mut wrong = Vec::new();
+    let patterns: Vec<(Regex, &str)> = WRONG_WORDS
+        .iter()
+        .map(|(pattern, right)| (Regex::new(&format!("(?i){pattern}")).unwrap(), *right))
+        .collect();
+    for document in readable().into_iter().filter(|document| document != "CHANGELOG.md") {
+        let text = prose(&read(&document));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for (pattern, right) in &patterns {
+            wrong.extend(
+                pattern
+                    .find_iter(&text)
+                    .map(|found| format!("{document}: `{}` instead of {right}", found.as_str())),
+            );
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

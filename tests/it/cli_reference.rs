@@ -12,8 +12,8 @@ const PAGE: &str = "docs/reference-cli.md";
 
 const HEAD: &str = "# Command line
 
-This page is generated from the program. `locum COMMAND --help` prints the same. Results go to standard output, everything
-else to standard error. [Outcomes and exit codes](outcomes.md) and [JSON](json.md) have pages of their own.
+This page is generated from the program. `locum COMMAND --help` prints the same. Results go to standard output,
+everything else to standard error. [Outcomes and exit codes](outcomes.md) and [JSON](json.md) have pages of their own.
 ";
 
 /// Longest line, as in every other page.
