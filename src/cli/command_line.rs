@@ -27,7 +27,7 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("locum run --dry-run \"update the docs\"", "see mode, models and limits first"),
             ("locum run --max-cost-usd 0.50 --worktree \"add tests\"", "cap the price; work aside"),
             ("git diff | locum run --mode review -", "read the task from standard input"),
-            ("locum run --output-format json \"fix it\"", "get the result as one JSON object"),
+            ("locum run --json \"fix it\"", "get the result as one JSON object"),
         ],
     ),
     (
@@ -79,7 +79,10 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         "locum trigger explain",
-        &[("locum trigger explain event.json", "see whether an event would start a run, and why")],
+        &[(
+            "locum trigger explain --event-name issue_comment --event event.json",
+            "see whether an event would start a run, and why",
+        )],
     ),
     (
         "locum session",

@@ -5,6 +5,9 @@
 
 use std::path::Path;
 
+use serde::Serialize;
+use serde_json::json;
+
 use crate::cli::output::Output;
 use crate::cli::session_args::{
     SessionAnswerArgs, SessionApproveArgs, SessionDenyArgs, SessionSendArgs,
@@ -32,7 +35,13 @@ pub fn approve(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let word = PersonDecision::Approve;
-    let decision = LocalDecision { ids: &args.hold, word, note: &args.note, always: args.always };
+    let decision = LocalDecision {
+        ids: &args.hold,
+        word,
+        note: &args.note,
+        always: args.always,
+        as_json: args.json,
+    };
     record(&args.id, args.session_dir.as_deref(), &decision, context, output)
 }
 
@@ -46,7 +55,8 @@ pub fn deny(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let word = PersonDecision::Deny { reason: args.reason.clone() };
-    let decision = LocalDecision { ids: &args.hold, word, note: "", always: false };
+    let decision =
+        LocalDecision { ids: &args.hold, word, note: "", always: false, as_json: args.json };
     record(&args.id, args.session_dir.as_deref(), &decision, context, output)
 }
 
@@ -61,7 +71,7 @@ pub fn answer(
 ) -> Result<ExitStatus, RunError> {
     let word = PersonDecision::Answer { text: args.text.clone() };
     let ids = std::slice::from_ref(&args.question);
-    let decision = LocalDecision { ids, word, note: "", always: false };
+    let decision = LocalDecision { ids, word, note: "", always: false, as_json: args.json };
     record(&args.id, args.session_dir.as_deref(), &decision, context, output)
 }
 
@@ -84,12 +94,17 @@ pub fn send(
     let id = format!("{:020}-{}", now.as_nanosecond(), std::process::id());
     let parse = |bytes: &[u8]| Image::parse(bytes).map_err(|error| format!("it {error}"));
     let images = given_images::of_message(&args.image, context, parse)?;
+    let sent = json!({ "session": name, "message": id });
     let message = PersonMessage { id, by: person(context), text: args.text.clone(), images };
     messages::send(&folder, &message).map_err(|error| match error {
         SendError::Length | SendError::Full => RunError::usage("TEXT", error.to_string()),
         SendError::Io { .. } => RunError::internal(error.to_string()),
     })?;
-    output.line("sent; the model reads it before its next turn");
+    if args.json {
+        output.json(&sent);
+    } else {
+        output.line("sent; the model reads it before its next turn");
+    }
     Ok(ExitStatus::Done)
 }
 
@@ -110,6 +125,20 @@ struct LocalDecision<'a> {
     note: &'a str,
     /// Whether a rule is to be proposed.
     always: bool,
+    /// Whether the result is JSON.
+    as_json: bool,
+}
+
+/// What was recorded, as programs read it.
+#[derive(Serialize)]
+struct RecordedRow<'a> {
+    session: &'a str,
+    /// Names of what was decided on.
+    recorded: &'a [String],
+    /// The change of the policy that was asked for; `null` without one.
+    patch: Option<&'a str>,
+    /// What is said beside it.
+    notes: Vec<String>,
 }
 
 /// Records a decision on what waits in a session.
@@ -136,7 +165,7 @@ fn record(
     }
     let proposed =
         if decision.always { Some(always::proposed(&folder, &ids, context)?) } else { None };
-    for (place, id) in ids.into_iter().enumerate() {
+    for (place, id) in ids.iter().cloned().enumerate() {
         let note = if place == 0 { decision.note.to_owned() } else { String::new() };
         let decided =
             RecordedDecision { id, by: person(context), word: decision.word.clone(), note };
@@ -153,6 +182,17 @@ fn record(
         )?;
     }
     let name = folder.file_name().unwrap_or_default().display().to_string();
+    if decision.as_json {
+        let patch = proposed.as_ref().map(|rule| rule.patch.as_str());
+        let notes = proposed.iter().flat_map(|rule| rule.notes()).map(|note| note.to_string());
+        output.json(&RecordedRow {
+            session: &name,
+            recorded: &ids,
+            patch: patch.filter(|patch| !patch.is_empty()),
+            notes: notes.collect(),
+        });
+        return Ok(ExitStatus::Done);
+    }
     output.line(format!("recorded; continue with `locum session resume {name}`"));
     if let Some(rule) = proposed {
         rule.notes().iter().for_each(|note| output.talk(note));

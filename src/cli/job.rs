@@ -74,6 +74,10 @@ fn resume(
     find(&jobs(context, None)?, name)?;
     let workspace = local_run::open(&context.folder)?;
     let was_paused = job_state::resume(context, &workspace, (name, &args.remote))?;
+    if args.json {
+        output.json(&json!({ "job": name, "was_paused": was_paused }));
+        return Ok(ExitStatus::Done);
+    }
     output.line(if was_paused {
         format!("job `{name}` runs again when it is due")
     } else {

@@ -52,6 +52,9 @@ pub struct JobResumeArgs {
     /// Remote that keeps what is known of jobs.
     #[arg(long, value_name = "NAME", default_value = "origin")]
     pub remote: String,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// How `locum job list` prints.

@@ -23,6 +23,7 @@ pub mod config;
 pub mod decide;
 pub mod demo;
 pub mod doctor;
+mod failure;
 pub mod given_images;
 pub mod init;
 pub mod inspect_args;
@@ -78,6 +79,7 @@ use crate::cli::action::StepTask;
 use crate::cli::args::{Cli, Command, GlobalArgs, LogFormat};
 use crate::cli::colour::Colours;
 use crate::cli::command_line::command;
+use crate::cli::failure::ErrorForm;
 use crate::cli::inspect_args::{ConfigCommand, ModelsCommand};
 use crate::cli::output::Output;
 use crate::cli::run_args::{PublishArgs, RunArgs};
@@ -88,6 +90,7 @@ use crate::config::release;
 use crate::run::error::{RunError, RunErrorKind};
 use locum_agent::session::outcome::OutcomeWord;
 use locum_base::secret::plain::PlainValues;
+use locum_files::diagnostic::Diagnostic;
 
 /// How the program ends, in one number that scripts may rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,32 +140,32 @@ pub struct CommandContext {
 /// Runs the program.
 pub fn main() -> ExitCode {
     let color = colour::choice_among(std::env::args_os());
+    let form = ErrorForm::asked(std::env::args_os());
+    let mut output = Output::standard(color);
     match completions::answer(std::env::args_os()) {
         Ok(false) => {}
         Ok(true) => return ExitCode::SUCCESS,
-        Err(error) => {
-            return ExitCode::from(show_usage(&error, &mut Output::standard(color)).code());
-        }
+        Err(error) => return ExitCode::from(show_usage(&error, form, &mut output).code()),
     }
-    let mut output = Output::standard(color);
     let parsed = command().try_get_matches().and_then(|words| Cli::from_arg_matches(&words));
     let status = match parsed {
-        Ok(cli) => start(cli, &mut output).unwrap_or_else(|error| fail(&error, &mut output)),
-        Err(error) => show_usage(&error, &mut output),
+        Ok(cli) => start(cli, &mut output).unwrap_or_else(|error| fail(&error, form, &mut output)),
+        Err(error) => show_usage(&error, form, &mut output),
     };
-    let status = output
-        .finish()
-        .map_or_else(|error| fail(&error, &mut Output::standard(color)), |()| status);
+    let status = output.finish().map_or_else(
+        |error| fail(&error, ErrorForm::Text, &mut Output::standard(color)),
+        |()| status,
+    );
     ExitCode::from(status.code())
 }
 
-/// Reports an error on stderr.
-fn fail(error: &RunError, output: &mut Output) -> ExitStatus {
-    output.talk(error.report());
-    match error.kind {
+/// Reports an error.
+fn fail(error: &RunError, form: ErrorForm, output: &mut Output) -> ExitStatus {
+    let status = match error.kind {
         RunErrorKind::Usage => ExitStatus::Usage,
         RunErrorKind::Internal => ExitStatus::Internal,
-    }
+    };
+    failure::show(error, status, form, output)
 }
 
 fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, RunError> {
@@ -278,7 +281,7 @@ fn similar_subcommand(error: &clap::Error) -> Option<String> {
 }
 
 /// Help and version are results; anything else clap says is an error of usage.
-fn show_usage(error: &clap::Error, output: &mut Output) -> ExitStatus {
+fn show_usage(error: &clap::Error, form: ErrorForm, output: &mut Output) -> ExitStatus {
     let text = |colours: Colours| {
         let text = error.render();
         if colours.are_on() { text.ansi().to_string() } else { text.to_string() }
@@ -291,9 +294,15 @@ fn show_usage(error: &clap::Error, output: &mut Output) -> ExitStatus {
     }
     if error.use_stderr() {
         output.talk(text(output.talk_colours()).trim_end());
-        if let Some(near) = similar_subcommand(error) {
-            output.talk(format_args!("hint: did you mean `{near}`?"));
+        let near = similar_subcommand(error).map(|near| format!("did you mean `{near}`?"));
+        if let Some(near) = &near {
+            output.talk(format_args!("hint: {near}"));
         }
+        let plain = error.render().to_string();
+        let first = plain.lines().next().unwrap_or_default();
+        let message = first.trim_start_matches("error: ");
+        let mistake = Diagnostic { hint: near, ..Diagnostic::about("", message) };
+        failure::object(&[mistake], ExitStatus::Usage, form, output);
         ExitStatus::Usage
     } else {
         output.line(text(output.colours()).trim_end());

@@ -26,6 +26,8 @@ pub struct Output {
     runner: bool,
     /// Whether messages are JSON objects, as the logs beside them are.
     json_talk: bool,
+    /// Whether something of a result was written.
+    has_result: bool,
     /// Whether the result has colours.
     colours: Colours,
     /// Whether messages have colours.
@@ -57,6 +59,7 @@ impl Output {
             hidden: PlainValues::default(),
             runner: false,
             json_talk: false,
+            has_result: false,
             colours: Colours::OFF,
             talk_colours: Colours::OFF,
             below: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
@@ -118,12 +121,18 @@ impl Output {
         self.line_as_it_is(text);
     }
 
+    /// Returns whether something of a result was written.
+    pub(super) fn has_result(&self) -> bool {
+        self.has_result
+    }
+
     fn inert(&self, text: String) -> String {
         if self.runner { sanitise::without_commands(&text) } else { text }
     }
 
     /// Writes a line that may name a secret: the command that makes the runner mask it.
     pub fn line_as_it_is(&mut self, text: impl std::fmt::Display) {
+        self.has_result = true;
         self.write(|results| writeln!(results, "{text}"));
     }
 
@@ -165,6 +174,7 @@ impl Output {
 
     /// Writes bytes of the result as they are.
     pub fn raw(&mut self, bytes: &[u8]) {
+        self.has_result = true;
         let bytes = self.hidden.hide_bytes(bytes).into_owned();
         self.write(|results| results.write_all(&bytes));
     }

@@ -78,7 +78,7 @@ pub fn run(
         run.plan.budget = state.spending().0;
     }
     let show = RunDisplay {
-        format: args.output_format,
+        format: args.output_format.or_json(args.json),
         live: if context.global.quiet { LiveOutput::Off } else { LiveOutput::Beside },
     };
     let session = LocalSession {

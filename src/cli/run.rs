@@ -95,7 +95,7 @@ pub fn start(
         output.talk(format_args!("note: {note}"));
     }
     if options.dry_run {
-        match options.output_format {
+        match options.format() {
             OutputFormat::Text => output.line(run.plan.to_string().trim_end()),
             OutputFormat::Json | OutputFormat::StreamJson => output.json(&run.plan),
         }
@@ -118,7 +118,7 @@ pub fn start(
     let folder = execute::folder_of(&sessions, &run.plan.session);
     local.postings = local_run::postings(options, &run, &folder, context);
     let show = RunDisplay {
-        format: options.output_format,
+        format: options.format(),
         live: if context.global.quiet { LiveOutput::Off } else { LiveOutput::Beside },
     };
     let session = LocalSession {

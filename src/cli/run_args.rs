@@ -137,9 +137,17 @@ pub struct RunOptions {
     /// Set the format of the result on stdout.
     #[arg(help_heading = "Results", long, value_name = "FORMAT", default_value = "text")]
     pub output_format: OutputFormat,
+    /// Print JSON: short for `--output-format json`.
+    #[arg(long, help_heading = "Results", conflicts_with = "output_format")]
+    pub json: bool,
 }
 
 impl RunOptions {
+    /// Returns the form of the result.
+    pub fn format(&self) -> OutputFormat {
+        self.output_format.or_json(self.json)
+    }
+
     /// Returns whether the run is carried out.
     pub fn purpose(&self) -> RunPurpose {
         if self.dry_run { RunPurpose::Plan } else { RunPurpose::Work }
@@ -203,4 +211,11 @@ pub enum OutputFormat {
     Json,
     /// One JSON object for each event as it happens, then the outcome.
     StreamJson,
+}
+
+impl OutputFormat {
+    /// Returns JSON where the short flag asks for it.
+    pub fn or_json(self, json: bool) -> Self {
+        if json { Self::Json } else { self }
+    }
 }

@@ -54,6 +54,9 @@ pub struct SessionApproveArgs {
     /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `locum session deny`.
@@ -70,6 +73,9 @@ pub struct SessionDenyArgs {
     /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `locum session answer`.
@@ -84,6 +90,9 @@ pub struct SessionAnswerArgs {
     /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `locum session list`.
@@ -127,6 +136,9 @@ pub struct SessionSendArgs {
     /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `locum session resume`.
@@ -152,6 +164,9 @@ pub struct SessionResumeArgs {
     /// Set the format of the result on stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub output_format: OutputFormat,
+    /// Print JSON: short for `--output-format json`.
+    #[arg(long, conflicts_with = "output_format")]
+    pub json: bool,
 }
 
 /// New limits of a run that goes on: each in all, or with a plus on top of what was used.

@@ -18,7 +18,7 @@ fn every_example_of_the_help_is_a_command_line_the_program_takes() {
             assert!(help.contains(line) && help.contains(what), "{of}: {help}");
             let own = line.split(" | ").find(|part| part.starts_with("locum ")).unwrap();
             let own = own.split(" >").next().unwrap();
-            let words = word::split(own).unwrap();
+            let words = word::split(&own.replace("~/", "/home/")).unwrap();
             let wrong = command().try_get_matches_from(&words).err();
             let wrong = wrong.filter(clap::Error::use_stderr);
             assert!(wrong.is_none(), "{line}: {wrong:?}");

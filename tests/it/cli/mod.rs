@@ -4,6 +4,7 @@
 mod checkout;
 mod colour;
 mod help;
+mod json;
 mod modes;
 
 use std::path::Path;
