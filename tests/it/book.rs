@@ -36,9 +36,17 @@ fn prose(text: &str) -> String {
 #[test]
 fn every_link_of_a_document_leads_somewhere() {
     let link = Regex::new(LINK).unwrap();
+    let picture = Regex::new(r#"<img src="([^"]+)""#).unwrap();
     let mut broken = Vec::new();
     for document in pages_below("docs").into_iter().chain(OTHERS.iter().map(|&name| name.into())) {
-        for found in link.captures_iter(&prose(&read(&document))) {
+        let text = prose(&read(&document));
+        let pictures = picture.captures_iter(&text).map(|found| found[1].to_owned());
+        broken.extend(
+            pictures
+                .filter(|path| !root().join(Path::new(&document).with_file_name(path)).exists())
+                .map(|path| format!("{document}: {path}")),
+        );
+        for found in link.captures_iter(&text) {
             let folder = Path::new(&document).parent().unwrap();
             let target = found.get(1).map_or_else(
                 || PathBuf::from(&document),

@@ -54,3 +54,4 @@ mod support;
 mod telemetry;
 mod toolchains;
 mod trigger;
+mod tutorial;
