@@ -102,7 +102,8 @@ case $wanted in
     program=${LOCUM:-$root/target/release/locum}
     [ -n "${LOCUM:-}" ] || (cd "$root" && cargo build --release --locked --quiet)
     rm -rf demo demo.txt
-    "$program" demo --dir demo >demo.txt 2>/dev/null
+    "$program" demo --dir demo --color always >coloured.txt 2>/dev/null
+    sed 's/\x1b\[[0-9;]*m//g' coloured.txt >demo.txt
     ;;
 esac
 for name in $wanted; do
@@ -119,7 +120,7 @@ for name in $wanted; do
             echo
             echo "\$ locum demo"
             echo "…"
-            sed -n '/^# Every step/,/^# What changed/p' demo.txt | sed '1,3d;$d' | sed -n '10,40p'
+            sed -n '/# Every step/,/# What changed/p' coloured.txt | sed '1,3d;$d' | sed -n '12,44p'
         } >terminal.txt
         node terminal.mjs terminal.txt "$root/docs/images/terminal.svg"
         ;;
