@@ -7,7 +7,7 @@ use pretty_assertions::assert_eq;
 use regex::Regex;
 use serde_json::Value;
 
-use crate::docs::read;
+use crate::docs::{documents, read};
 use crate::support::stage::Stage;
 
 const POLICY: &str = r#"
@@ -69,6 +69,20 @@ fn the_report_that_is_shown_has_the_keys_of_a_real_one() {
         let row = Regex::new(&format!(r"(?m)^\| [^|]*`{key}`[^|]* \|")).unwrap();
         assert!(row.is_match(&page), "docs/json.md does not explain `{key}`");
     }
+}
+
+#[test]
+fn every_json_of_a_page_can_be_read() {
+    let block = Regex::new(r"(?ms)^```json\n(.*?)^```$").unwrap();
+    let mut seen = 0;
+    for document in documents() {
+        for found in block.captures_iter(&read(&document)) {
+            let read = serde_json::from_str::<Value>(&found[1]);
+            assert!(read.is_ok(), "{document}: {read:?}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 1, "the blocks were not found");
 }
 
 #[test]

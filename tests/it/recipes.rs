@@ -16,6 +16,8 @@ struct Case {
     shown: &'static [&'static str],
     /// What nothing runs for.
     not_for: Other,
+    /// In the workflow that `locum init` writes for it.
+    listens: &'static [&'static str],
     /// The command that plays the script, its exit code, and the number of refused calls. There is no crate here, so
     /// that the check of one recipe fails.
     played: (&'static [&'static str], i32, usize),
@@ -42,6 +44,7 @@ const CASES: &[Case] = &[
             due: "2026-11-23T04:20:00Z",
             not_due: "2026-11-24T04:20:00Z",
         },
+        listens: &["  schedule:\n", "types: [opened, edited]"],
         played: (&["run", "--mode", "code", "Do it."], 7, 1),
     },
     Case {
@@ -51,6 +54,7 @@ const CASES: &[Case] = &[
         flags: &["--tier", "collaborator"],
         shown: &["so     would run", "mode   debug"],
         not_for: Other::Flags(&["--tier", "stranger"], 4, "triggers.label.tiers"),
+        listens: &["types: [opened, labeled]"],
         played: (&["run", "--mode", "debug", "Do it."], 0, 1),
     },
     Case {
@@ -60,6 +64,7 @@ const CASES: &[Case] = &[
         flags: &["--tier", "stranger"],
         shown: &["so     would run", "mode   ask"],
         not_for: Other::Event(|| labeled("bug"), "the label is another one"),
+        listens: &["types: [opened, labeled]"],
         played: (&["run", "--mode", "ask", "Do it."], 0, 0),
     },
     Case {
@@ -73,6 +78,7 @@ const CASES: &[Case] = &[
             0,
             "nothing was changed",
         ),
+        listens: &["  push:\n    branches: [\"main\"]"],
         played: (&["run", "--mode", "docs", "Do it."], 0, 2),
     },
     Case {
@@ -86,6 +92,7 @@ const CASES: &[Case] = &[
             4,
             "triggers.pull_request.tiers",
         ),
+        listens: &["types: [opened, ready_for_review, synchronize]", "checks: write"],
         played: (&["run", "--mode", "review", "Do it."], 0, 0),
     },
     Case {
@@ -95,6 +102,7 @@ const CASES: &[Case] = &[
         flags: &["--own-pull-request"],
         shown: &["so     would run", "mode   debug"],
         not_for: Other::Flags(&[], 0, "is not Locum's own"),
+        listens: &["workflows: [\"CI\"]", "actions: write"],
         played: (&["run", "--mode", "debug", "Do it."], 0, 1),
     },
     Case {
@@ -104,6 +112,7 @@ const CASES: &[Case] = &[
         flags: &["--tier", "maintainer"],
         shown: &["so     would run", "release-notes"],
         not_for: Other::Flags(&["--tier", "collaborator"], 4, "tiers"),
+        listens: &["  release:\n    types: [published]"],
         played: (&["job", "run", "release-notes"], 0, 0),
     },
     Case {
@@ -117,6 +126,7 @@ const CASES: &[Case] = &[
             0,
             "nothing was changed",
         ),
+        listens: &["  push:\n    branches: [\"release/**\"]"],
         played: (&["run", "--mode", "code", "Do it."], 0, 1),
     },
     Case {
@@ -130,6 +140,7 @@ const CASES: &[Case] = &[
             due: "2026-11-24T05:20:00Z",
             not_due: "2026-11-24T07:20:00Z",
         },
+        listens: &["  schedule:\n"],
         played: (&["run", "--mode", "code", "Do it."], 0, 1),
     },
     Case {
@@ -143,6 +154,7 @@ const CASES: &[Case] = &[
             due: "2026-11-24T02:20:00Z",
             not_due: "2026-11-28T02:20:00Z",
         },
+        listens: &["  schedule:\n"],
         played: (&["job", "run", "migration"], 0, 1),
     },
 ];
@@ -248,6 +260,22 @@ fn the_policy_jobs_and_modes_of_a_recipe_are_clean() {
         ] {
             let ran = stage.run(arguments);
             assert_eq!(ran.code, Some(0), "{} {arguments:?}: {ran:?}", case.recipe);
+        }
+    }
+}
+
+#[test]
+fn init_writes_the_workflow_of_a_recipe_and_keeps_its_policy() {
+    for case in CASES {
+        let stage = stage(case.recipe);
+        let policy = stage.read("checkout/.locum/policy.yml");
+        let action = "acme/locum@0123456789012345678901234567890123456789";
+        let ran = stage.run(&["init", "--yes", "--no-check", "--action", action]);
+        assert_eq!(ran.code, Some(0), "{}: {ran:?}", case.recipe);
+        assert_eq!(stage.read("checkout/.locum/policy.yml"), policy, "{}", case.recipe);
+        let workflow = stage.read("checkout/.github/workflows/locum.yml");
+        for listens in case.listens {
+            assert!(workflow.contains(listens), "{}: {listens} in {workflow}", case.recipe);
         }
     }
 }
