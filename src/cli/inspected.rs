@@ -5,6 +5,7 @@
 use std::path::PathBuf;
 
 use crate::cli::CommandContext;
+use crate::cli::output::Output;
 use crate::config::environment::Environment;
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
@@ -12,6 +13,8 @@ use crate::run::source::FileSource;
 use crate::run::trusted::ConfigOrigin;
 use crate::run::uncommitted;
 use crate::run::user::UserFolder;
+use locum_agent::report::figures;
+use locum_agent::report::markdown::visible;
 use locum_modes::ModeSet;
 use locum_modes::merge::{self, MergedModes};
 use locum_workspace::repo::{CommitId, Repo, RepoError};
@@ -88,6 +91,31 @@ impl<'a> InspectedRepository<'a> {
     /// Every mistake of every file.
     pub fn modes(&self) -> Result<ModeSet, RunError> {
         Ok(self.merged_modes()?.modes)
+    }
+
+    /// Returns the modes of all files that can be read, and says which file cannot be: what is not
+    /// about modes works without it.
+    ///
+    /// # Errors
+    /// When settings have mistakes, or files cannot be read.
+    pub fn usable_modes(&self, output: &mut Output) -> Result<ModeSet, RunError> {
+        let strictness = self.settings()?.values.mode_files;
+        let (merged, mistakes) = merge::merge_usable(&self.origin().mode_texts()?, strictness);
+        let mut files: Vec<(&str, usize)> = Vec::new();
+        for mistake in &mistakes {
+            match files.iter_mut().find(|(file, _)| *file == mistake.origin) {
+                Some((_, count)) => *count += 1,
+                None => files.push((&mistake.origin, 1)),
+            }
+        }
+        for (file, count) in files {
+            output.talk(visible(&format!(
+                "warning: {file}: {}, so its modes are left out; no run starts with it\nhint: see \
+                 `locum modes validate`",
+                figures::count(count, "mistake")
+            )));
+        }
+        Ok(merged.modes)
     }
 
     /// Returns every mode, and warnings about their files.

@@ -24,8 +24,8 @@ use locum_agent::tools::mcp::servers::{
     McpServers, PlannedServer, ServerEnvironment, ServerStatus,
 };
 use locum_base::secret::Redactor;
-use locum_modes::ToolGroup;
 use locum_modes::prompts::servers::OfferedTool;
+use locum_modes::{ModeSet, ToolGroup};
 use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
@@ -100,7 +100,9 @@ fn list(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let known = McpInventory::read(args.inspect.at.as_deref(), context)?;
+    let at = args.inspect.at.as_deref();
+    let modes = InspectedRepository::open(context, at)?.usable_modes(output)?;
+    let known = McpInventory::read(at, &modes, context)?;
     let rows = if args.tools { known.asked(context)? } else { known.rows() };
     if args.inspect.json {
         output.json(&rows);
@@ -132,16 +134,16 @@ fn list(
 
 /// Returns every server of the repository and the user. None is started.
 pub(super) fn rows(at: Option<&str>, context: &CommandContext) -> Result<Vec<ServerRow>, RunError> {
-    Ok(McpInventory::read(at, context)?.rows())
+    let modes = InspectedRepository::open(context, at)?.modes()?;
+    Ok(McpInventory::read(at, &modes, context)?.rows())
 }
 
 impl McpInventory {
-    fn read(at: Option<&str>, context: &CommandContext) -> Result<Self, RunError> {
+    fn read(at: Option<&str>, modes: &ModeSet, context: &CommandContext) -> Result<Self, RunError> {
         let place = InspectedRepository::open(context, at)?;
         let settings = place.settings()?;
         let policy =
             parse(repository_file(context, at)?.as_ref())?.with_ignored(place.source().ignored()?);
-        let modes = place.modes()?;
         let plan = ServerPlan::make(
             &settings,
             place.source().server_files()?,
@@ -151,7 +153,7 @@ impl McpInventory {
         )?;
         let facts = facts_of(
             &policy,
-            &modes,
+            modes,
             &Facts { sandboxed: true, contained: true, ..Facts::default() },
         );
         Ok(Self { plan, policy, facts })

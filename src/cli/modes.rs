@@ -10,6 +10,7 @@ use crate::cli::modes_args::{ModesCommand, ShowModeArgs, ValidateModesArgs};
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus, modes_change, modes_prompt, modes_transfer};
 use crate::run::error::RunError;
+use crate::run::trusted::grouped;
 use locum_agent::report::markdown::visible;
 use locum_modes::file_regex::FileRegex;
 use locum_modes::loader::{ModeDefinitions, ModeErrors, Strictness};
@@ -206,8 +207,9 @@ fn modes(
     output: &mut Output,
 ) -> Result<ModeSet, RunError> {
     let merged = InspectedRepository::open(context, at)?.merged_modes()?;
-    for warning in merged.warnings {
-        output.talk(visible(&format!("warning: {}", warning)));
+    for (message, count) in grouped(&merged.warnings) {
+        let times = if count > 1 { format!("{count} x, first at ") } else { String::new() };
+        output.talk(visible(&format!("warning: {times}{message}")));
     }
     Ok(merged.modes)
 }

@@ -55,7 +55,7 @@ pub(super) fn run(
         )
         .hint("remove the other arguments"));
     }
-    let explainer = explainer(args, context)?;
+    let explainer = explainer(args, context, output)?;
     note_uncommitted(context, args.policy.as_deref(), args.inspect.at.as_deref(), output)?;
     if lines {
         return answer_lines(
@@ -97,7 +97,11 @@ pub(super) fn run(
     Ok(status(answers.iter().map(ExplainedQuery::decision).max()))
 }
 
-fn explainer(args: &PolicyExplainArgs, context: &CommandContext) -> Result<Explainer, RunError> {
+fn explainer(
+    args: &PolicyExplainArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<Explainer, RunError> {
     let at = args.inspect.at.as_deref();
     let file = chosen(context, args.policy.as_deref(), "--policy", at)?;
     let from = InspectedRepository::open(context, at)?;
@@ -124,7 +128,8 @@ fn explainer(args: &PolicyExplainArgs, context: &CommandContext) -> Result<Expla
         ..Facts::default()
     };
     let image_models = from.settings()?.values.models.pointers.image.0;
-    let explainer = Explainer::new(policy, from.modes()?, workspace, facts, image_models);
+    let explainer =
+        Explainer::new(policy, from.usable_modes(output)?, workspace, facts, image_models);
     match explainer.mode(&mode) {
         Err(what) if args.mode.is_some() => Err(RunError::usage("--mode", what)),
         Ok(_) if args.mode.is_some() => Ok(explainer.in_named_mode()),

@@ -84,7 +84,8 @@ pub(super) fn run(
     let policy = policy.with_ignored(from.source().ignored()?);
     let image_models = from.settings()?.values.models.pointers.image.0;
     let workspace = local_run::open(&context.folder).ok();
-    let explainer = Explainer::new(policy, from.modes()?, workspace, facts, image_models);
+    let explainer =
+        Explainer::new(policy, from.usable_modes(output)?, workspace, facts, image_models);
     rows.extend(of_files(&case_files(args, context, &from)?, &explainer)?);
     if rows.is_empty() {
         let hint = format!("give the policy `examples`, or write `{CASES_FILE}`");

@@ -30,7 +30,8 @@ pub fn run(
 ) -> Result<ExitStatus, RunError> {
     match command {
         SkillsCommand::List(args) => {
-            list(&all(args.at.as_deref(), context)?, args.json, output);
+            let set = all(args.at.as_deref(), context, output)?;
+            list(&set, args.json, output);
             Ok(ExitStatus::Done)
         }
         SkillsCommand::Show(args) => show(args, context, output),
@@ -39,9 +40,14 @@ pub fn run(
 }
 
 /// Reads the skills of every mode there is.
-fn all(at: Option<&str>, context: &CommandContext) -> Result<SkillSet, RunError> {
+fn all(
+    at: Option<&str>,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<SkillSet, RunError> {
     let place = InspectedRepository::open(context, at)?;
-    let slugs: Vec<String> = place.modes()?.iter().map(|mode| mode.slug.clone()).collect();
+    let slugs: Vec<String> =
+        place.usable_modes(output)?.iter().map(|mode| mode.slug.clone()).collect();
     place.source().skills(&slugs)
 }
 
@@ -108,7 +114,7 @@ fn show(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let set = all(args.inspect.at.as_deref(), context)?;
+    let set = all(args.inspect.at.as_deref(), context, output)?;
     let Some(file) = set.files.iter().find(|file| file.name == args.name) else {
         let names: Vec<&str> = set.files.iter().map(|file| file.name.as_str()).collect();
         let error = RunError::usage("NAME", format!("there is no skill `{}`", args.name));
@@ -143,7 +149,7 @@ fn validate(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let files = if args.files.is_empty() {
-        let files = all(args.inspect.at.as_deref(), context)?.files;
+        let files = all(args.inspect.at.as_deref(), context, output)?.files;
         files.into_iter().map(|file| (file.origin.clone(), file)).collect()
     } else {
         let read = |texts: &[PromptFile]| SkillSet::read(texts).files;

@@ -18,6 +18,7 @@ use crate::run::source::FileSource;
 use crate::run::user::UserFolder;
 use locum_files::diagnostic::Diagnostic;
 use locum_modes::ModeSet;
+use locum_modes::loader::{ModeErrors, Strictness};
 use locum_modes::merge::{self, ModeText};
 use locum_modes::prompts::PromptFile;
 use locum_modes::prompts::checks::Check;
@@ -196,8 +197,11 @@ impl<'a> TrustedConfig<'a> {
     /// Every mistake of every file.
     pub fn modes(&self) -> Result<&ModeSet, RunError> {
         once(&self.modes, || {
-            let merged = merge::merge(&self.origin.mode_texts()?, self.settings.values.mode_files)?;
+            let texts = self.origin.mode_texts()?;
+            let merged = merge::merge(&texts, self.settings.values.mode_files);
+            let merged = merged.map_err(|errors| with_way_around(errors, &texts))?;
             for (warning, count) in grouped(&merged.warnings) {
+                let warning = warning.headline();
                 tracing::warn!(%warning, count, "part of a mode file has no effect");
             }
             Ok(merged.modes)
@@ -278,14 +282,28 @@ fn once<T>(cell: &OnceCell<T>, load: impl FnOnce() -> Result<T, RunError>) -> Re
     Ok(cell.get_or_init(|| value))
 }
 
-/// Returns each message once, the first with its place, and how often it comes.
-fn grouped(warnings: &[Diagnostic]) -> Vec<(String, usize)> {
-    let mut groups: Vec<(&str, String, usize)> = Vec::new();
+/// Adds to mistakes in modes that a run can go without them, where it can.
+fn with_way_around(mut errors: ModeErrors, texts: &[ModeText]) -> ModeErrors {
+    let can_be_left_out = merge::merge(texts, Strictness::Lenient).is_ok();
+    if let Some(last) = errors.0.last_mut().filter(|_| can_be_left_out) {
+        let way = "or let runs go without modes that have mistakes: `mode_files: lenient` in \
+                   `.locum/config.yml`";
+        last.hint = Some(match &last.hint {
+            Some(hint) => format!("{hint}; {way}"),
+            None => format!("mend it, {way}"),
+        });
+    }
+    errors
+}
+
+/// Returns each message once, where it comes first, and how often it comes.
+pub fn grouped(warnings: &[Diagnostic]) -> Vec<(&Diagnostic, usize)> {
+    let mut groups: Vec<(&Diagnostic, usize)> = Vec::new();
     for warning in warnings {
-        match groups.iter_mut().find(|(message, ..)| *message == warning.message) {
-            Some((_, _, count)) => *count += 1,
-            None => groups.push((&warning.message, warning.headline(), 1)),
+        match groups.iter_mut().find(|(first, _)| first.message == warning.message) {
+            Some((_, count)) => *count += 1,
+            None => groups.push((warning, 1)),
         }
     }
-    groups.into_iter().map(|(_, first, count)| (first, count)).collect()
+    groups
 }

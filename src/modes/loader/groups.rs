@@ -167,6 +167,19 @@ impl ModeFileReader<'_> {
         };
         let Some((group, left_out)) = name.text().and_then(group_of) else {
             let names: Vec<&str> = ToolGroup::ALL.iter().map(|group| group.as_str()).collect();
+            // `edit: { fileRegex: ... }` is what other programs write for the pair.
+            let pair = match name.entries() {
+                Some([entry]) if group_of(&entry.key).is_some() => Some(&entry.key),
+                Some(_) | None => None,
+            };
+            if let Some(group) = pair {
+                let hint = format!(
+                    "write a group with options as a pair: `- [{group}, {{ fileRegex: ... }}]`"
+                );
+                let message = "expected a group, found a mapping".to_owned();
+                self.wrong(name.place, path, message, Some(hint));
+                return None;
+            }
             self.wrong(
                 name.place,
                 path,

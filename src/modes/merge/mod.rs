@@ -37,6 +37,13 @@ pub struct MergedModes {
 /// # Errors
 /// Every mistake of every file that may not have any.
 pub fn merge(texts: &[ModeText], strictness: Strictness) -> Result<MergedModes, ModeErrors> {
+    let (merged, errors) = merge_usable(texts, strictness);
+    if errors.is_empty() { Ok(merged) } else { Err(ModeErrors(errors)) }
+}
+
+/// Reads every file and brings the modes of those together that can be read; and the mistakes of
+/// the others.
+pub fn merge_usable(texts: &[ModeText], strictness: Strictness) -> (MergedModes, Vec<Diagnostic>) {
     let mut layers: Vec<((u8, usize), ModeDefinitions)> = Vec::new();
     let mut errors: Vec<Diagnostic> = Vec::new();
     for text in texts {
@@ -46,9 +53,6 @@ pub fn merge(texts: &[ModeText], strictness: Strictness) -> Result<MergedModes, 
             Err(found) => errors.extend(found.0),
         }
     }
-    if !errors.is_empty() {
-        return Err(ModeErrors(errors));
-    }
     layers.sort_by_key(|(rank, _)| *rank);
     let mut modes = builtin::modes();
     let mut warnings = Vec::new();
@@ -57,7 +61,7 @@ pub fn merge(texts: &[ModeText], strictness: Strictness) -> Result<MergedModes, 
         warnings.extend(definitions.warnings);
         modes.extend(definitions.modes);
     }
-    Ok(MergedModes { modes: ModeSet::merge([modes]), warnings })
+    (MergedModes { modes: ModeSet::merge([modes]), warnings }, errors)
 }
 
 /// Reads one file by the rules of its kind.

@@ -149,7 +149,8 @@ fn every_mistake_of_a_file_is_told_with_its_place() {
             "customModes:\n  - { slug: a b, name: A, roleDefinition: B, groups: [] }\n",
             &[
                 "error: .locum/modes.yml:2:13: `customModes.0.slug`: `a b` is not a slug",
-                "hint: use the letters a to z, digits and `-`",
+                "hint: use the letters a to z, digits and `-`; or let runs go without modes that \
+                 have mistakes: `mode_files: lenient` in `.locum/config.yml`",
             ],
         ),
     ];

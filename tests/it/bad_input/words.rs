@@ -122,3 +122,56 @@ fn warnings_alike_are_one_line_with_their_number() {
         ran.err.lines().filter(|line| line.contains("part of a mode file has no effect")).collect();
     assert!(lines.len() == 1 && lines[0].contains("count=3"), "{ran:?}");
 }
+
+#[test]
+fn one_broken_mode_file_stops_nothing_that_is_not_about_modes() {
+    let stage = Stage::with(&[
+        ("README.md", "# It\n"),
+        (".roomodes", "customModes:\n  - slug: bad\n    groups: [teleport]\n"),
+        (".roo/skills/look/SKILL.md", "---\nname: look\ndescription: Looks.\n---\nLook.\n"),
+    ]);
+    for (words, code, expected) in [
+        (&["skills", "list"][..], 0, "look"),
+        (&["skills", "show", "look"], 0, "Look."),
+        (&["mcp", "list"], 0, "no MCP servers"),
+        (&["policy", "explain", "edit(README.md)"], 0, "allow  edit(README.md)"),
+    ] {
+        let ran = stage.run(words);
+        assert!(ran.code == Some(code) && ran.out.contains(expected), "{words:?}: {ran:?}");
+        let warning = "warning: .roomodes: 3 mistakes, so its modes are left out; no run starts \
+                       with it\nhint: see `locum modes validate`";
+        assert!(ran.err.contains(warning), "{words:?}: {ran:?}");
+    }
+    let run = stage.run(&["run", "x"]);
+    assert!(run.code == Some(2) && run.err.contains("`mode_files: lenient` in"), "{run:?}");
+}
+
+#[test]
+fn a_group_as_a_mapping_is_told_the_pair() {
+    let text = "customModes:\n  - slug: a\n    name: A\n    roleDefinition: R\n    groups:\n      - \
+                edit: { fileRegex: x }\n";
+    let stage = Stage::with(&[("README.md", "# It\n"), (".roomodes", text)]);
+    let ran = stage.run(&["modes", "validate"]);
+    let told = ".roomodes:6:9: `customModes.0.groups.0`: expected a group, found a mapping\nhint: \
+                write a group with options as a pair: `- [edit, { fileRegex: ... }]`";
+    assert!(ran.code == Some(2) && ran.out.contains(told), "{ran:?}");
+}
+
+#[test]
+fn many_warnings_of_one_kind_are_one_line() {
+    let mode = |number| {
+        format!(
+            "  - slug: m{number}\n    name: M\n    roleDefinition: R\n    groups: [read, browser]\n"
+        )
+    };
+    let text: String = (0..97).map(mode).collect();
+    let text = format!("customModes:\n{text}");
+    let stage = Stage::with(&[("README.md", "# It\n"), (".roomodes", text.as_str())]);
+    let ran = stage.run(&["modes", "list"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(
+        ran.err,
+        "warning: 97 x, first at .roomodes:5:20: `customModes.0.groups`: group `browser` gives no \
+         tools any more\n"
+    );
+}
