@@ -36,7 +36,7 @@ git commit --quiet --all --message='changelog: the release'
 sources=$(git rev-parse HEAD)
 
 say 'build'
-export LOCUM_RELEASE_REPOSITORY=acme/locum CARGO_TARGET_DIR=$folder/target
+export RELEASE_REPOSITORY=acme/locum CARGO_TARGET_DIR=$folder/target
 .ci/release here "$folder/files"
 action=$(git rev-parse HEAD)
 ls -l "$folder/files"

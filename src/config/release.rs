@@ -26,13 +26,13 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Returns the release that this program is of, if it is of one.
 pub const fn release() -> Option<Release> {
     let (Some(repository), Some(commit), Some(date)) = (
-        option_env!("LOCUM_RELEASE_REPOSITORY"),
-        option_env!("LOCUM_RELEASE_COMMIT"),
-        option_env!("LOCUM_RELEASE_DATE"),
+        option_env!("RELEASE_REPOSITORY"),
+        option_env!("RELEASE_COMMIT"),
+        option_env!("RELEASE_DATE"),
     ) else {
         return None;
     };
-    Some(Release { repository, commit, date, action: option_env!("LOCUM_RELEASE_ACTION") })
+    Some(Release { repository, commit, date, action: option_env!("RELEASE_ACTION") })
 }
 
 /// Returns the Action of this release, as workflows name it.

@@ -382,15 +382,16 @@ def check_workflow():
 
 def check_release():
     """The Action as released: it downloads its own program, answers within seconds, and takes no other program."""
-    files = Path(RELEASE) / "files"
+    files = shutil.copytree(Path(RELEASE) / "files", SCRATCH / "release")
     serving = subprocess.Popen([sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "0"], cwd=files, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"})
     try:
         mirror = "http://127.0.0.1:" + serving.stdout.readline().split(" port ")[1].split()[0]
         took = []
         for name, run, told in [("cold", 110, "downloaded from http://127.0.0.1"), ("warm", 111, "kept from an earlier job")]:
+            # Comments of earlier checks are no answer to this one's.
+            log()
             number, words, how = workflow(name, f"A {name} wish", "/locum code say hello", run, mirror)
-            words.append(f"--env=RUNNER_TOOL_CACHE={SCRATCH / 'tools'}")
             begun = time.time()
             done = subprocess.run(words, capture_output=True, timeout=180, check=False, **how)
             said = done.stdout + done.stderr
@@ -402,10 +403,14 @@ def check_release():
         program = next(files.glob("locum-*-musl.gz"))
         right = program.read_bytes()
         program.write_bytes(right[:-1] + bytes([right[-1] ^ 1]))
-        shutil.rmtree(SCRATCH / "tools")
+        # Where act keeps tools between its runs.
+        kept = [each for each in (SCRATCH / "home").rglob(program.name)]
+        check("a released Action: one file is kept between jobs", len(kept) == 1, kept)
+        for each in kept:
+            each.unlink()
+        log()
         number, words, how = workflow("tampered", "A last wish", "/locum code say hello", 112, mirror)
-        done = subprocess.run([*words, f"--env=RUNNER_TOOL_CACHE={SCRATCH / 'tools'}"], capture_output=True, timeout=180, check=False, **how)
-        program.write_bytes(right)
+        done = subprocess.run(words, capture_output=True, timeout=180, check=False, **how)
         said = done.stdout + done.stderr
         check("a released Action: another program is refused, and nothing runs", done.returncode != 0 and "It is not used" in said and own_comments(number) == [], said)
     finally:
