@@ -172,6 +172,7 @@ impl Command {
                 | Self::Job(_)
                 | Self::Session(SessionCommand::Resume(_))
                 | Self::Models(ModelsCommand::Test(_))
+                | Self::Init(InitArgs { pull_request: true, .. })
         )
     }
 }

@@ -46,6 +46,7 @@ pub mod modes_change;
 pub mod modes_file;
 pub mod modes_prompt;
 pub mod modes_transfer;
+mod onboarding;
 pub mod output;
 pub mod policy;
 pub mod policy_args;

@@ -39,7 +39,7 @@ const STANDINGS: [(Tier, ForgePermission); 4] = [
 ];
 
 /// Rules that say that nothing was asked of locum at all.
-const NOTHING_ASKED: [&str; 9] = [
+pub(super) const NOTHING_ASKED: [&str; 9] = [
     "triggers.comment.prefix",
     "triggers.label.name",
     "triggers.assign.login",
@@ -52,11 +52,26 @@ const NOTHING_ASKED: [&str; 9] = [
 ];
 
 /// What is known of the repository.
-struct TriggerFacts {
-    policy: Option<Policy>,
-    modes: Vec<String>,
-    profiles: Vec<String>,
-    now: Timestamp,
+pub(super) struct TriggerFacts {
+    /// Its policy, if it has one.
+    pub(super) policy: Option<Policy>,
+    /// The modes that the policy allows.
+    pub(super) modes: Vec<String>,
+    /// The names of its profiles of models.
+    pub(super) profiles: Vec<String>,
+    /// The moment.
+    pub(super) now: Timestamp,
+}
+
+/// What the forge would say of an event, as far as it is given.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AssumedFacts<'a> {
+    is_fork: bool,
+    is_own: bool,
+    has_task: bool,
+    labels: &'a [String],
+    changed: Option<&'a [String]>,
+    own_login: Option<&'a str>,
 }
 
 /// Runs the subcommand.
@@ -88,10 +103,18 @@ pub fn explain(
         }
     };
     let known = known(args, context)?;
+    let assumed = AssumedFacts {
+        is_fork: args.fork,
+        is_own: args.own_pull_request,
+        has_task: args.with_task,
+        labels: &args.label,
+        changed: args.changed.as_deref(),
+        own_login: args.own_login.as_deref(),
+    };
     let examined: Vec<(String, TriggerExamination)> = standings(args)
         .into_iter()
         .map(|(name, permission, contributed)| {
-            (name, examined(&trigger, &known, (permission, contributed), args))
+            (name, examined(&trigger, &known, (permission, contributed), &assumed))
         })
         .collect();
     // Shown in full: the first that would run, else the first.
@@ -177,11 +200,12 @@ fn tier_name(tier: Tier) -> String {
     format!("{tier:?}").to_lowercase()
 }
 
-fn examined(
+/// Examines an event as if it were caused by someone of this standing.
+pub(super) fn examined(
     trigger: &Trigger,
     known: &TriggerFacts,
     (permission, contributed): (ForgePermission, bool),
-    args: &TriggerExplainArgs,
+    assumed: &AssumedFacts<'_>,
 ) -> TriggerExamination {
     let mut trigger = trigger.clone();
     if contributed {
@@ -201,16 +225,16 @@ fn examined(
     let pull_request = subject.map(|subject| PullRequest {
         number: subject.number,
         title: subject.title.clone(),
-        body: if args.own_pull_request { own_line(subject) } else { subject.body.clone() },
+        body: if assumed.is_own { own_line(subject) } else { subject.body.clone() },
         is_open: subject.is_open,
         head_branch: String::new(),
         head_sha: subject.head_sha.clone().unwrap_or_default(),
         base_branch: trigger.default_branch.clone(),
         base_sha: String::new(),
-        is_fork: args.fork,
+        is_fork: assumed.is_fork,
         author: subject.author.clone(),
-        is_own: args.own_pull_request,
-        labels: args.label.clone(),
+        is_own: assumed.is_own,
+        labels: assumed.labels.to_vec(),
         head_pushed_at: None,
     });
     let named = Some(trigger.default_branch.as_str()).filter(|branch| !branch.is_empty());
@@ -221,13 +245,13 @@ fn examined(
             repository: &trigger.repository,
             default_branch,
             git_ref: &format!("refs/heads/{default_branch}"),
-            has_task: args.with_task,
+            has_task: assumed.has_task,
         },
-        own_login: args.own_login.as_deref(),
+        own_login: assumed.own_login,
         permission: Ok(permission),
         restarted_by: None,
         pull_request: pull_request.as_ref(),
-        changed_paths: args.changed.as_deref(),
+        changed_paths: assumed.changed,
         recent_runs: 0,
         modes: &known.modes,
         profiles: &known.profiles,

@@ -50,6 +50,12 @@ pub struct InitArgs {
     /// Do not run the success commands.
     #[arg(long)]
     pub no_check: bool,
+    /// Open one pull request with the files and what they would have done, and write nothing here.
+    ///
+    /// Its branch is `locum/init`; another call brings it up to date. Reads the token in
+    /// GITHUB_TOKEN or GH_TOKEN, and the repository in GITHUB_REPOSITORY or the remote `origin`.
+    #[arg(long)]
+    pub pull_request: bool,
     /// Take what is proposed, without questions.
     #[arg(long, short = 'y')]
     pub yes: bool,

@@ -21,6 +21,7 @@ use crate::cli::init::plan::{InitPlan, InitStart};
 use crate::cli::init::questions::{InitChoices, ProposedAnswers};
 use crate::cli::init::update::FileUpdate;
 use crate::cli::inspected::InspectedRepository;
+use crate::cli::onboarding::{self, OnboardingPlan};
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyInitArgs;
 use crate::cli::programs::is_on_path;
@@ -30,6 +31,8 @@ use crate::run::error::RunError;
 use crate::run::repository_scan::scan;
 use crate::run::trusted::POLICY_FILE;
 use locum_modes::{ModeSource, ToolGroup};
+use locum_policy::Policy;
+use locum_policy::starter::ci_commands::ci_commands;
 use locum_policy::starter::mark::marked;
 use locum_policy::starter::scan::{OwnMode, StarterScan};
 use locum_policy::starter::{StarterChoices, StarterProposal, propose};
@@ -66,7 +69,8 @@ pub(super) fn policy(
 /// Runs `locum init`.
 ///
 /// # Errors
-/// When the folder is not in a git checkout, or a file cannot be read or written.
+/// When the folder is not in a git checkout, or a file cannot be read or written; with
+/// `--pull-request`, when GitHub refuses.
 pub(super) fn all(
     args: &InitArgs,
     context: &CommandContext,
@@ -80,6 +84,9 @@ pub(super) fn all(
         start.choices = asked(&start, &scan, &context.environment)?;
     }
     let plan = start.make(args, &scan, (&repo, &place.source()), &context.environment)?;
+    if args.pull_request {
+        return open_pull_request(&plan, &scan, context, output);
+    }
     let new: Vec<InitFile<'_>> = plan
         .files
         .iter()
@@ -105,6 +112,25 @@ pub(super) fn all(
         output.talk(last_words::next_steps(&plan)?);
     }
     Ok(ExitStatus::Done)
+}
+
+/// Opens the pull request with every file as it would be.
+fn open_pull_request(
+    plan: &InitPlan,
+    scan: &StarterScan,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
+    let policy = Policy::parse(&plan.policy.text, &plan.policy.origin)?;
+    let [_, workflow] = &plan.files;
+    let files = plan.files.each_ref().map(|file| (file.path, file.update.result(&file.text)));
+    let onboarding = OnboardingPlan {
+        files: &files,
+        policy: &policy,
+        workflow: workflow.update.result(&workflow.text),
+        ci: &ci_commands(scan),
+    };
+    onboarding::open(&onboarding, context, output)
 }
 
 /// Whether somebody sits at a terminal who may be asked.

@@ -98,10 +98,17 @@ impl InitStart {
             own.or_else(|| earlier.as_deref().and_then(action_of)).ok_or_else(no_action)?;
         let given = (choices.provider, args.model.as_deref());
         let model = model::choose_for(given, earlier.as_deref(), environment)?;
+        let has_two_jobs = earlier.is_some_and(|text| text.contains("bundle: publish"));
+        let form = if args.two_jobs || has_two_jobs {
+            WorkflowForm::TwoJobs
+        } else {
+            WorkflowForm::OneJob
+        };
         let chosen = StarterChoices {
             lowest_tier: choices.start.unwrap_or_default(),
             label,
             edits: choices.edits.clone(),
+            without_daily_limit: form == WorkflowForm::TwoJobs,
         };
         let proposal = propose(scan, &chosen)?;
         let planned = |path, text: String| -> Result<PlannedFile, RunError> {
@@ -113,12 +120,6 @@ impl InitStart {
         policy.keep_unless(|text| Policy::parse(text, POLICY_FILE).is_ok());
         let text = policy.update.result(&policy.text).to_owned();
         let settings = Policy::parse(&text, POLICY_FILE)?;
-        let has_two_jobs = earlier.is_some_and(|text| text.contains("bundle: publish"));
-        let form = if args.two_jobs || has_two_jobs {
-            WorkflowForm::TwoJobs
-        } else {
-            WorkflowForm::OneJob
-        };
         let written = workflow(&proposal, settings.settings(), (&model.workflow, &action), form);
         let workflow = planned(WORKFLOW_FILE, marked(&written, &[]))?;
         let policy_file = ConfigFile { origin: POLICY_FILE.to_owned(), text };

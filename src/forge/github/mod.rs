@@ -15,6 +15,7 @@ mod details;
 mod discussions;
 mod graph;
 mod identity;
+pub mod onboarding;
 mod pulls;
 mod recent;
 mod repeat;

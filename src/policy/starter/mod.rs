@@ -7,6 +7,7 @@
 
 mod built_in;
 mod ci;
+pub mod ci_commands;
 mod commands;
 mod documents;
 mod folders;
@@ -87,6 +88,8 @@ pub struct StarterChoices {
     pub label: Option<String>,
     /// Globs of what may be edited, in place of the source folders; empty for these.
     pub edits: Vec<String>,
+    /// Leaves out the limit of a day: a job that may write nothing cannot count over many runs.
+    pub without_daily_limit: bool,
 }
 
 impl StarterChoices {
@@ -220,9 +223,14 @@ fn render(
          where the machine can hold it\n  contained: allow # any script may run where it has no way \
          out and what it writes is judged; elsewhere by its words\n  expansions: allow # there, \
          variables, globs and loops around commands that are allowed\n  max_complexity: 1.0\n  network: off # what a build needs has to be there \
-         before\n\nbudget: { turns: 60, cost_usd: 2.00, minutes: 30, files: 30, diff_lines: 1500 \
-         }\n\npublish:\n  allow: [comment, commit, pull-request, label]\n  draft: true # a person marks \
-         it as ready\n",
+         before\n\nbudget: { turns: 60, cost_usd: 2.00, minutes: 30, files: 30, diff_lines: 1500 }\n",
+    );
+    if !choices.without_daily_limit {
+        text.insert_str(text.len() - " }\n".len(), ", daily: { cost_usd: 10.00 }");
+    }
+    text.push_str(
+        "\npublish:\n  allow: [comment, commit, pull-request, label]\n  draft: true # a person \
+         marks it as ready\n",
     );
     if !proofs.is_empty() {
         text.push_str(

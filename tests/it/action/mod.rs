@@ -19,6 +19,7 @@ mod git_data;
 mod holds;
 pub(crate) mod moved;
 mod namespaces;
+mod onboarding;
 mod outages;
 mod pictures;
 mod publish;

@@ -98,6 +98,8 @@ struct World {
     files: Vec<Value>,
     commits: Vec<Value>,
     milestones: Vec<Value>,
+    /// What `GET /repos/OWNER/NAME/events` lists, latest first.
+    events: Vec<Value>,
     alerts: Vec<Value>,
     attachments: Vec<Attachment>,
     git: Option<GitDatabase>,
@@ -223,6 +225,12 @@ impl GitHubServer {
     pub fn add_milestone(&self, number: u64, title: &str) {
         let milestone = json!({ "number": number, "title": title, "state": "open" });
         self.world.lock().unwrap().milestones.push(milestone);
+    }
+
+    /// Adds an event to those that are listed, as GitHub lists it.
+    pub fn add_event(&self, kind: &str, login: &str, payload: Value) {
+        let event = json!({ "type": kind, "actor": { "login": login }, "payload": payload });
+        self.world.lock().unwrap().events.insert(0, event);
     }
 
     /// Keeps an attachment at a path outside of the API; returns its address. With a location,
@@ -515,6 +523,8 @@ impl World {
         let ["repos", owner, name, rest @ ..] = parts.as_slice() else { return not_found() };
         let repository = format!("{owner}/{name}");
         match (method, rest) {
+            ("GET", []) => (200, json!({ "full_name": repository, "default_branch": "main" })),
+            ("GET", ["events"]) => page(self.events.iter(), &query),
             ("GET", ["collaborators", login, "permission"]) => {
                 let login = decode(login);
                 self.permissions
