@@ -35,8 +35,16 @@ pub enum SettingScope {
 const SMALL: SettingKind = SettingKind::Count { most: u32::MAX as u64 };
 const USD: SettingKind = SettingKind::Number { least: 0.0, most: 1_000_000.0 };
 
-const PROVIDER: SettingKind =
-    SettingKind::Word(&["openai", "openai-responses", "anthropic", "gemini", "scripted"]);
+const PROVIDER: SettingKind = SettingKind::Word(&[
+    "openai",
+    "openai-responses",
+    "anthropic",
+    "gemini",
+    "bedrock",
+    "vertex",
+    "azure",
+    "scripted",
+]);
 const EFFORT: SettingKind =
     SettingKind::Word(&["none", "minimal", "low", "medium", "high", "xhigh", "max"]);
 

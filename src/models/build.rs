@@ -35,7 +35,10 @@ impl ChosenModel {
             Provider::Openai
             | Provider::OpenaiResponses
             | Provider::Anthropic
-            | Provider::Gemini => None,
+            | Provider::Gemini
+            | Provider::Bedrock
+            | Provider::Vertex
+            | Provider::Azure => None,
         }
     }
 }
@@ -47,9 +50,12 @@ impl ChosenModel {
 pub fn build(chosen: &ChosenModel, script: Option<&str>) -> Result<Box<dyn Model>, BuildError> {
     let model: Box<dyn Model> = match (chosen.profile.provider, script) {
         (Provider::Openai, _) => chat_completions::prepare(chosen)?,
-        (Provider::OpenaiResponses, _) => responses::prepare(chosen)?,
-        (Provider::Anthropic, _) => anthropic::prepare(chosen)?,
-        (Provider::Gemini, _) => gemini::prepare(chosen)?,
+        (Provider::OpenaiResponses | Provider::Azure, _) => responses::prepare(chosen)?,
+        (Provider::Vertex, _) if chosen.profile.model.starts_with("claude-") => {
+            anthropic::prepare(chosen)?
+        }
+        (Provider::Anthropic | Provider::Bedrock, _) => anthropic::prepare(chosen)?,
+        (Provider::Gemini | Provider::Vertex, _) => gemini::prepare(chosen)?,
         (Provider::Scripted, Some(text)) => {
             Box::new(ScriptedModel::new(ModelScript::parse(&chosen.profile.model, text)?))
         }

@@ -160,7 +160,13 @@ impl Catalogue {
     /// or a `:tag` at the end don't matter.
     pub fn find(&self, model: &str) -> Option<&CatalogueEntry> {
         let name = model.rsplit('/').next().unwrap_or(model);
-        let untagged = name.split(':').next().unwrap_or(name);
+        // As the clouds call them: `us.anthropic.claude-x-v1:0`, `claude-x@20250929`.
+        let name = name.rsplit_once("anthropic.").map_or(name, |(_, name)| name);
+        let untagged = name.split([':', '@']).next().unwrap_or(name);
+        let untagged = ["-v1", "-v2"]
+            .iter()
+            .find_map(|version| untagged.strip_suffix(version))
+            .unwrap_or(untagged);
         let plain = plain_name(untagged);
         let dashed = plain.replace('.', "-");
         [model, name, untagged, plain, dashed.as_str()]

@@ -161,6 +161,12 @@ pub enum Provider {
     Anthropic,
     /// Gemini `generateContent`.
     Gemini,
+    /// Anthropic's models on Amazon Bedrock, by `InvokeModelWithResponseStream`.
+    Bedrock,
+    /// Gemini and Anthropic's models on Google Vertex AI.
+    Vertex,
+    /// The OpenAI Responses API of an Azure resource; the model is a deployment.
+    Azure,
     /// Fixed replies from a script.
     Scripted,
 }
@@ -178,8 +184,16 @@ pub struct ProviderApi {
 
 impl Provider {
     /// Every provider, for iteration.
-    pub const ALL: [Self; 5] =
-        [Self::Openai, Self::OpenaiResponses, Self::Anthropic, Self::Gemini, Self::Scripted];
+    pub const ALL: [Self; 8] = [
+        Self::Openai,
+        Self::OpenaiResponses,
+        Self::Anthropic,
+        Self::Gemini,
+        Self::Bedrock,
+        Self::Vertex,
+        Self::Azure,
+        Self::Scripted,
+    ];
 
     /// Returns the word it is configured by.
     pub fn as_str(self) -> &'static str {
@@ -188,6 +202,9 @@ impl Provider {
             Self::OpenaiResponses => "openai-responses",
             Self::Anthropic => "anthropic",
             Self::Gemini => "gemini",
+            Self::Bedrock => "bedrock",
+            Self::Vertex => "vertex",
+            Self::Azure => "azure",
             Self::Scripted => "scripted",
         }
     }
@@ -259,8 +276,13 @@ impl Provider {
     /// Returns true when a model can generate an image in its protocol.
     pub(crate) fn gives_images(self) -> bool {
         match self {
-            Self::Openai | Self::OpenaiResponses | Self::Gemini | Self::Scripted => true,
-            Self::Anthropic => false,
+            Self::Openai
+            | Self::OpenaiResponses
+            | Self::Gemini
+            | Self::Vertex
+            | Self::Azure
+            | Self::Scripted => true,
+            Self::Anthropic | Self::Bedrock => false,
         }
     }
 
@@ -280,6 +302,19 @@ impl Provider {
                 "GOOGLE_GEMINI_BASE_URL",
                 "GEMINI_API_KEY",
             ),
+            // Of the default region, the global location and no resource: the environment says
+            // more.
+            Self::Bedrock => home(
+                "https://bedrock-runtime.us-east-1.amazonaws.com",
+                "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+                "AWS_BEARER_TOKEN_BEDROCK",
+            ),
+            Self::Vertex => home(
+                "https://aiplatform.googleapis.com",
+                "GOOGLE_VERTEX_BASE_URL",
+                "GOOGLE_OAUTH_ACCESS_TOKEN",
+            ),
+            Self::Azure => home("", "AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY"),
             Self::Scripted => None,
         }
     }

@@ -351,7 +351,8 @@ impl<'a> ModelResolver<'a> {
     /// Adds what a model needs that is asked over the network.
     fn at_host(&self, chosen: ChosenModel, home: ProviderApi) -> Result<ChosenModel, ProfileError> {
         let ChosenModel { name, profile, limits, .. } = &chosen;
-        let address = base_url(profile, home, self.facts.env);
+        let incomplete = |problem| ProfileError::Credential { name: name.clone(), problem };
+        let address = base_url(profile, home, self.facts.env).map_err(incomplete)?;
         let url = parse_base_url(name, &address)?;
         let origin = origin(&url);
         let not_tied = |what: String| Err(ProfileError::NotTied { name: name.clone(), what });
@@ -373,8 +374,7 @@ impl<'a> ModelResolver<'a> {
         let stands_in = profile.api_key_env.is_none()
             && own.is_some_and(|own| own == home.key_variable && may_go(own) && !is_set(own));
         let credential = if stands_in {
-            credentials::find(profile.provider, &url, self.facts.env)
-                .map_err(|problem| ProfileError::Credential { name: name.clone(), problem })?
+            credentials::find(profile.provider, &url, self.facts.env).map_err(incomplete)?
         } else {
             None
         };

@@ -169,6 +169,9 @@ fn traced_provider(profile: &Profile) -> &'static str {
         Provider::Openai | Provider::OpenaiResponses => "openai",
         Provider::Anthropic => "anthropic",
         Provider::Gemini => "gcp.gemini",
+        Provider::Bedrock => "aws.bedrock",
+        Provider::Vertex => "gcp.vertex_ai",
+        Provider::Azure => "azure.ai.openai",
         Provider::Scripted => "scripted",
     })
 }

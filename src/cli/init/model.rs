@@ -177,6 +177,7 @@ fn of_model(name: &str) -> Option<ModelHost> {
     let mut hosts = PROVIDERS.iter().map(|(_, host, _)| *host);
     match provider {
         Provider::Openai | Provider::OpenaiResponses => Some(OPENAI),
+        Provider::Bedrock | Provider::Vertex | Provider::Azure => None,
         Provider::Anthropic | Provider::Gemini | Provider::Scripted => {
             hosts.find(|host| host.protocol == protocol)
         }

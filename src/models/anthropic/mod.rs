@@ -4,9 +4,11 @@
 //! takes, and which fields a server refuses, is guessed from its name and learned from its words.
 
 mod event;
+mod host;
 mod reply;
 mod request;
 
+use crate::anthropic::host::MessagesHost;
 use crate::anthropic::reply::MessagesReply;
 use crate::anthropic::request::{ThinkingMode, render_body};
 use crate::profile::Effort;
@@ -71,6 +73,7 @@ struct Messages {
     defaults: ModelDefaults,
     /// True where requests carry a token in place of a key.
     has_token: bool,
+    host: MessagesHost,
 }
 
 /// Prepares a model behind a Messages endpoint.
@@ -78,23 +81,23 @@ struct Messages {
 /// # Errors
 /// When the address or a header cannot be used, or the system has no certificates to trust.
 pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
-    let url = endpoint_url(chosen, |path| match path {
-        path if path.ends_with("/messages") => path.to_owned(),
-        path if path.ends_with("/v1") => format!("{path}/messages"),
-        path => format!("{path}/v1/messages"),
-    })?;
+    let host = MessagesHost::of(chosen.profile.provider);
+    let url = endpoint_url(chosen, |path| host.path(path, &chosen.profile.model))?;
     let own = url.host_str() == Some(OWN_HOST);
     let mut defaults = ModelDefaults::new(chosen, &url);
     let limit_tokens = chosen.limits.max_output_tokens.min(OUTPUT_LIMIT_TOKENS);
     defaults.profile.max_output_tokens.get_or_insert(limit_tokens);
-    let has_token = chosen.credential.is_some();
+    let has_token = chosen.credential.is_some() && host == MessagesHost::Anthropic;
     let endpoint = Endpoint {
         url,
-        key_header: KeyHeader::Named("x-api-key"),
+        key_header: match host {
+            MessagesHost::Anthropic => KeyHeader::Named("x-api-key"),
+            MessagesHost::Bedrock | MessagesHost::Vertex => KeyHeader::Bearer,
+        },
         headers: &[("anthropic-version", "2023-06-01")],
         dialect: if own { 0 } else { LATE_INPUT | BARE_THINKING },
     };
-    Ok(Box::new(HttpModel::new(chosen, endpoint, Messages { defaults, has_token })?))
+    Ok(Box::new(HttpModel::new(chosen, endpoint, Messages { defaults, has_token, host })?))
 }
 
 impl Protocol for Messages {
@@ -105,7 +108,7 @@ impl Protocol for Messages {
         request: &ModelRequest<'_>,
         dialect: ServerDialect,
     ) -> Result<Vec<u8>, serde_json::Error> {
-        render_body(request, self.defaults.options(request, dialect))
+        self.host.body(render_body(request, self.defaults.options(request, dialect))?)
     }
 
     fn headers(&self, dialect: ServerDialect) -> &'static [(&'static str, &'static str)] {

@@ -11,7 +11,11 @@ use crate::anthropic::request::ThinkingMode;
 use crate::transport::protocol::{ModelDefaults, Protocol};
 
 fn messages(model: &str, effort: Option<Effort>) -> Messages {
-    Messages { defaults: ModelDefaults::sample(model, effort), has_token: false }
+    Messages {
+        defaults: ModelDefaults::sample(model, effort),
+        has_token: false,
+        host: super::host::MessagesHost::Anthropic,
+    }
 }
 
 #[test]

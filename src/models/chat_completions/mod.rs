@@ -70,7 +70,8 @@ pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
         }
     })?;
     let protocol = ChatCompletions(ModelDefaults::new(chosen, &url));
-    let (key_header, dialect) = (openai_key_header(&url), dialect(&chosen.ways));
+    let (key_header, dialect) =
+        (openai_key_header(chosen.profile.provider, &url), dialect(&chosen.ways));
     let endpoint = Endpoint { key_header, url, headers: &[], dialect };
     Ok(Box::new(HttpModel::new(chosen, endpoint, protocol)?))
 }

@@ -21,9 +21,16 @@ pub(super) struct TokenRequest {
 }
 
 impl TokenRequest {
-    fn json(headers: Vec<(&'static str, String)>, body: &Value) -> Self {
+    pub(super) fn json(headers: Vec<(&'static str, String)>, body: &Value) -> Self {
         let kind = ("content-type", "application/json".to_owned());
         Self { headers: std::iter::once(kind).chain(headers).collect(), body: body.to_string() }
+    }
+
+    pub(super) fn form(pairs: &[(&str, &str)]) -> Self {
+        let kind = ("content-type", "application/x-www-form-urlencoded".to_owned());
+        let body =
+            url::form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish();
+        Self { headers: vec![kind], body }
     }
 }
 
@@ -56,6 +63,13 @@ impl Grant {
                     "service_account_id": service_account,
                 }),
             ),
+            Self::Entra { client } => TokenRequest::form(&[
+                ("grant_type", "client_credentials"),
+                ("client_id", client),
+                ("scope", "https://cognitiveservices.azure.com/.default"),
+                ("client_assertion_type", "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"),
+                ("client_assertion", subject.expose()),
+            ]),
         }
     }
 
@@ -71,6 +85,10 @@ impl Grant {
                 "a mapping of the workload identity provider has to match repository, ref and \
                  audience, and to name the service account"
             }
+            Self::Entra { .. } => {
+                "a federated credential of the app registration has to match issuer, subject and \
+                 the audience `api://AzureADTokenExchange`"
+            }
         }
     }
 }
@@ -82,7 +100,9 @@ impl Grant {
 pub(super) fn read_token(answer: &str) -> Result<(Secret, Duration), String> {
     let answer: Value =
         serde_json::from_str(answer).map_err(|_| "its answer is not JSON".to_owned())?;
-    let token = answer.get("access_token").and_then(Value::as_str).unwrap_or_default();
+    // The second name is that of an impersonated service account's.
+    let token = answer.get("access_token").or_else(|| answer.get("accessToken"));
+    let token = token.and_then(Value::as_str).unwrap_or_default();
     if token.is_empty() {
         return Err("its answer holds no token".to_owned());
     }

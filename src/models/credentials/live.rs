@@ -19,8 +19,9 @@ use tracing::debug;
 use url::Url;
 
 use crate::address::{is_loopback, origin};
-use crate::credentials::exchange::{read_identity, read_token};
-use crate::credentials::{Credential, SubjectToken, TokenExchange};
+use crate::credentials::exchange::{TokenRequest, read_identity, read_token};
+use crate::credentials::external_account::{ExternalAccount, IdentitySource};
+use crate::credentials::{Credential, SubjectToken, sigv4};
 use crate::transport::client::{ProxySource, client, described};
 use crate::transport::error::error_message;
 use locum_base::secret::{Redactor, Secret};
@@ -32,10 +33,18 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// Most bytes of an identity token or of a token endpoint's answer.
 const ANSWER_LIMIT_BYTES: usize = 256 * 1024;
 
+/// What to look at where Google refuses.
+const GOOGLE_ADVICE: &str = "the workload identity pool's provider has to accept issuer, audience \
+                             and attributes of the job's identity";
+/// What to look at where the service account is refused.
+const IMPERSONATION_ADVICE: &str = "the identity needs the role \
+                                    `roles/iam.workloadIdentityUser` on the service account";
+
 /// A credential in use.
-#[derive(Debug)]
 pub(crate) struct LiveCredential {
     source: Credential,
+    /// The file of an external account, as it was before anything happened.
+    account: Option<Result<ExternalAccount, String>>,
     held: watch::Sender<HeldTokens>,
     exchanging: Semaphore,
 }
@@ -61,11 +70,33 @@ pub(crate) enum CredentialError {
 impl LiveCredential {
     pub(crate) fn new(source: Credential) -> Self {
         let held = watch::Sender::new(HeldTokens::default());
-        Self { source, held, exchanging: Semaphore::new(1) }
+        let account = match &source {
+            Credential::Google(path) => Some(read_account(path)),
+            Credential::Exchange(_) | Credential::Aws(_) => None,
+        };
+        Self { source, account, held, exchanging: Semaphore::new(1) }
+    }
+
+    /// Returns the headers that prove who sends a request.
+    pub(crate) async fn headers(
+        &self,
+        url: &Url,
+        body: &[u8],
+    ) -> Result<Vec<(&'static str, String)>, CredentialError> {
+        match &self.source {
+            Credential::Exchange(_) | Credential::Google(_) => {
+                let token = self.token().await?;
+                Ok(vec![("authorization", format!("Bearer {}", token.expose()))])
+            }
+            Credential::Aws(keys) => {
+                let post = (url, "application/json", body);
+                Ok(sigv4::sign(keys, "bedrock", post, Timestamp::now()))
+            }
+        }
     }
 
     /// Returns a token that is good for the next two minutes.
-    pub(crate) async fn token(&self) -> Result<Secret, CredentialError> {
+    async fn token(&self) -> Result<Secret, CredentialError> {
         // The semaphore is never closed.
         let _only = self.exchanging.acquire().await;
         let now = Timestamp::now();
@@ -74,8 +105,7 @@ impl LiveCredential {
         {
             return Ok(token.clone());
         }
-        let Credential::Exchange(exchange) = &self.source;
-        let (token, lifetime) = exchange.token(&self.held).await?;
+        let (token, lifetime) = self.exchanged().await?;
         debug!(lifetime_s = lifetime.as_secs(), "the job's identity was exchanged for a token");
         let lifetime = SignedDuration::try_from(lifetime).unwrap_or(RENEW_BEFORE);
         self.held.send_modify(|held| {
@@ -86,6 +116,58 @@ impl LiveCredential {
         Ok(token)
     }
 
+    async fn exchanged(&self) -> Result<(Secret, Duration), CredentialError> {
+        match (&self.source, &self.account) {
+            (Credential::Exchange(exchange), _) => {
+                let subject = exchange.subject.fetch().await?;
+                let request = exchange.grant.request(&subject);
+                self.keep(&subject);
+                self.post(&exchange.url, request, exchange.grant.advice()).await
+            }
+            (_, Some(Ok(account))) => {
+                let subject = account.source.fetch().await?;
+                self.keep(&subject);
+                let request = account.exchange(&subject);
+                let (token, lifetime) =
+                    self.post(&account.token_url, request, GOOGLE_ADVICE).await?;
+                let Some(url) = &account.impersonation_url else { return Ok((token, lifetime)) };
+                self.keep(&token);
+                let request = ExternalAccount::impersonation(&token);
+                self.post(url, request, IMPERSONATION_ADVICE).await
+            }
+            (_, Some(Err(problem))) => Err(CredentialError::Refused(problem.clone())),
+            (Credential::Aws(_) | Credential::Google(_), None) => {
+                Err(CredentialError::Refused("there is no identity to exchange".to_owned()))
+            }
+        }
+    }
+
+    /// Posts a request to a token endpoint.
+    async fn post(
+        &self,
+        address: &str,
+        request: TokenRequest,
+        advice: &str,
+    ) -> Result<(Secret, Duration), CredentialError> {
+        let url = endpoint(address)?;
+        let mut post = http(&url)?.post(url.clone()).body(request.body);
+        for (name, value) in &request.headers {
+            post = post.header(*name, value);
+        }
+        let answer = answer(post, &url).await.map_err(|error| match error {
+            CredentialError::Refused(text) => {
+                CredentialError::Refused(format!("{}; {advice}", self.redact(&text)))
+            }
+            CredentialError::Unavailable(text) => CredentialError::Unavailable(self.redact(&text)),
+        })?;
+        read_token(&answer).map_err(|problem| unreadable(&url, &problem))
+    }
+
+    /// Keeps a value that may not be shown.
+    fn keep(&self, value: &Secret) {
+        self.held.send_modify(|held| held.all.push(value.clone()));
+    }
+
     /// Gives up the token in use: its server does not take it.
     pub(crate) fn forget(&self) {
         self.held.send_modify(|held| held.current = None);
@@ -93,49 +175,49 @@ impl LiveCredential {
 
     /// Returns a text without any token of this credential.
     pub(crate) fn redact(&self, text: &str) -> String {
-        redactor(&self.held).redact(text)
+        Redactor::new(self.held.borrow().all.iter().cloned()).redact(text)
     }
 }
 
-fn redactor(held: &watch::Sender<HeldTokens>) -> Redactor {
-    Redactor::new(held.borrow().all.iter().cloned())
+impl std::fmt::Debug for LiveCredential {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("LiveCredential").field("source", &self.source).finish()
+    }
 }
 
-impl TokenExchange {
-    async fn token(
-        &self,
-        held: &watch::Sender<HeldTokens>,
-    ) -> Result<(Secret, Duration), CredentialError> {
-        let subject = self.subject.fetch().await?;
-        held.send_modify(|held| held.all.push(subject.clone()));
-        let url = endpoint(&self.url)?;
-        let request = self.grant.request(&subject);
-        let mut post = http(&url)?.post(url.clone()).body(request.body);
-        for (name, value) in &request.headers {
-            post = post.header(*name, value);
-        }
-        let answer = answer(post, &url).await.map_err(|error| {
-            let error = error.map(|text| redactor(held).redact(&text));
-            match error {
-                CredentialError::Refused(text) => {
-                    CredentialError::Refused(format!("{text}; {}", self.grant.advice()))
+impl IdentitySource {
+    async fn fetch(&self) -> Result<Secret, CredentialError> {
+        let (text, place) = match (&self.url, &self.file) {
+            (Some(address), _) => {
+                let url = endpoint(address)?;
+                let mut get = http(&url)?.get(url.clone());
+                for (name, value) in &self.headers {
+                    get = get.header(name, value);
                 }
-                CredentialError::Unavailable(text) => CredentialError::Unavailable(text),
+                (answer(get, &url).await?, origin(&url))
             }
-        })?;
-        read_token(&answer).map_err(|problem| {
-            CredentialError::Unavailable(format!("`{}`: {problem}", origin(&url)))
-        })
+            (None, Some(file)) => {
+                (read_file(file)?.expose().to_owned(), file.display().to_string())
+            }
+            (None, None) => {
+                let problem = "the external account's file names no source of an identity";
+                return Err(CredentialError::Refused(problem.to_owned()));
+            }
+        };
+        self.read(&text)
+            .map_err(|problem| CredentialError::Refused(format!("`{place}`: {problem}")))
     }
 }
 
-impl CredentialError {
-    fn map(self, change: impl FnOnce(String) -> String) -> Self {
-        match self {
-            Self::Refused(text) => Self::Refused(change(text)),
-            Self::Unavailable(text) => Self::Unavailable(change(text)),
-        }
-    }
+fn read_account(path: &Path) -> Result<ExternalAccount, String> {
+    let file = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("the external account in `{file}` cannot be read: {error}"))?;
+    ExternalAccount::parse(&text).map_err(|problem| format!("`{file}` {problem}"))
+}
+
+fn unreadable(url: &Url, problem: &str) -> CredentialError {
+    CredentialError::Unavailable(format!("`{}`: {problem}", origin(url)))
 }
 
 impl SubjectToken {
@@ -148,9 +230,7 @@ impl SubjectToken {
                 url.query_pairs_mut().append_pair("audience", audience);
                 let get = http(&url)?.get(url.clone()).bearer_auth(token.expose());
                 let answer = answer(get, &url).await?;
-                read_identity(&answer).map_err(|problem| {
-                    CredentialError::Unavailable(format!("`{}`: {problem}", origin(&url)))
-                })
+                read_identity(&answer).map_err(|problem| unreadable(&url, &problem))
             }
         }
     }

@@ -6,7 +6,9 @@
 //! token, and asks for a new one before the old one expires.
 
 mod exchange;
+mod external_account;
 pub(crate) mod live;
+pub mod sigv4;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,6 +16,7 @@ use std::path::PathBuf;
 use url::Url;
 
 use crate::address::origin;
+use crate::credentials::sigv4::AwsKeys;
 use crate::profile::Provider;
 use crate::proxy::variable_value;
 use locum_base::secret::Secret;
@@ -28,6 +31,10 @@ const ACTIONS_TOKEN: &str = "ACTIONS_ID_TOKEN_REQUEST_TOKEN";
 pub enum Credential {
     /// A token that a token endpoint gives for an identity.
     Exchange(TokenExchange),
+    /// Keys that sign each request.
+    Aws(AwsKeys),
+    /// The file of an external account at Google.
+    Google(PathBuf),
 }
 
 /// An identity and where it is exchanged.
@@ -66,6 +73,9 @@ pub(crate) enum Grant {
     /// OpenAI's token exchange. Source:
     /// developers.openai.com/api/reference/workload-identity-federation.
     Openai { identity_provider: String, service_account: String },
+    /// Microsoft Entra's client credentials with a federated credential. Source:
+    /// learn.microsoft.com/entra/identity-platform/v2-oauth2-client-creds-grant-flow.
+    Entra { client: String },
 }
 
 /// Finds the credential that the environment describes for a provider at this address; `None` where
@@ -78,12 +88,85 @@ pub(crate) fn find(
     url: &Url,
     env: &BTreeMap<String, String>,
 ) -> Result<Option<Credential>, String> {
-    match provider {
-        Provider::Anthropic => anthropic(url, env),
-        Provider::Openai | Provider::OpenaiResponses => openai(env),
-        Provider::Gemini | Provider::Scripted => Ok(None),
-    }
-    .map(|exchange| exchange.map(Credential::Exchange))
+    let exchange = match provider {
+        Provider::Anthropic => anthropic(url, env)?,
+        Provider::Openai | Provider::OpenaiResponses => openai(env)?,
+        Provider::Bedrock => return Ok(Some(Credential::Aws(aws(env)?))),
+        Provider::Azure => azure(env)?,
+        Provider::Vertex => return google(env).map(Some),
+        Provider::Gemini | Provider::Scripted => None,
+    };
+    Ok(exchange.map(Credential::Exchange))
+}
+
+/// Reads the AWS credentials of a job, as `aws-actions/configure-aws-credentials` sets them.
+fn aws(env: &BTreeMap<String, String>) -> Result<AwsKeys, String> {
+    let access_key_id = text(env, "AWS_ACCESS_KEY_ID").ok_or_else(|| {
+        "no AWS credentials are set: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, \
+         AWS_SESSION_TOKEN and AWS_REGION, or AWS_BEARER_TOKEN_BEDROCK"
+            .to_owned()
+    })?;
+    Ok(AwsKeys {
+        access_key_id,
+        secret: Secret::new(needed(env, "AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID")?),
+        session_token: text(env, "AWS_SESSION_TOKEN").map(Secret::new),
+        region: aws_region(env).ok_or_else(|| {
+            "AWS_REGION is not set: it names the region whose models are asked".to_owned()
+        })?,
+    })
+}
+
+/// Finds the file of an external account, where `google-github-actions/auth` says it is.
+fn google(env: &BTreeMap<String, String>) -> Result<Credential, String> {
+    ["GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_GHA_CREDS_PATH"]
+        .iter()
+        .find_map(|name| text(env, name))
+        .map(|file| Credential::Google(file.into()))
+        .ok_or_else(|| {
+            "no Google credentials are set: GOOGLE_APPLICATION_CREDENTIALS with the file of an \
+             external account, or GOOGLE_OAUTH_ACCESS_TOKEN"
+                .to_owned()
+        })
+}
+
+fn azure(env: &BTreeMap<String, String>) -> Result<Option<TokenExchange>, String> {
+    let client = text(env, "AZURE_CLIENT_ID").ok_or_else(|| {
+        "no Azure credentials are set: AZURE_CLIENT_ID and AZURE_TENANT_ID, or \
+         AZURE_OPENAI_API_KEY"
+            .to_owned()
+    })?;
+    let tenant = needed(env, "AZURE_TENANT_ID", "AZURE_CLIENT_ID")?;
+    let authority = text(env, "AZURE_AUTHORITY_HOST")
+        .unwrap_or_else(|| "https://login.microsoftonline.com".to_owned());
+    let subject = match text(env, "AZURE_FEDERATED_TOKEN_FILE") {
+        Some(file) => SubjectToken::File(file.into()),
+        None => actions(env, "api://AzureADTokenExchange".to_owned())?,
+    };
+    let url = format!("{}/{tenant}/oauth2/v2.0/token", authority.trim_end_matches('/'));
+    Ok(Some(TokenExchange { subject, url, grant: Grant::Entra { client } }))
+}
+
+/// Returns where the models of a Google Cloud project are: `GOOGLE_CLOUD_PROJECT` and
+/// `GOOGLE_CLOUD_LOCATION`, `global` where there is none.
+pub(crate) fn vertex_url(
+    root: Option<&str>,
+    env: &BTreeMap<String, String>,
+) -> Result<String, String> {
+    let project = text(env, "GOOGLE_CLOUD_PROJECT").ok_or_else(|| {
+        "GOOGLE_CLOUD_PROJECT is not set: it names the project whose models are asked".to_owned()
+    })?;
+    let location = text(env, "GOOGLE_CLOUD_LOCATION").unwrap_or_else(|| "global".to_owned());
+    let own = match location.as_str() {
+        "global" => "https://aiplatform.googleapis.com".to_owned(),
+        region => format!("https://{region}-aiplatform.googleapis.com"),
+    };
+    let root = root.map_or(own, |root| root.trim_end_matches('/').to_owned());
+    Ok(format!("{root}/v1/projects/{project}/locations/{location}"))
+}
+
+/// Returns the region that the environment names.
+pub(crate) fn aws_region(env: &BTreeMap<String, String>) -> Option<String> {
+    text(env, "AWS_REGION").or_else(|| text(env, "AWS_DEFAULT_REGION"))
 }
 
 fn anthropic(url: &Url, env: &BTreeMap<String, String>) -> Result<Option<TokenExchange>, String> {

@@ -8,7 +8,7 @@ mod request;
 
 use crate::gemini::reply::GeminiReply;
 use crate::gemini::request::{GeminiThinking, render_body};
-use crate::profile::Effort;
+use crate::profile::{Effort, Provider};
 use crate::resolve::ChosenModel;
 use crate::transport::protocol::{
     Endpoint, KeyHeader, ModelDefaults, NO_IMAGES, Protocol, ServerDialect, endpoint_url,
@@ -45,12 +45,14 @@ struct Gemini {
 /// When the address or a header cannot be used, or the system has no certificates to trust.
 pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
     let model = &chosen.profile.model;
+    let on_vertex = chosen.profile.provider == Provider::Vertex;
     let mut url = endpoint_url(chosen, |path| {
         let last = path.rsplit('/').next().unwrap_or_default();
         let is_version = last
             .strip_prefix('v')
             .is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()));
         let folder = match last {
+            _ if on_vertex => "/publishers/google/models",
             _ if model.contains('/') => "",
             "models" => "",
             "google" => "/models",
@@ -69,9 +71,10 @@ pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
     }
     let protocol = Gemini { defaults, generation: generation(model) };
     let dialect = if own { 0 } else { OLD_SCHEMA };
+    let key_header = if on_vertex { KeyHeader::Bearer } else { KeyHeader::Named("x-goog-api-key") };
     Ok(Box::new(HttpModel::new(
         chosen,
-        Endpoint { url, key_header: KeyHeader::Named("x-goog-api-key"), headers: &[], dialect },
+        Endpoint { url, key_header, headers: &[], dialect },
         protocol,
     )?))
 }

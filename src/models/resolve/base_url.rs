@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use url::Url;
 
 use crate::address;
-use crate::profile::{Profile, ProviderApi};
+use crate::credentials::{aws_region, vertex_url};
+use crate::profile::{Profile, Provider, ProviderApi};
 use crate::proxy::variable_value;
 use crate::resolve::ProfileError;
 
@@ -15,10 +16,29 @@ pub(super) fn base_url(
     profile: &Profile,
     home: ProviderApi,
     env: &BTreeMap<String, String>,
-) -> String {
+) -> Result<String, String> {
     let own_key = profile.api_key_env.as_deref().is_none_or(|name| name == home.key_variable);
     let from_env = variable_value(env, home.url_variable).filter(|_| own_key);
-    profile.base_url.as_deref().or(from_env).unwrap_or(home.url).trim().to_owned()
+    let trimmed = |url: &str| url.trim().to_owned();
+    if let Some(own) = profile.base_url.as_deref() {
+        return Ok(trimmed(own));
+    }
+    match (profile.provider, from_env) {
+        (Provider::Vertex, root) => vertex_url(root, env),
+        (Provider::Azure, Some(resource)) => {
+            Ok(format!("{}/openai/v1", resource.trim().trim_end_matches('/')))
+        }
+        (Provider::Azure, None) => Err(format!(
+            "{} is not set: it names the resource, as in `https://NAME.openai.azure.com`",
+            home.url_variable
+        )),
+        (_, Some(named)) => Ok(trimmed(named)),
+        (Provider::Bedrock, None) => Ok(aws_region(env).map_or_else(
+            || home.url.to_owned(),
+            |region| format!("https://bedrock-runtime.{region}.amazonaws.com"),
+        )),
+        (_, None) => Ok(home.url.to_owned()),
+    }
 }
 
 /// Reads an address that requests may go to.

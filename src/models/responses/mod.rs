@@ -63,7 +63,12 @@ pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
         if path.ends_with("/responses") { path.to_owned() } else { format!("{path}/responses") }
     })?;
     let protocol = Responses(ModelDefaults::new(chosen, &url));
-    let endpoint = Endpoint { key_header: openai_key_header(&url), url, headers: &[], dialect: 0 };
+    let endpoint = Endpoint {
+        key_header: openai_key_header(chosen.profile.provider, &url),
+        url,
+        headers: &[],
+        dialect: 0,
+    };
     Ok(Box::new(HttpModel::new(chosen, endpoint, protocol)?))
 }
 

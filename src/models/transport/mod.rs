@@ -12,6 +12,7 @@
 
 pub mod client;
 pub(crate) mod error;
+mod event_stream;
 pub(crate) mod images;
 pub(crate) mod json;
 #[cfg(test)]
@@ -26,7 +27,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 use futures::stream::{self, BoxStream, Stream, StreamExt, TryStreamExt};
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Response};
 use tokio::time::timeout;
 use tracing::{debug, trace, warn};
@@ -36,6 +37,7 @@ use crate::address::origin;
 use crate::credentials::live::{CredentialError, LiveCredential};
 use crate::resolve::ChosenModel;
 use crate::transport::client::{CONNECT_TIMEOUT, ProxySource, client, described, headers, lasting};
+use crate::transport::event_stream::EventStreamReader;
 use crate::transport::protocol::{Endpoint, Protocol, identity, label};
 use crate::transport::response::{ResponseError, ResponseReader};
 use crate::{Delta, Model, ModelError, ModelRequest};
@@ -120,7 +122,7 @@ impl<P: Protocol> HttpModel<P> {
                 .protocol
                 .body(request, dialect)
                 .map_err(|err| self.garbled(format!("the request cannot be written: {err}")))?;
-            let headers = self.authorized().await?;
+            let headers = self.authorized(&body).await?;
             debug!(task = %request.task, turn = request.turn, bytes = body.len(), "request");
             let request = self.client.post(self.url.clone()).headers(headers);
             // A profile's own come with them.
@@ -173,20 +175,22 @@ impl<P: Protocol> HttpModel<P> {
         }
     }
 
-    /// Returns the headers of a request, with the token in use.
-    async fn authorized(&self) -> Result<HeaderMap, ModelError> {
+    /// Returns the headers of a request, with what stands in for a key.
+    async fn authorized(&self, body: &[u8]) -> Result<HeaderMap, ModelError> {
         let mut headers = self.headers.clone();
         let Some(credential) = &self.credential else { return Ok(headers) };
-        let token = credential.token().await.map_err(|error| match error {
+        let proofs = credential.headers(&self.url, body).await.map_err(|error| match error {
             CredentialError::Refused(message) => {
                 ModelError::Unreachable { model: self.label.clone(), message }
             }
             CredentialError::Unavailable(message) => self.unavailable(message),
         })?;
-        let mut value = HeaderValue::try_from(format!("Bearer {}", token.expose()))
-            .map_err(|_| self.unavailable("the token cannot be sent in a header".to_owned()))?;
-        value.set_sensitive(true);
-        headers.insert(AUTHORIZATION, value);
+        for (name, value) in proofs {
+            let mut value = HeaderValue::try_from(value)
+                .map_err(|_| self.unavailable(format!("`{name}` cannot be sent in a header")))?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
         Ok(headers)
     }
 
@@ -211,12 +215,16 @@ impl<P: Protocol> HttpModel<P> {
 
     /// Reads an answer to its end or its first error.
     fn deltas(&self, response: Response) -> impl Stream<Item = Result<Delta, ModelError>> {
-        let answer = Some((response, ResponseReader::<P::Parser>::new(&self.by)));
+        let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+        let frames = kind
+            .is_some_and(|kind| kind.starts_with(event_stream::CONTENT_TYPE))
+            .then(EventStreamReader::default);
+        let answer = Some((response, ResponseReader::<P::Parser>::new(&self.by), frames));
         stream::try_unfold(answer, async |answer| {
-            let Some((mut response, mut reader)) = answer else { return Ok(None) };
-            let has_more = self.read(&mut response, &mut reader).await?;
+            let Some((mut response, mut reader, mut frames)) = answer else { return Ok(None) };
+            let has_more = self.read(&mut response, &mut reader, &mut frames).await?;
             let deltas = stream::iter(reader.take_deltas().into_iter().map(Ok));
-            Ok(Some((deltas, has_more.then_some((response, reader)))))
+            Ok(Some((deltas, has_more.then_some((response, reader, frames)))))
         })
         .try_flatten()
     }
@@ -226,6 +234,7 @@ impl<P: Protocol> HttpModel<P> {
         &self,
         response: &mut Response,
         reader: &mut ResponseReader<P::Parser>,
+        frames: &mut Option<EventStreamReader>,
     ) -> Result<bool, ModelError> {
         let longest = match (reader.is_done(), reader.is_whole()) {
             (true, _) => self.idle_timeout.min(DRAIN_TIMEOUT),
@@ -234,6 +243,13 @@ impl<P: Protocol> HttpModel<P> {
         };
         let broken = match timeout(longest, response.chunk()).await {
             Ok(Ok(Some(bytes))) => {
+                let bytes = match frames {
+                    Some(frames) => frames
+                        .feed(&bytes)
+                        .map(Into::into)
+                        .map_err(|problem| self.garbled(problem))?,
+                    None => bytes,
+                };
                 reader.feed(&bytes).map_err(|broken| self.broken(broken))?;
                 trace!(bytes = bytes.len(), "a piece of the answer came");
                 return Ok(true);
@@ -297,7 +313,7 @@ fn key_words(chosen: &ChosenModel, url: &Url) -> String {
     match (&chosen.key_variable, &chosen.key) {
         (Some(variable), _) => format!("(`{host}` refused the key in {variable})"),
         (None, _) if chosen.credential.is_some() => {
-            format!("(`{host}` refused the token that the job's identity was exchanged for)")
+            format!("(`{host}` refused the credentials that stand in for a key)")
         }
         (None, Some(_)) => format!("(`{host}` refused it)"),
         (None, None) => format!(

@@ -6,7 +6,7 @@
 use url::Url;
 
 use crate::ModelRequest;
-use crate::profile::{Effort, Profile};
+use crate::profile::{Effort, Profile, Provider};
 use crate::resolve::ChosenModel;
 use crate::transport::SetupError;
 use crate::transport::response::ReplyParser;
@@ -153,11 +153,11 @@ pub(crate) fn endpoint_url(
 }
 
 /// Returns the header OpenAI's protocols carry their key in: Azure's hosts want one of their own.
-pub(crate) fn openai_key_header(url: &Url) -> KeyHeader {
+pub(crate) fn openai_key_header(provider: Provider, url: &Url) -> KeyHeader {
     const AZURE: &[&str] =
         &[".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"];
     let host = url.host_str().unwrap_or_default();
-    if AZURE.iter().any(|end| host.ends_with(end)) {
+    if provider == Provider::Azure || AZURE.iter().any(|end| host.ends_with(end)) {
         KeyHeader::Named("api-key")
     } else {
         KeyHeader::Bearer
@@ -181,6 +181,7 @@ pub(super) fn label(chosen: &ChosenModel) -> String {
 mod tests {
     use super::{KeyHeader, ModelDefaults, NO_IMAGES, openai_key_header};
     use crate::ModelRequest;
+    use crate::profile::Provider;
     use locum_base::image::ImageKind;
 
     #[test]
@@ -206,7 +207,8 @@ mod tests {
             ("https://mine.openai.azure.com.evil.example/", KeyHeader::Bearer),
             ("https://api.openai.com/v1", KeyHeader::Bearer),
         ] {
-            assert_eq!(openai_key_header(&host.parse().unwrap()), expected, "{host}");
+            let header = openai_key_header(Provider::Openai, &host.parse().unwrap());
+            assert_eq!(header, expected, "{host}");
         }
     }
 }

@@ -16,7 +16,11 @@ const OPAQUE: &str = "b3BhcXVl";
 /// A reply that reasons in secret and calls a tool.
 fn secretive(provider: Provider) -> Answer {
     let events = match provider {
-        Provider::Openai | Provider::Scripted => vec![
+        Provider::Openai
+        | Provider::Scripted
+        | Provider::Bedrock
+        | Provider::Vertex
+        | Provider::Azure => vec![
             json!({ "choices": [{ "delta": { "reasoning_details": [{ "type": "reasoning.encrypted", "data": OPAQUE, "index": 0 }] } }] }),
             json!({ "choices": [{ "delta": { "tool_calls": [{ "index": 0, "id": "c", "function": { "name": "read_file", "arguments": "{}" } }] } }] }),
             json!({ "choices": [{ "delta": {}, "finish_reason": "tool_calls" }] }),

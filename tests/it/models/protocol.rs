@@ -40,7 +40,7 @@ pub(crate) fn words(provider: Provider) -> Vec<String> {
             json!({ "candidates": [{ "content": { "role": "model", "parts": [{ "text": "hi" }] } }] }),
             json!({ "candidates": [{ "finishReason": "STOP" }], "usageMetadata": { "promptTokenCount": 100, "candidatesTokenCount": 10 } }),
         ],
-        Provider::Scripted => vec![],
+        Provider::Scripted | Provider::Bedrock | Provider::Vertex | Provider::Azure => vec![],
     };
     events.iter().map(Value::to_string).collect()
 }
@@ -91,7 +91,7 @@ pub(crate) fn calls(provider: Provider) -> Vec<String> {
                 json!({ "candidates": [{ "finishReason": "STOP" }] }),
             ]
         }
-        Provider::Scripted => vec![],
+        Provider::Scripted | Provider::Bedrock | Provider::Vertex | Provider::Azure => vec![],
     };
     events.iter().map(Value::to_string).collect()
 }
@@ -108,7 +108,11 @@ pub(crate) fn one_call(
         call
     };
     let events = match provider {
-        Provider::Openai | Provider::Scripted => {
+        Provider::Openai
+        | Provider::Scripted
+        | Provider::Bedrock
+        | Provider::Vertex
+        | Provider::Azure => {
             let call = with_id(
                 json!({ "index": 0, "function": { "name": name, "arguments": arguments } }),
                 "id",
@@ -155,7 +159,12 @@ pub(crate) fn empty(provider: Provider) -> Vec<String> {
 pub(crate) fn fault(provider: Provider) -> String {
     let error = json!({ "type": "overloaded_error", "message": "overloaded" });
     match provider {
-        Provider::Openai | Provider::Gemini | Provider::Scripted => json!({ "error": error }),
+        Provider::Openai
+        | Provider::Gemini
+        | Provider::Scripted
+        | Provider::Bedrock
+        | Provider::Vertex
+        | Provider::Azure => json!({ "error": error }),
         Provider::OpenaiResponses => {
             json!({ "type": "response.failed", "response": { "status": "failed", "error": error } })
         }
@@ -167,7 +176,11 @@ pub(crate) fn fault(provider: Provider) -> String {
 /// What a server says to a conversation that is too long.
 pub(crate) fn too_long(provider: Provider) -> Value {
     let message = match provider {
-        Provider::Openai | Provider::Scripted => "This model's maximum context length is 9 tokens.",
+        Provider::Openai
+        | Provider::Scripted
+        | Provider::Bedrock
+        | Provider::Vertex
+        | Provider::Azure => "This model's maximum context length is 9 tokens.",
         Provider::OpenaiResponses => "Your input exceeds the context window of this model.",
         Provider::Gemini => {
             "The input token count (9) exceeds the maximum number of tokens allowed (8)."
@@ -185,9 +198,12 @@ pub(crate) fn stream(events: &[String]) -> Answer {
 /// Where a request's key is, for each protocol.
 pub(crate) fn key(provider: Provider, asked: &Asked) -> Option<&str> {
     match provider {
-        Provider::Openai | Provider::OpenaiResponses | Provider::Scripted => {
-            asked.header("authorization")
-        }
+        Provider::Openai
+        | Provider::OpenaiResponses
+        | Provider::Scripted
+        | Provider::Bedrock
+        | Provider::Vertex
+        | Provider::Azure => asked.header("authorization"),
         Provider::Gemini => asked.header("x-goog-api-key"),
         Provider::Anthropic => asked.header("x-api-key"),
     }

@@ -83,7 +83,11 @@ fn every_protocol_carries_calls_in_words() {
         }];
         let system = format!("be brief\n\n{}", write::section(&tools));
         let messages = match provider {
-            Provider::Openai | Provider::Scripted => {
+            Provider::Openai
+            | Provider::Scripted
+            | Provider::Bedrock
+            | Provider::Vertex
+            | Provider::Azure => {
                 assert_eq!(body["messages"][0], json!({ "role": "system", "content": system }));
                 assert_eq!(body["messages"][2]["content"], told[0]);
                 assert_eq!(body["messages"][3], json!({ "role": "user", "content": told[1] }));
