@@ -7,7 +7,7 @@ use locum_base::chat::{Message, Reply};
 use locum_models::ModelError;
 use locum_models::build::build;
 use locum_models::profile::{ModelSettings, Provider};
-use locum_models::resolve::{ModelFacts, ProfileError, resolve};
+use locum_models::resolve::{ChosenModel, ModelFacts, ProfileError, resolve};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -16,17 +16,17 @@ use crate::models::protocol::{stream, words};
 use crate::support::model_server::{Answer, Asked, ModelServer};
 
 const JWT: &str = "eyJ0ZXN0Ijox.eyJzdWIiOiJyZXBvOm8vciJ9.c2lnbmF0dXJlLW9m";
-const TOKEN: &str = "token-of-the-exchange-1";
+pub(crate) const TOKEN: &str = "token-of-the-exchange-1";
 
 /// Variables of a job with `id-token: write`, all at one server.
-struct Job {
-    server: ModelServer,
-    env: BTreeMap<String, String>,
+pub(crate) struct Job {
+    pub(crate) server: ModelServer,
+    pub(crate) env: BTreeMap<String, String>,
 }
 
 impl Job {
     /// A job whose server answers exchanges by `exchange` and all else with a reply of `provider`.
-    fn new(
+    pub(crate) fn new(
         provider: Provider,
         mut exchange: impl FnMut(&Asked) -> Option<Answer> + Send + 'static,
         env: &[(&str, &str)],
@@ -50,20 +50,34 @@ impl Job {
     }
 
     /// Asks the model twice with one connection, as a run would.
-    fn ask_twice(&self, model: &str) -> Result<Result<Reply, ModelError>, ProfileError> {
-        let facts =
-            ModelFacts { env: &self.env, asked: Some(model), from_repository: &BTreeSet::new() };
-        let chosen = resolve(&ModelSettings::default(), &facts)?.main;
+    pub(crate) fn ask_twice(&self, model: &str) -> Result<Result<Reply, ModelError>, ProfileError> {
+        let chosen = self.chosen(model)?;
         assert_eq!(chosen.key, None, "no key is needed");
-        let model = build(&chosen, None).unwrap();
-        let message = [Message::User { text: "go".into() }];
-        let first = ask_model(&*model, &message).0;
-        Ok(first.and_then(|_| ask_model(&*model, &message).0))
+        Ok(ask_both(&chosen))
     }
 
-    fn paths(&mut self) -> Vec<String> {
+    /// Asks a model that has a key.
+    pub(crate) fn ask_twice_with_key(&self, model: &str) -> Result<Reply, ModelError> {
+        let chosen = self.chosen(model).unwrap();
+        assert!(chosen.key.is_some() && chosen.credential.is_none(), "a key wins");
+        ask_both(&chosen)
+    }
+
+    fn chosen(&self, model: &str) -> Result<ChosenModel, ProfileError> {
+        let facts =
+            ModelFacts { env: &self.env, asked: Some(model), from_repository: &BTreeSet::new() };
+        Ok(resolve(&ModelSettings::default(), &facts)?.main)
+    }
+
+    pub(crate) fn paths(&mut self) -> Vec<String> {
         self.server.asked().iter().map(|asked| asked.path.clone()).collect()
     }
+}
+
+fn ask_both(chosen: &ChosenModel) -> Result<Reply, ModelError> {
+    let model = build(chosen, None).unwrap();
+    let message = [Message::User { text: "go".into() }];
+    ask_model(&*model, &message).0.and_then(|_| ask_model(&*model, &message).0)
 }
 
 /// What GitHub answers to a job that asks for its identity.
@@ -74,16 +88,16 @@ fn identity(asked: &Asked) -> Answer {
 }
 
 /// The identity for an audience as it stands in a query.
-fn jwt(audience: &str) -> String {
+pub(crate) fn jwt(audience: &str) -> String {
     format!("{JWT}.{audience}")
 }
 
-fn granted(lifetime_s: u64) -> Answer {
+pub(crate) fn granted(lifetime_s: u64) -> Answer {
     let answer = json!({ "access_token": TOKEN, "token_type": "Bearer", "expires_in": lifetime_s });
     Answer::json(200, &answer)
 }
 
-fn refused() -> Answer {
+pub(crate) fn refused() -> Answer {
     let words = json!({ "error": "invalid_grant", "error_description": format!("no rule for {}", jwt("x")) });
     Answer::json(401, &words)
 }
@@ -206,8 +220,7 @@ fn a_token_that_was_withdrawn_is_exchanged_again_once() {
     let mut job = Job::new(Provider::Anthropic, answer, ANTHROPIC);
     let error = job.ask_twice("claude-x").unwrap().unwrap_err().to_string();
     assert!(
-        error.contains("refused the token that the job's identity was exchanged for")
-            && !error.contains(TOKEN),
+        error.contains("refused the credentials that stand in for a key") && !error.contains(TOKEN),
         "{error}"
     );
     // The first request succeeds at its second try; the second one fails twice and ends.
@@ -234,11 +247,8 @@ fn what_is_missing_is_named_before_anything_is_sent() {
         assert!(error.contains(words), "{error}");
     }
     // A key that is set wins, and nothing is exchanged.
-    let job = Job::new(Provider::Anthropic, |_| Some(refused()), ANTHROPIC);
-    let mut env = job.env.clone();
-    env.insert("ANTHROPIC_API_KEY".to_owned(), "sk-ant-key".to_owned());
-    let facts =
-        ModelFacts { env: &env, asked: Some("claude-x"), from_repository: &BTreeSet::new() };
-    let chosen = resolve(&ModelSettings::default(), &facts).unwrap().main;
-    assert!(chosen.key.is_some() && chosen.credential.is_none());
+    let mut job = Job::new(Provider::Anthropic, |_| None, ANTHROPIC);
+    job.env.insert("ANTHROPIC_API_KEY".to_owned(), "sk-ant-key".to_owned());
+    assert!(job.ask_twice_with_key("claude-x").is_ok());
+    assert_eq!(job.paths(), ["/v1/messages", "/v1/messages"]);
 }

@@ -2,7 +2,8 @@
 
 mod anthropic;
 mod cassette;
-mod identity;
+mod clouds;
+pub(crate) mod identity;
 mod kept;
 mod matrix;
 mod protocol;
