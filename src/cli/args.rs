@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
+use crate::cli::hook::args::HookArgs;
 use crate::cli::init::args::InitArgs;
 use crate::cli::inspect_args::{ConfigCommand, ModelsCommand, SchemaWord};
 use crate::cli::job_args::JobCommand;
@@ -116,6 +117,11 @@ pub enum Command {
     /// Check, test and explain the policy, offline.
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// Answer another agent's tool hook by the policy, so that you can try it there.
+    ///
+    /// Reads the hook's question on stdin and writes allow, ask or deny in that agent's JSON. Runs
+    /// nothing.
+    Hook(HookArgs),
     /// Explain what an event would start, offline.
     #[command(subcommand)]
     Trigger(TriggerCommand),

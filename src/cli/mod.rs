@@ -25,6 +25,7 @@ pub mod demo;
 pub mod doctor;
 mod failure;
 pub mod given_images;
+pub mod hook;
 pub mod init;
 pub mod inspect_args;
 pub mod inspected;
@@ -232,6 +233,7 @@ fn dispatch(
         Command::Demo { dir } => demo::run(dir.as_deref(), context, output),
         Command::Modes(command) => modes::run(&command, context, output),
         Command::Commands(command) => commands::run(&command, context, output),
+        Command::Hook(args) => hook::run(&args, context, output),
         Command::Skills(command) => skills::run(&command, context, output),
         Command::Mcp(command) => mcp::run(&command, context, output),
         Command::Policy(command) => policy::run(&command, context, output),

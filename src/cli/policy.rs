@@ -22,7 +22,7 @@ use locum_agent::report::markdown::visible;
 use locum_agent::session::event::Event;
 use locum_agent::session::journal::Journal;
 use locum_policy::Policy;
-use locum_policy::import::{ImportSource, import_all};
+use locum_policy::import::{ImportSource, Peer, import_all};
 use locum_policy::lint::risks::{AcceptedRisk, accepted_risks};
 use locum_policy::lint::warning::Warning;
 use locum_policy::lint::{self, idle};
@@ -234,6 +234,12 @@ fn imported(
             .iter()
             .for_each(|note| output.talk(format!("not converted: {}", visible(note))));
         imported.policy.lines().for_each(|line| output.line(line.to_owned()));
+        if args.from == Peer::Claude {
+            output.talk(
+                "hint: `locum hook claude --settings` lets Claude Code ask this policy, so that \
+                 you can try it there",
+            );
+        }
     }
     Ok(ExitStatus::Done)
 }

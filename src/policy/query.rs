@@ -76,7 +76,8 @@ impl PolicyQuery {
         self.mode.is_none() && self.trigger.is_none() && self.tier.is_none() && self.job.is_none()
     }
 
-    fn about(act: QueriedAct) -> Self {
+    /// Returns a question that names nothing besides what would be done.
+    pub fn about(act: QueriedAct) -> Self {
         Self { act, id: None, mode: None, trigger: None, tier: None, job: None }
     }
 

@@ -29,6 +29,7 @@ mod experts;
 mod fidelity;
 mod given_images;
 mod holds;
+mod hook;
 mod house;
 mod init;
 mod jobs;

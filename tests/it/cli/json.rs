@@ -15,6 +15,7 @@ const WITHOUT: &[(&str, &str)] = &[
     ("locum demo", "a story to read"),
     ("locum modes export", "prints a file, in JSON by `--format json`"),
     ("locum mcp serve", "speaks JSON-RPC on standard output"),
+    ("locum hook", "answers in the JSON of the agent that asks"),
     ("locum schema", "prints nothing but JSON"),
     ("locum completions", "prints a script"),
     ("locum man", "prints a page"),

@@ -1,0 +1,213 @@
+//! How agents ask their hooks, and how they read the answer.
+//!
+//! In: their JSON. Out: a tool call with its folder, and answers in their JSON. Claude Code and
+//! Codex write the same question. Codex takes no `allow` and no `ask`: what is allowed is left to
+//! its own approvals, and what a person has to decide is denied.
+//!
+//! Sources: <https://code.claude.com/docs/en/hooks>, <https://developers.openai.com/codex/hooks>,
+//! <https://docs.github.com/en/copilot/reference/hooks-configuration>.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::cli::hook::{HookAnswer, inside, mcp, text};
+use locum_base::chat::ToolCall;
+use locum_base::path::RepoPath;
+use locum_policy::intent::Intent;
+use locum_policy::verdict::Decision;
+
+/// An agent that asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HookAgent {
+    /// Claude Code.
+    Claude,
+    /// OpenAI's Codex.
+    Codex,
+    /// GitHub Copilot: its CLI and its coding agent.
+    Copilot,
+}
+
+/// A call that an agent is about to make.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct HookedCall {
+    /// The tool, as the agent names it.
+    pub(super) tool: String,
+    /// Its arguments.
+    pub(super) arguments: Value,
+    /// The folder the agent works in.
+    pub(super) folder: Option<PathBuf>,
+}
+
+/// What the policy is asked about a call.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Question {
+    /// What a tool without a counterpart here would do.
+    Intent(Intent),
+    /// A call as a model of ours might write it.
+    Call(ToolCall),
+    /// It leads to a path outside of the checkout.
+    Outside(String),
+}
+
+/// Names of arguments that are paths.
+const PATHS: [&str; 7] =
+    ["file_path", "path", "notebook_path", "absolute_path", "filePath", "workdir", "cwd"];
+
+/// Tools that neither read nor change anything outside of their agent, and those that start others
+/// whose calls are asked about by themselves.
+const WITHOUT_EFFECT: [&str; 17] = [
+    "TodoWrite",
+    "TodoRead",
+    "TaskCreate",
+    "TaskUpdate",
+    "TaskList",
+    "TaskGet",
+    "ExitPlanMode",
+    "EnterPlanMode",
+    "AskUserQuestion",
+    "BashOutput",
+    "TaskOutput",
+    "Task",
+    "Agent",
+    "update_plan",
+    "report_intent",
+    "update_todo",
+    "ask_user",
+];
+
+/// Whether nothing of a policy is about this tool.
+pub(super) fn without_effect(tool: &str) -> bool {
+    WITHOUT_EFFECT.contains(&tool)
+}
+
+impl HookAgent {
+    /// Returns the settings that make the agent ask, to be pasted into the file that is named.
+    pub(super) fn settings(self) -> String {
+        let (file, settings) = match self {
+            Self::Claude => (
+                ".claude/settings.json",
+                json!({ "hooks": { "PreToolUse": [{ "matcher": "*", "hooks": [{ "type": "command", "command": "locum hook claude" }] }] } }),
+            ),
+            Self::Codex => (
+                ".codex/hooks.json",
+                json!({ "hooks": { "PreToolUse": [{ "matcher": "Bash|apply_patch|mcp__.*", "hooks": [{ "type": "command", "command": "locum hook codex" }] }] } }),
+            ),
+            Self::Copilot => (
+                ".github/hooks/locum.json",
+                json!({ "version": 1, "hooks": { "preToolUse": [{ "type": "command", "bash": "locum hook copilot", "timeoutSec": 30 }] } }),
+            ),
+        };
+        format!("{file}:\n{settings:#}")
+    }
+
+    /// Reads a question; `None` for an event that asks nothing.
+    ///
+    /// # Errors
+    /// When it is not one of this agent's.
+    pub(super) fn read(self, written: &str) -> Result<Option<HookedCall>, String> {
+        let value: Value = serde_json::from_str(written).map_err(|error| error.to_string())?;
+        let event = text(&value, &["hook_event_name", "hookEventName"]);
+        if event.is_some_and(|event| !event.eq_ignore_ascii_case("PreToolUse")) {
+            return Ok(None);
+        }
+        let tool = text(&value, &["tool_name", "toolName"]).ok_or("it names no tool")?.to_owned();
+        let arguments = ["tool_input", "toolInput", "toolArgs"]
+            .iter()
+            .find_map(|name| value.get(name))
+            .cloned()
+            .unwrap_or_else(|| json!({}));
+        // Copilot writes them as JSON within a text.
+        let arguments = match arguments {
+            Value::String(inner) => {
+                serde_json::from_str(&inner).map_err(|error| format!("arguments: {error}"))?
+            }
+            other => other,
+        };
+        if !arguments.is_object() {
+            return Err("its arguments are not an object".to_owned());
+        }
+        let folder = text(&value, &["cwd"]).map(PathBuf::from);
+        Ok(Some(HookedCall { tool, arguments, folder }))
+    }
+
+    /// Writes the answer; `None` where the agent expects nothing.
+    pub(super) fn write(self, answer: &HookAnswer) -> Option<String> {
+        let HookAnswer::Decided(decision, why) = answer else { return None };
+        let word = match (self, decision) {
+            (Self::Codex, Decision::Allow) => return None,
+            (_, Decision::Allow) => "allow",
+            (Self::Codex, Decision::Hold) => {
+                return Some(pre_tool_use("deny", &format!("a person has to decide: {why}")));
+            }
+            (_, Decision::Hold) => "ask",
+            (_, Decision::Deny) => "deny",
+        };
+        Some(match self {
+            Self::Claude | Self::Codex => pre_tool_use(word, why),
+            Self::Copilot => {
+                json!({ "permissionDecision": word, "permissionDecisionReason": said(why) })
+                    .to_string()
+            }
+        })
+    }
+}
+
+fn pre_tool_use(word: &str, why: &str) -> String {
+    let decision = json!({ "hookEventName": "PreToolUse", "permissionDecision": word, "permissionDecisionReason": said(why) });
+    json!({ "hookSpecificOutput": decision }).to_string()
+}
+
+fn said(why: &str) -> String {
+    format!("Locum's policy: {why}")
+}
+
+impl HookedCall {
+    /// Returns what the policy is asked. Paths become those of the checkout.
+    pub(super) fn question(&self, root: &Path, folder: &Path) -> Question {
+        if let Some(intent) = mcp(&self.tool) {
+            return Question::Intent(intent);
+        }
+        let mut arguments = self.arguments.clone();
+        for name in PATHS {
+            let Some(Value::String(path)) = arguments.get_mut(name) else { continue };
+            match inside(path, root, folder) {
+                Some(within) => *path = within,
+                None => return Question::Outside(path.clone()),
+            }
+        }
+        let of_notebook = |intent: fn(RepoPath) -> Intent| {
+            let path = text(&arguments, &["notebook_path"])?;
+            RepoPath::parse(path).ok().map(intent)
+        };
+        let intent = match self.tool.as_str() {
+            "NotebookEdit" => of_notebook(Intent::Edit),
+            "NotebookRead" => of_notebook(Intent::Read),
+            _ => None,
+        };
+        if let Some(intent) = intent {
+            return Question::Intent(intent);
+        }
+        // Codex' hooks have the patch as `command`.
+        if self.tool == "apply_patch"
+            && let Some(object) = arguments.as_object_mut()
+            && let Some(patch) = object.remove("command").or_else(|| object.remove("input"))
+        {
+            object.insert("patch".to_owned(), patch);
+        }
+        let name = self.editor_command(&mut arguments).unwrap_or(&self.tool).to_owned();
+        Question::Call(ToolCall { id: String::new(), name, arguments: arguments.to_string() })
+    }
+
+    /// Copilot's `view`, `create` and `edit` are commands of one editor elsewhere.
+    fn editor_command(&self, arguments: &mut Value) -> Option<&'static str> {
+        let command = match self.tool.as_str() {
+            "view" => "view",
+            "create" => "create",
+            "edit" => "str_replace",
+            _ => return None,
+        };
+        arguments.as_object_mut()?.insert("command".to_owned(), json!(command));
+        Some("str_replace_based_edit_tool")
+    }
+}

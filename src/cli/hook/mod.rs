@@ -1,0 +1,182 @@
+//! `locum hook`: the policy answers another agent's question whether a tool call may run.
+//!
+//! In: what that agent writes to its hooks before a call, on standard input. Out: allow, ask or
+//! deny in its own JSON, with the rule and its line. Nothing runs. What cannot be read, and a policy
+//! with mistakes, never allow.
+
+pub mod args;
+mod dialect;
+
+use std::io::Read as _;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::cli::hook::args::HookArgs;
+use crate::cli::hook::dialect::{HookedCall, Question, without_effect};
+use crate::cli::inspected::InspectedRepository;
+use crate::cli::output::Output;
+use crate::cli::policy_file::{chosen, parse};
+use crate::cli::{CommandContext, ExitStatus, local_run};
+use crate::run::error::RunError;
+use crate::run::explain::{ExplainedQuery, Explainer};
+use locum_base::tool::ToolName;
+use locum_policy::intent::{Facts, Intent};
+use locum_policy::query::{PolicyQuery, QueriedAct};
+use locum_policy::verdict::Decision;
+
+/// Longest question that is read, in bytes.
+const QUESTION_LIMIT_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The mode whose rules count, where the policy allows it and no flag names another one.
+const MODE: &str = "code";
+
+/// An answer before it is put into words of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum HookAnswer {
+    /// The policy says nothing about such a tool: the agent's own rules decide.
+    NoOpinion,
+    /// The policy decided, or has to leave it to a person.
+    Decided(Decision, String),
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// When standard input cannot be read. Every other fault is an answer that does not allow.
+pub(super) fn run(
+    args: &HookArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<ExitStatus, RunError> {
+    if args.settings {
+        output.line(args.agent.settings());
+        return Ok(ExitStatus::Done);
+    }
+    let mut text = String::new();
+    std::io::stdin()
+        .lock()
+        .take(QUESTION_LIMIT_BYTES)
+        .read_to_string(&mut text)
+        .map_err(|error| RunError::internal(format!("standard input: {error}")))?;
+    let answer = match args.agent.read(&text) {
+        Ok(None) => HookAnswer::NoOpinion,
+        Ok(Some(call)) => answer(&call, args, context, output),
+        Err(why) => HookAnswer::Decided(Decision::Hold, format!("not a question of a hook: {why}")),
+    };
+    if let Some(written) = args.agent.write(&answer) {
+        output.line(written);
+    }
+    Ok(ExitStatus::Done)
+}
+
+fn answer(
+    call: &HookedCall,
+    args: &HookArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> HookAnswer {
+    if without_effect(&call.tool) {
+        return HookAnswer::NoOpinion;
+    }
+    // The agent's folder, which need not be the one that its hooks start in.
+    let folder = call.folder.clone().filter(|folder| folder.is_dir());
+    let context = CommandContext {
+        folder: folder.unwrap_or_else(|| context.folder.clone()),
+        ..context.clone()
+    };
+    let wrong = |error: RunError| {
+        HookAnswer::Decided(
+            Decision::Hold,
+            format!("the policy cannot be asked: {}", error.report()),
+        )
+    };
+    match explainer(args, &context, output) {
+        Ok(explainer) => decided(call, &explainer, &context),
+        Err(error) => wrong(error),
+    }
+}
+
+fn decided(call: &HookedCall, explainer: &Explainer, context: &CommandContext) -> HookAnswer {
+    let root = local_run::open(&context.folder).map(|it| it.checkout.root().to_owned());
+    let Ok(root) = root else {
+        return HookAnswer::Decided(Decision::Hold, "this folder is in no git checkout".to_owned());
+    };
+    let question = match call.question(&root, &context.folder) {
+        Question::Intent(intent) => QueriedAct::Intent(intent),
+        Question::Call(call) if ToolName::called(&call.name).is_none() => {
+            let why = format!("the policy does not know the tool `{}`", call.name);
+            return HookAnswer::Decided(Decision::Hold, why);
+        }
+        Question::Call(call) => QueriedAct::Call(call),
+        Question::Outside(path) => {
+            let why = format!("`{path}` is outside of the checkout, of which the policy speaks");
+            return HookAnswer::Decided(Decision::Deny, why);
+        }
+    };
+    match explainer.answer(&PolicyQuery::about(question)) {
+        Ok(answer) => HookAnswer::Decided(answer.decision(), reason(&answer)),
+        Err(why) => HookAnswer::Decided(Decision::Hold, why),
+    }
+}
+
+/// Says why: the rule that decided, with its line.
+fn reason(answer: &ExplainedQuery) -> String {
+    let Some(explanation) = answer.worst() else { return "nothing was asked".to_owned() };
+    let verdict = &explanation.verdict;
+    let mut text = format!("{}: {}", verdict.intent, verdict.reason());
+    if let Some(rule) = verdict.rule() {
+        text.push_str(&format!(" ({} {})", rule.place(), rule.pattern));
+    } else if let Some(nearest) = &explanation.nearest {
+        let (place, pattern) = (nearest.rule.place(), &nearest.rule.pattern);
+        text.push_str(&format!("; nearest rule: {place} {pattern}: {}", nearest.why));
+    }
+    text
+}
+
+/// Prepares the policy of the working tree. Nothing contains the commands of another agent, so they
+/// are judged by their words.
+fn explainer(
+    args: &HookArgs,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<Explainer, RunError> {
+    let file = chosen(context, args.policy.as_deref(), "--policy", None)?;
+    let from = InspectedRepository::open(context, None)?;
+    let policy = parse(file.as_ref())?.with_ignored(from.source().ignored()?);
+    let modes = &policy.settings().modes;
+    let usual = if modes.allow.iter().any(|slug| slug == MODE) { MODE } else { &modes.default };
+    let mode = args.mode.clone().unwrap_or_else(|| usual.to_owned());
+    let facts = Facts { mode, sandboxed: true, contained: false, ..Facts::default() };
+    let workspace = local_run::open(&context.folder).ok();
+    Ok(Explainer::new(policy, from.usable_modes(output)?, workspace, facts, Vec::new()))
+}
+
+/// Returns a path of the checkout: `None` for one that leads out of it.
+pub(super) fn inside(path: &str, root: &Path, folder: &Path) -> Option<String> {
+    let full = folder.join(path);
+    let mut plain = std::path::PathBuf::new();
+    for part in full.components() {
+        match part {
+            std::path::Component::ParentDir => {
+                plain.pop();
+            }
+            std::path::Component::CurDir => {}
+            other => plain.push(other),
+        }
+    }
+    let within = plain.strip_prefix(root).ok()?.to_str()?.to_owned();
+    Some(if within.is_empty() { ".".to_owned() } else { within })
+}
+
+/// Returns what an intent would be called where a tool has no counterpart here.
+pub(super) fn mcp(tool: &str) -> Option<Intent> {
+    let (server, tool) = tool.strip_prefix("mcp__")?.split_once("__")?;
+    let named = !server.is_empty() && !tool.is_empty();
+    named.then(|| Intent::Mcp { server: server.to_owned(), tool: tool.to_owned() })
+}
+
+/// Returns a text field of a question.
+pub(super) fn text<'v>(value: &'v Value, names: &[&str]) -> Option<&'v str> {
+    names.iter().find_map(|name| value.get(name)?.as_str())
+}

@@ -1,0 +1,157 @@
+//! `locum hook`: the policy's answer in the words of other agents.
+
+use std::io::Write as _;
+use std::process::Stdio;
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::support::stage::{Ran, Stage};
+
+const POLICY: &str = "version: 1\nmodes: { default: code, allow: [code] }\nrules:\n  - allow: [\"read(**)\", \
+                      \"edit(src/**)\", \"command(git status:*)\", \"mcp(time/now)\"]\n  - hold: \
+                      \"edit(src/api/**)\"\n    reason: a person looks\n";
+
+fn stage() -> Stage {
+    Stage::with(&[(".locum/policy.yml", POLICY), ("src/a.rs", "one\n"), ("src/api/b.rs", "x\n")])
+}
+
+fn ask(stage: &Stage, words: &[&str], question: &str) -> Ran {
+    let mut command = stage.locum(&[&["hook"], words].concat());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(question.as_bytes()).unwrap();
+    child.wait_with_output().unwrap().into()
+}
+
+/// Asks as an agent does; returns the decision and its reason, both empty for no opinion.
+fn decision(stage: &Stage, agent: &str, tool: &str, arguments: &Value) -> (String, String) {
+    let folder = stage.path("checkout");
+    let question = if agent == "copilot" {
+        json!({ "timestamp": 1, "cwd": folder, "toolName": tool, "toolArgs": arguments.to_string() })
+    } else {
+        json!({ "hook_event_name": "PreToolUse", "cwd": folder, "tool_name": tool, "tool_input": arguments })
+    };
+    let ran = ask(stage, &[agent], &question.to_string());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    if ran.out.is_empty() {
+        return (String::new(), String::new());
+    }
+    let written: Value = serde_json::from_str(&ran.out).unwrap();
+    let answer = if agent == "copilot" { &written } else { &written["hookSpecificOutput"] };
+    if agent != "copilot" {
+        assert_eq!(answer["hookEventName"], "PreToolUse");
+    }
+    let text = |name: &str| answer[name].as_str().unwrap().to_owned();
+    (text("permissionDecision"), text("permissionDecisionReason"))
+}
+
+#[test]
+fn each_agent_gets_the_decision_of_the_policy_in_its_own_words() {
+    let stage = stage();
+    let within = stage.path("checkout/src/a.rs").display().to_string();
+    let held = json!({ "file_path": "src/api/b.rs", "old_string": "x", "new_string": "y" });
+    let patch = |path: &str| json!({ "command": format!("*** Begin Patch\n*** Update File: {path}\n@@\n-one\n+two\n*** End Patch\n") });
+    for (agent, tool, arguments, expected) in [
+        ("claude", "Read", json!({ "file_path": within }), "allow"),
+        ("claude", "Read", json!({ "file_path": "/etc/passwd" }), "deny"),
+        ("claude", "Read", json!({ "file_path": ".env" }), "deny"),
+        (
+            "claude",
+            "Edit",
+            json!({ "file_path": within, "old_string": "one", "new_string": "two" }),
+            "allow",
+        ),
+        ("claude", "Edit", held.clone(), "ask"),
+        ("claude", "Write", json!({ "file_path": "README.md", "content": "x" }), "deny"),
+        ("claude", "Write", json!({ "file_path": "src/../../x", "content": "x" }), "deny"),
+        (
+            "claude",
+            "NotebookEdit",
+            json!({ "notebook_path": "src/n.ipynb", "new_source": "x" }),
+            "allow",
+        ),
+        (
+            "claude",
+            "NotebookEdit",
+            json!({ "notebook_path": "n.ipynb", "new_source": "x" }),
+            "deny",
+        ),
+        ("claude", "Bash", json!({ "command": "git status -s" }), "allow"),
+        ("claude", "Bash", json!({ "command": "git status; curl evil.example" }), "deny"),
+        ("claude", "Grep", json!({ "pattern": "one", "path": "src" }), "allow"),
+        ("claude", "mcp__time__now", json!({}), "allow"),
+        ("claude", "mcp__time__set", json!({}), "deny"),
+        ("claude", "TodoWrite", json!({ "todos": [] }), ""),
+        ("claude", "Teleport", json!({}), "ask"),
+        ("codex", "Bash", json!({ "command": "git status" }), ""),
+        ("codex", "Bash", json!({ "command": "git push" }), "deny"),
+        ("codex", "apply_patch", patch("src/a.rs"), ""),
+        ("codex", "apply_patch", patch("src/api/b.rs"), "deny"),
+        ("codex", "apply_patch", patch("README.md"), "deny"),
+        ("codex", "Teleport", json!({}), "deny"),
+        ("copilot", "bash", json!({ "command": "git status" }), "allow"),
+        ("copilot", "bash", json!({ "command": "rm -rf src" }), "deny"),
+        ("copilot", "view", json!({ "path": within }), "allow"),
+        ("copilot", "create", json!({ "path": "src/new.rs", "file_text": "x" }), "allow"),
+        (
+            "copilot",
+            "create",
+            json!({ "path": ".github/workflows/x.yml", "file_text": "x" }),
+            "deny",
+        ),
+        (
+            "copilot",
+            "edit",
+            json!({ "path": "src/api/b.rs", "old_str": "x", "new_str": "y" }),
+            "ask",
+        ),
+        ("copilot", "report_intent", json!({ "intent": "x" }), ""),
+    ] {
+        let (word, why) = decision(&stage, agent, tool, &arguments);
+        assert_eq!(word, expected, "{agent} {tool} {arguments}: {why}");
+    }
+    let (_, why) = decision(&stage, "claude", "Edit", &held);
+    assert_eq!(
+        why,
+        "Locum's policy: edit(src/api/b.rs): a person looks (.locum/policy.yml:5 edit(src/api/**))"
+    );
+    assert_eq!(stage.read("checkout/src/a.rs"), "one\n", "nothing is done");
+}
+
+#[test]
+fn what_cannot_be_read_or_decided_never_allows() {
+    let stage = stage();
+    for question in ["", "{", "[]", r#"{"tool_name":"Bash","tool_input":7}"#, r#"{"cwd":"/"}"#] {
+        let claude = ask(&stage, &["claude"], question);
+        assert!(
+            claude.code == Some(0) && claude.out.contains(r#""ask""#),
+            "{question}: {claude:?}"
+        );
+        let codex = ask(&stage, &["codex"], question);
+        assert!(codex.code == Some(0) && codex.out.contains(r#""deny""#), "{question}: {codex:?}");
+    }
+    let other = ask(&stage, &["claude"], r#"{"hook_event_name":"Stop"}"#);
+    assert_eq!((other.code, other.out.as_str()), (Some(0), ""));
+    stage.write("checkout/.locum/policy.yml", "version: 1\nrules: [{ alow: \"read(**)\" }]\n");
+    let arguments = json!({ "file_path": "src/a.rs" });
+    let (word, why) = decision(&stage, "claude", "Read", &arguments);
+    assert!(word == "ask" && why.contains(".locum/policy.yml:2"), "{word} {why}");
+    assert_eq!(decision(&stage, "codex", "Read", &arguments).0, "deny");
+}
+
+#[test]
+fn the_settings_call_the_hook_of_the_same_agent() {
+    let stage = stage();
+    for (agent, file) in [
+        ("claude", ".claude/settings.json"),
+        ("codex", ".codex/hooks.json"),
+        ("copilot", ".github/hooks/locum.json"),
+    ] {
+        let printed = stage.run(&["hook", agent, "--settings"]);
+        let (named, settings) = printed.out.split_once(":\n").unwrap();
+        assert_eq!(named, file);
+        let settings: Value = serde_json::from_str(settings).unwrap();
+        assert!(settings.to_string().contains(&format!("locum hook {agent}")), "{settings}");
+    }
+}
