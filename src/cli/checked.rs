@@ -140,8 +140,10 @@ pub fn named(
     is_place: impl Fn(&str) -> bool,
 ) -> Result<PromptFile, RunError> {
     let path = context.folder.join(shown);
-    let file = named_file(&path)?
-        .ok_or_else(|| RunError::usage("FILE", format!("`{}` does not exist", shown.display())))?;
+    let file = named_file(&path)?.ok_or_else(|| {
+        RunError::usage("FILE", format!("`{}` does not exist", shown.display()))
+            .hint(context.looked_for_in())
+    })?;
     let parts: Vec<String> =
         path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
     let ends = (0..parts.len()).map(|from| parts.get(from..).unwrap_or_default().join("/"));

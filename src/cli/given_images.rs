@@ -51,7 +51,7 @@ fn read(file: &Path, context: &CommandContext) -> Result<Vec<u8>, RunError> {
     let mut bytes = Vec::new();
     File::open(context.folder.join(file))
         .and_then(|file| file.take(IMAGE_LIMIT_BYTES as u64 + 1).read_to_end(&mut bytes))
-        .map_err(|error| not_shown(file, &error.to_string()))?;
+        .map_err(|error| not_shown(file, &error.to_string()).hint(context.looked_for_in()))?;
     Ok(bytes)
 }
 

@@ -35,7 +35,10 @@ impl<'a> InspectedRepository<'a> {
         let repo = Repo::open(&context.folder);
         let root =
             repo.as_ref().map_or_else(|_| context.folder.clone(), |repo| repo.root().to_owned());
-        let wrong = |error: RepoError| RunError::usage("--at", error.to_string());
+        let wrong = |error: RepoError| {
+            RunError::usage("--at", error.to_string())
+                .hint("name a commit, branch or tag of this repository, such as `HEAD`")
+        };
         let at = match at {
             None => None,
             Some(revision) => {

@@ -186,8 +186,10 @@ pub fn named(
 ) -> Result<Option<ConfigFile>, RunError> {
     let Some(path) = path else { return Ok(None) };
     let read = named_file(&context.folder.join(path))?;
-    let read =
-        read.ok_or_else(|| RunError::usage(flag, format!("`{}` does not exist", path.display())))?;
+    let read = read.ok_or_else(|| {
+        RunError::usage(flag, format!("`{}` does not exist", path.display()))
+            .hint(context.looked_for_in())
+    })?;
     Ok(Some(ConfigFile { origin: path.display().to_string(), ..read }))
 }
 

@@ -139,6 +139,13 @@ pub struct CommandContext {
     pub global: GlobalArgs,
 }
 
+impl CommandContext {
+    /// Says where a file that is named on the command line is looked for.
+    pub(crate) fn looked_for_in(&self) -> String {
+        format!("paths begin in `{}`", self.folder.display())
+    }
+}
+
 /// Runs the program.
 pub fn main() -> ExitCode {
     let color = colour::choice_among(std::env::args_os());
@@ -202,7 +209,8 @@ fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, RunError> {
         .as_ref()
         .map_or_else(|| started_in.clone(), |folder| started_in.join(folder));
     if !folder.is_dir() {
-        return Err(RunError::usage("--repo", format!("`{}` is not a folder", folder.display())));
+        let message = format!("`{}` is not a folder", folder.display());
+        return Err(RunError::usage("--repo", message).hint("name the folder of a git checkout"));
     }
     if cli.command.may_reach_the_network() {
         // NOTE: fails only where a provider is installed already.
@@ -283,6 +291,21 @@ fn similar_subcommand(error: &clap::Error) -> Option<String> {
     locum_files::fields::nearest(&wrong, &known).map(str::to_owned)
 }
 
+/// Returns what to do about a mistake that clap only names.
+fn usage_hint(error: &clap::Error, shown: &str) -> Option<&'static str> {
+    let wrong = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(word)) => word.as_str(),
+        _ => "",
+    };
+    let takes_text = shown.contains("locum run ") || shown.contains("locum session ");
+    if error.kind() == ErrorKind::UnknownArgument && !wrong.starts_with('-') && takes_text {
+        return Some("put several words into quotes: `locum run \"fix the failing test\"`");
+    }
+    shown
+        .contains("invalid digit found in string")
+        .then_some("write a whole number without a unit, such as 20")
+}
+
 /// Help and version are results; anything else clap says is an error of usage.
 fn show_usage(error: &clap::Error, form: ErrorForm, output: &mut Output) -> ExitStatus {
     let text = |colours: Colours| {
@@ -297,14 +320,15 @@ fn show_usage(error: &clap::Error, form: ErrorForm, output: &mut Output) -> Exit
     }
     if error.use_stderr() {
         output.talk(text(output.talk_colours()).trim_end());
-        let near = similar_subcommand(error).map(|near| format!("did you mean `{near}`?"));
-        if let Some(near) = &near {
-            output.talk(format_args!("hint: {near}"));
-        }
         let plain = error.render().to_string();
+        let near = similar_subcommand(error).map(|near| format!("did you mean `{near}`?"));
+        let hint = near.or_else(|| usage_hint(error, &plain).map(str::to_owned));
+        if let Some(hint) = &hint {
+            output.talk(format_args!("hint: {hint}"));
+        }
         let first = plain.lines().next().unwrap_or_default();
         let message = first.trim_start_matches("error: ");
-        let mistake = Diagnostic { hint: near, ..Diagnostic::about("", message) };
+        let mistake = Diagnostic { hint, ..Diagnostic::about("", message) };
         failure::object(&[mistake], ExitStatus::Usage, form, output);
         ExitStatus::Usage
     } else {

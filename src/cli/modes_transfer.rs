@@ -88,7 +88,10 @@ pub fn import(
     let path = context.folder.join(&args.from);
     let name = args.from.display().to_string();
     let text = named_file(&path)?
-        .ok_or_else(|| RunError::usage("FILE", format!("`{name}` does not exist")))?
+        .ok_or_else(|| {
+            RunError::usage("FILE", format!("`{name}` does not exist"))
+                .hint(context.looked_for_in())
+        })?
         .text;
     let carried = transfer::parse(&text, &name)?;
     let root = InspectedRepository::open(context, None)?.root().to_owned();

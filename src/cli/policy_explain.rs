@@ -35,6 +35,10 @@ use locum_workspace::layer::Layer;
 /// Longest line of standard input, in bytes.
 const LINE_LIMIT_BYTES: usize = 1024 * 1024;
 
+/// What to do about an intent that is none.
+const INTENT_HINT: &str = "write kind and what it is about in one word, in quotes for the shell: \
+                           `'edit(src/x.rs)'`, `'command(cargo test)'`";
+
 /// Bytes of standard input that are read at once.
 const READ_BYTES: usize = 64 * 1024;
 
@@ -70,7 +74,7 @@ pub(super) fn run(
         match answer(text, &explainer) {
             Ok((_, answer)) => answers.push(answer),
             Err(unread) => diagnostics.push(Diagnostic {
-                hint: unread.hint,
+                hint: unread.hint.or_else(|| Some(INTENT_HINT.to_owned())),
                 ..Diagnostic::about("INTENT", unread.message)
             }),
         }
@@ -131,7 +135,9 @@ fn explainer(
     let explainer =
         Explainer::new(policy, from.usable_modes(output)?, workspace, facts, image_models);
     match explainer.mode(&mode) {
-        Err(what) if args.mode.is_some() => Err(RunError::usage("--mode", what)),
+        Err(what) if args.mode.is_some() => {
+            Err(RunError::usage("--mode", what).hint("`locum modes list` shows every mode"))
+        }
         Ok(_) if args.mode.is_some() => Ok(explainer.in_named_mode()),
         Ok(_) | Err(_) => Ok(explainer),
     }

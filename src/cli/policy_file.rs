@@ -38,6 +38,7 @@ pub(super) fn given(
     }
     let file = named_file(&context.folder.join(path))?.ok_or_else(|| {
         RunError::usage(argument, format!("there is no file `{}`", path.display()))
+            .hint(context.looked_for_in())
     })?;
     Ok(ConfigFile { origin: path.display().to_string(), ..file })
 }

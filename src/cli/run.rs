@@ -82,7 +82,7 @@ pub fn start(
     let sarif = options.sarif.as_ref().map(|path| context.folder.join(path));
     if let Some(folder) = sarif.as_deref().and_then(Path::parent).filter(|one| !one.is_dir()) {
         let message = format!("there is no folder `{}`", folder.display());
-        return Err(RunError::usage("--sarif", message));
+        return Err(RunError::usage("--sarif", message).hint("make it first"));
     }
     let mut workspace = local_run::open(&local.folder)?;
     let mut run = local_run::prepare(&local.request, &workspace, context)?;

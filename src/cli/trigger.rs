@@ -86,6 +86,7 @@ pub fn explain(
     let event = context.folder.join(&args.event);
     let payload = named_file(&event)?.ok_or_else(|| {
         RunError::usage("--event", format!("there is no file `{}`", args.event.display()))
+            .hint(context.looked_for_in())
     })?;
     let trigger = match event::parse(&args.event_name, &payload.text) {
         Err(EventError::Ignored { .. }) if args.with_task => {
@@ -99,7 +100,10 @@ pub fn explain(
             return Ok(nothing(&error.to_string(), args, output));
         }
         Err(error @ EventError::Malformed { .. }) => {
-            return Err(RunError::usage(args.event.display().to_string(), error.to_string()));
+            return Err(RunError::usage(args.event.display().to_string(), error.to_string()).hint(
+                "`--event` takes the payload that GitHub sends: the file that GITHUB_EVENT_PATH \
+                 names in a workflow",
+            ));
         }
     };
     let known = known(args, context)?;

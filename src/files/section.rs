@@ -96,7 +96,14 @@ impl<'a> Section<'a> {
     ) -> Option<S::Value> {
         match &mut self.purpose {
             SectionPass::Read { node, mistakes, .. } if node.get(key).is_none() => {
-                mistakes.add(node.place, format!("`{key}` is missing"))
+                let message = format!("`{key}` is missing");
+                match key {
+                    "version" => {
+                        let hint = "begin the file with `version: 1`";
+                        mistakes.add_with_hint(node.place, message, hint);
+                    }
+                    _ => mistakes.add(node.place, message),
+                }
             }
             SectionPass::Read { .. } => {}
             SectionPass::Describe(schema) => push(schema, "required", json!(key)),
@@ -108,11 +115,15 @@ impl<'a> Section<'a> {
     pub fn exactly_one(&mut self, keys: &[&str]) {
         match &mut self.purpose {
             SectionPass::Read { node, mistakes, .. } => {
-                if keys.iter().filter(|key| node.get(key).is_some()).count() != 1 {
-                    mistakes.add(
-                        node.place,
-                        format!("a {} says exactly one of {}", self.name, listed(keys)),
-                    );
+                let given = keys.iter().filter(|key| node.get(key).is_some()).count();
+                let message = format!("a {} says exactly one of {}", self.name, listed(keys));
+                match given {
+                    0 => mistakes.add(node.place, message),
+                    1 => {}
+                    _ => {
+                        let hint = format!("write a {} for each", self.name);
+                        mistakes.add_with_hint(node.place, message, hint);
+                    }
                 }
             }
             SectionPass::Describe(schema) => {

@@ -291,7 +291,8 @@ fn split(text: &str) -> Result<(&str, &str), String> {
     let wrong =
         || format!("pattern `{text}` is not of the form `kind(...)`, for example `edit(src/**)`");
     let (kind, rest) = text.split_once('(').ok_or_else(wrong)?;
-    let inner = rest.strip_suffix(')').ok_or_else(wrong)?;
+    let open = || format!("pattern `{text}` has no `)` at its end");
+    let inner = rest.strip_suffix(')').ok_or_else(open)?;
     Ok((kind, if kind == "command-text" { inner } else { inner.trim() }))
 }
 

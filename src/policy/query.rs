@@ -130,7 +130,8 @@ impl PolicyQuery {
 pub fn parse_intent(text: &str) -> Result<Intent, String> {
     let wrong = || format!("`{text}` is not of the form `kind(...)`, for example `edit(src/x.rs)`");
     let (kind, rest) = text.trim().split_once('(').ok_or_else(wrong)?;
-    let inner = rest.strip_suffix(')').ok_or_else(wrong)?;
+    let open = || format!("`{text}` has no `)` at its end");
+    let inner = rest.strip_suffix(')').ok_or_else(open)?;
     let path = || RepoPath::parse(inner).map_err(|error| error.to_string());
     let url = || {
         if inner.contains("://") {

@@ -284,8 +284,14 @@ impl PreparedModels {
 
     fn replayed(replay: &ReplayRequest) -> Result<Self, RunError> {
         let file = &replay.cassette;
-        let play = ReplayModel::parse(&file.origin, &file.text, replay.tolerate.clone())
-            .map_err(|problem| RunError::usage(&file.origin, problem))?;
+        let play = ReplayModel::parse(&file.origin, &file.text, replay.tolerate.clone()).map_err(
+            |problem| {
+                RunError::usage(&file.origin, problem).hint(
+                    "`--record FILE` of an earlier run writes a cassette; `--script` plays fixed \
+                     replies",
+                )
+            },
+        )?;
         let capacities = play.capacities().clone();
         let plain = || PreparedModel::free(play.clone());
         let of = |capacity| PreparedModel { capacity, ..plain() };

@@ -393,6 +393,9 @@ fn described(error: &ScanError) -> Diagnostic {
         _ if info.contains("multiline quoted scalar") || info.contains("quoted scalar") => {
             Diagnostic::new(place, info).hint("a quote that begins above is not closed")
         }
+        _ if info.contains("tabs disallowed") => {
+            Diagnostic::new(place, info).hint("indent with spaces, as YAML asks")
+        }
         _ => Diagnostic::new(place, info),
     }
 }

@@ -224,7 +224,10 @@ pub struct Comment {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EventError {
     /// Events of this name, or with this action, start nothing.
-    #[error("event `{name}` ({action}) starts nothing")]
+    #[error(
+        "event `{name}`{} starts nothing",
+        if action.is_empty() { String::new() } else { format!(" ({action})") }
+    )]
     Ignored {
         /// Name of the event.
         name: String,

@@ -3,6 +3,7 @@
 //! whole journal, and the checkout as it was or at its last checkpoint.
 
 mod effects;
+mod mistakes;
 mod model;
 mod modes;
 mod setup;

@@ -171,13 +171,13 @@ fn a_broken_script_is_told_with_its_place() {
         &stage,
         &["run", "x", "--script", "../none.yml"],
         &[],
-        &["error: --script: `../none.yml` does not exist"],
+        &["error: --script: `../none.yml` does not exist", "hint: paths begin in `STAGE/checkout`"],
     );
     check(
         &stage,
         &["run", "x", "--policy", "../none.yml"],
         MODEL,
-        &["error: --policy: `../none.yml` does not exist"],
+        &["error: --policy: `../none.yml` does not exist", "hint: paths begin in `STAGE/checkout`"],
     );
 }
 
@@ -245,7 +245,10 @@ fn a_folder_without_a_checkout_is_told_what_it_lacks() {
         &stage,
         &["run", "x", "--repo", "nowhere"],
         MODEL,
-        &["error: --repo: `STAGE/checkout/nowhere` is not a folder"],
+        &[
+            "error: --repo: `STAGE/checkout/nowhere` is not a folder",
+            "hint: name the folder of a git checkout",
+        ],
     );
 }
 
