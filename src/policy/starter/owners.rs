@@ -105,8 +105,8 @@ mod tests {
             ("/src/ @a\n/src/auth/ @b\n", &["edit(src/**)"]),
             ("/gone/ @a\n.github/ @a\n!x @a\n[Section] @a\n", &[]),
         ] {
-            let mut scan = StarterScan::default();
-            scan.files = files.iter().map(|file| path(file)).collect();
+            let files = files.iter().map(|file| path(file)).collect();
+            let mut scan = StarterScan { files, ..StarterScan::default() };
             scan.texts.insert(path(".github/CODEOWNERS"), owners.to_owned());
             let found: Vec<String> = find(&scan).into_iter().map(|line| line.pattern).collect();
             assert_eq!(found, expected, "{owners}");
