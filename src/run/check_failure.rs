@@ -25,6 +25,8 @@ pub enum CheckLack {
     Dependencies,
     /// A host: it would fetch something.
     Network,
+    /// Another version of a program than this machine has.
+    Version,
     /// Nothing known: the command itself fails.
     Success,
 }
@@ -64,8 +66,21 @@ const DEPENDENCIES: &[&str] = &[
     "has not been downloaded from it before",
     "no cached version",
     "missing go.sum entry",
+    "module lookup disabled",
+    "could not find hex",
     "project.assets.json",
     "error netsdk1004",
+];
+
+/// Words with which tools say that they are of the wrong version.
+const VERSIONS: &[&str] = &[
+    "invalid go version",
+    "requires go >=",
+    "requires rustc",
+    "requires a different python",
+    "unsupported class file major version",
+    "unsupported engine",
+    "your ruby version is",
 ];
 
 /// Words with which shells and tools say that a program is not there.
@@ -103,10 +118,18 @@ impl CheckFailure {
         let exit = match &report.end {
             CheckEnd::Exited(Exit::Code(0)) => return None,
             CheckEnd::NotStarted(why) => {
-                let lack = if why.ends_with("did not start") {
-                    CheckLack::Program
-                } else {
-                    CheckLack::Success
+                let is_absent = why.ends_with("did not start");
+                // What packages bring along lies below the checkout, or is started by their tool.
+                let own = report.command.split(' ').next().unwrap_or_default();
+                let is_brought = starts_packages(&report.command)
+                    && !why.contains(&format!("`{own}`"))
+                    || ["vendor/bin/", "node_modules/", ".venv/"]
+                        .iter()
+                        .any(|part| why.contains(part));
+                let lack = match (is_absent, is_brought) {
+                    (true, true) => CheckLack::Dependencies,
+                    (true, false) => CheckLack::Program,
+                    (false, _) => CheckLack::Success,
                 };
                 return Some(Self { lack, why: why.clone(), output });
             }
@@ -119,13 +142,14 @@ impl CheckFailure {
         let says = |words: &[&str]| words.iter().any(|word| written.contains(word));
         let lack = if says(DEPENDENCIES) {
             CheckLack::Dependencies
+        } else if says(VERSIONS) {
+            CheckLack::Version
         } else if says(NETWORK) {
             CheckLack::Network
         } else if exit == Exit::Code(127) || says(PROGRAMS) {
             // A script of the project starts what its packages bring along.
-            let own = report.command.split(' ').next().unwrap_or_default();
-            let by_script = matches!(own, "npm" | "pnpm" | "yarn" | "bun" | "composer" | "bundle");
-            if by_script { CheckLack::Dependencies } else { CheckLack::Program }
+            let brings = starts_packages(&report.command);
+            if brings { CheckLack::Dependencies } else { CheckLack::Program }
         } else {
             CheckLack::Success
         };
@@ -141,10 +165,17 @@ impl CheckFailure {
             CheckLack::Network => {
                 format!("it wants the network, which commands do not have ({ended})")
             }
+            CheckLack::Version => format!("it needs another version of a program ({ended})"),
             CheckLack::Success => format!("the command itself fails ({ended})"),
         };
         Some(Self { lack, why, output })
     }
+}
+
+/// Whether a command starts what the project's packages bring along.
+fn starts_packages(command: &str) -> bool {
+    let program = command.split(' ').next().unwrap_or_default();
+    matches!(program, "npm" | "pnpm" | "yarn" | "bun" | "composer" | "bundle")
 }
 
 impl fmt::Display for CheckFailure {
@@ -203,6 +234,24 @@ mod tests {
                 "mvn -o test",
                 code(1),
                 "Cannot access central in offline mode",
+                Some(CheckLack::Dependencies),
+            ),
+            (
+                "go test ./...",
+                code(1),
+                "go.mod:3: invalid go version '1.25.0': must match format 1.23",
+                Some(CheckLack::Version),
+            ),
+            (
+                "vendor/bin/phpunit",
+                CheckEnd::NotStarted("`vendor/bin/phpunit` did not start".to_owned()),
+                "",
+                Some(CheckLack::Dependencies),
+            ),
+            (
+                "composer exec phpunit",
+                CheckEnd::NotStarted("`phpunit` did not start".to_owned()),
+                "",
                 Some(CheckLack::Dependencies),
             ),
             ("cargo test", code(101), "test a ... FAILED", Some(CheckLack::Success)),

@@ -171,6 +171,11 @@ fn cure(report: &CheckReport, failure: &CheckFailure, installs: &[String]) -> St
              than `{}` in `publish.success`",
             report.command
         ),
+        CheckLack::Version => {
+            "install the version that it names here; the workflow's set-up steps \
+                               choose it where Locum runs"
+                .to_owned()
+        }
         CheckLack::Dependencies => before("install what it needs"),
         CheckLack::Network => before("fetch what it needs"),
         CheckLack::Success => format!(

@@ -75,7 +75,10 @@ impl Replay {
                 person.permission
             });
             let action = payload.get("action").and_then(|action| action.as_str());
-            let parsed = event::parse(name, &payload.to_string()).ok();
+            // It is examined as it was then: an old event starts nothing today.
+            let parsed = event::parse(name, &payload.to_string())
+                .ok()
+                .map(|trigger| Trigger { happened_at: None, ..trigger });
             replay.events.push(ReplayedEvent {
                 name: action.map_or_else(|| name.to_owned(), |action| format!("{name}: {action}")),
                 number: parsed.as_ref().and_then(|trigger| Some(trigger.subject.as_ref()?.number)),

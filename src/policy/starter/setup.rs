@@ -314,7 +314,7 @@ fn usual(scan: &StarterScan, proof: &Proof) -> UsualSetup {
         ToolChain::Dotnet => only(None, &["dotnet restore"]),
         ToolChain::Elixir => only(
             action(SETUP_BEAM, &[("otp-version", "28"), ("elixir-version", "1.19")]),
-            &["mix deps.get"],
+            &["mix local.hex --force --if-missing", "mix deps.get"],
         ),
         ToolChain::Native if has("configure.ac") && !has("configure") => {
             let configure = vec![run(&["./configure"])];

@@ -22,7 +22,7 @@ fn one_pull_request_says_what_would_have_happened() {
     git_data::serve(&fixture, false);
     let head = fixture.remote(&["rev-parse", "main"]);
     let issue = |number: u64| json!({ "number": number, "title": "t", "state": "open", "user": { "login": "eve", "type": "User" } });
-    let comment = |login: &str, body: &str| json!({ "action": "created", "issue": issue(7), "comment": { "id": 5, "body": body, "user": { "login": login, "type": "User" } } });
+    let comment = |login: &str, body: &str| json!({ "action": "created", "issue": issue(7), "comment": { "id": 5, "body": body, "created_at": "2026-01-01T03:00:00Z", "user": { "login": login, "type": "User" } } });
     fixture.server.add_event(
         "IssuesEvent",
         "eve",
