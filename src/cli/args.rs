@@ -8,7 +8,7 @@ use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
 use crate::cli::hook::args::HookArgs;
 use crate::cli::init::args::InitArgs;
-use crate::cli::inspect_args::{ConfigCommand, ModelsCommand, SchemaWord};
+use crate::cli::inspect_args::{ConfigCommand, DoctorArgs, ModelsCommand, SchemaWord};
 use crate::cli::job_args::JobCommand;
 use crate::cli::mcp_args::McpCommand;
 use crate::cli::modes_args::ModesCommand;
@@ -135,11 +135,9 @@ pub enum Command {
     #[command(subcommand)]
     Session(SessionCommand),
     /// Check that this machine can run Locum: sandbox, git, models, sessions.
-    Doctor {
-        /// Print JSON.
-        #[arg(long)]
-        json: bool,
-    },
+    ///
+    /// Exit codes: 0 ready for what `--for` names · 2 not ready.
+    Doctor(DoctorArgs),
     /// Print a file's JSON Schema for editors.
     Schema {
         /// File to describe.
@@ -178,6 +176,7 @@ impl Command {
                 | Self::Job(_)
                 | Self::Session(SessionCommand::Resume(_))
                 | Self::Models(ModelsCommand::Test(_))
+                | Self::Doctor(DoctorArgs { probe: true, .. })
                 | Self::Init(InitArgs { pull_request: true, .. })
         )
     }

@@ -1,15 +1,18 @@
 //! `locum doctor`: what this machine gives a run: the sandbox, git, a model with its key, a place
-//! for sessions. It uses no network.
+//! for sessions. It uses no network, unless it is told to ask the model.
 
 use std::path::Path;
 
 use serde::Serialize;
 
+use crate::cli::inspect_args::{DoctorArgs, DoctorTarget};
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::mcp::{self, ServerRow};
 use crate::cli::models::{ModelRow, mark_used};
+use crate::cli::models_test::{ModelProbe, probe};
 use crate::cli::output::Output;
 use crate::cli::policy_file::{parse, repository_file};
+use crate::cli::programs::is_on_path;
 use crate::cli::session_folder::sessions_folder;
 use crate::cli::stop_signal::runtime;
 use crate::cli::{CommandContext, ExitStatus};
@@ -19,6 +22,7 @@ use crate::run::trusted::POLICY_FILE;
 use crate::run::user::own_settings;
 use locum_files::diagnostic::Diagnostic;
 use locum_models::resolve::{ModelFacts, resolve};
+use locum_policy::Policy;
 use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
 use locum_sandbox::half_visible;
 use locum_sandbox::level::{ProcessLimit, SandboxLevel};
@@ -70,6 +74,17 @@ struct DoctorReport {
     commands: String,
     /// Whether it lets commands run at all here.
     commands_run: bool,
+    /// What the model answered, where it was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probe: Option<ModelProbe>,
+    /// Why modes cannot be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    modes_problem: Option<String>,
+    /// Programs that the policy allows and that are not installed.
+    missing_programs: Vec<String>,
+    /// Success commands that cannot run here.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    success_problems: Vec<String>,
     /// Why no run can start on this machine; empty when one can.
     laptop: Vec<String>,
     /// Why the Action cannot start runs in this repository; empty when it can.
@@ -90,32 +105,42 @@ struct HalfVisible {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// When the settings are wrong. What a machine lacks is a finding, and an exit code of its own only
-/// when no run could do anything.
+/// When the settings are wrong. What a machine or a repository lacks is a finding, and an exit code
+/// where what is asked for is not ready.
 pub fn run(
-    as_json: bool,
+    args: &DoctorArgs,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let findings = look(context)?;
-    if as_json {
+    let findings = look(args, context)?;
+    if args.json {
         output.json(&findings);
     } else {
         output.table(["PART", "STATE", ""], rows(&findings));
     }
-    Ok(if findings.laptop.is_empty() { ExitStatus::Done } else { ExitStatus::Usage })
+    let in_actions = context.environment.get("GITHUB_ACTIONS") == Some("true");
+    let default = if in_actions { DoctorTarget::Action } else { DoctorTarget::Laptop };
+    let ready = match args.target.unwrap_or(default) {
+        DoctorTarget::Laptop => findings.laptop.is_empty(),
+        DoctorTarget::Action => findings.action.is_empty(),
+        DoctorTarget::Both => findings.laptop.is_empty() && findings.action.is_empty(),
+    };
+    Ok(if ready { ExitStatus::Done } else { ExitStatus::Usage })
 }
 
 /// Returns why no run can start on this machine.
 fn laptop_problems(findings: &DoctorReport) -> Vec<String> {
-    let git = findings.git.is_none().then(|| "git is not installed".to_owned());
+    let git = findings.git.is_none().then(|| "git is not installed: install it".to_owned());
     let sandbox = (!findings.sandbox.is_full()).then(|| {
         format!("this machine does not support the whole sandbox: {}", findings.sandbox_missing)
     });
     let commands = (!findings.commands_run && findings.sandbox.is_full())
         .then(|| format!("policy: {}", findings.commands));
     let model = findings.model_problem.clone();
-    [git, sandbox, commands, model].into_iter().flatten().collect()
+    let silent = findings.probe.as_ref().and_then(|probe| probe.problem.clone());
+    let modes = findings.modes_problem.clone();
+    let checks = findings.success_problems.iter().cloned();
+    [git, sandbox, commands, model, silent, modes].into_iter().flatten().chain(checks).collect()
 }
 
 /// Returns why the Action cannot start runs in this repository, as its files show it.
@@ -127,12 +152,19 @@ fn action_problems(context: &CommandContext) -> Vec<String> {
     match repository_file(context, Some("HEAD")) {
         Ok(Some(file)) => {
             if parse(Some(&file)).is_err() {
-                problems.push(format!("`{}` of the last commit has mistakes", file.origin));
+                problems.push(format!(
+                    "`{}` of the last commit has mistakes: `locum policy check --at HEAD` lists them",
+                    file.origin
+                ));
             }
         }
-        Ok(None) => problems.push(format!("the last commit has no `{POLICY_FILE}`")),
+        Ok(None) => problems.push(format!(
+            "the last commit has no `{POLICY_FILE}`: `locum init` writes one, for you to commit"
+        )),
         Err(error) => problems.push(error.to_string()),
     }
+    problems.extend(uncommitted(context).map(|what| format!("{what}; commit it")));
+    problems.extend(place.modes().err().map(|error| broken_modes(&error)));
     if let Err(error) = checks::read_all(&place.source()) {
         problems.extend(error.diagnostics.iter().map(Diagnostic::headline));
     }
@@ -152,7 +184,28 @@ fn action_problems(context: &CommandContext) -> Vec<String> {
     problems
 }
 
-fn look(context: &CommandContext) -> Result<DoctorReport, RunError> {
+/// Says that mode files have mistakes: the first, and where the others are listed.
+fn broken_modes(error: &RunError) -> String {
+    let first = error.diagnostics.first().map(Diagnostic::headline).unwrap_or_default();
+    format!("{first}: `locum modes validate` lists every mistake")
+}
+
+/// Returns the programs that the policy allows or checks with, and that are not on this machine.
+fn missing_programs(policy: &Policy, context: &CommandContext) -> (Vec<String>, Vec<String>) {
+    let is_missing = |program: &str| !is_on_path(program, &context.environment);
+    let allowed: Vec<String> =
+        policy.programs().into_iter().filter(|program| is_missing(program)).collect();
+    let checks = policy.settings().publish.success.iter().filter_map(|command| {
+        let program = command.split_whitespace().next()?;
+        let own = program.contains(['/', '=', '$', '(']);
+        (!own && is_missing(program)).then(|| {
+            format!("the success command `{command}` cannot run: `{program}` is not installed; install it")
+        })
+    });
+    (allowed, checks.collect())
+}
+
+fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, RunError> {
     let settings = match InspectedRepository::open(context, None) {
         Ok(place) => place.settings()?,
         // Outside a repository the user's own settings count.
@@ -181,6 +234,16 @@ fn look(context: &CommandContext) -> Result<DoctorReport, RunError> {
             (Vec::new(), Some(messages.join("; ")))
         }
     };
+    let place = InspectedRepository::open(context, None).ok();
+    let probe = match (&resolved, &place, args.probe) {
+        (Ok(found), Some(place), true) => Some(probe(&found.main, &place.source())?),
+        (_, _, _) => None,
+    };
+    let modes_problem =
+        place.as_ref().and_then(|place| place.modes().err()).map(|error| broken_modes(&error));
+    let file = repository_file(context, None).unwrap_or_default();
+    let (missing_programs, success_problems) =
+        parse(file.as_ref()).map(|policy| missing_programs(&policy, context)).unwrap_or_default();
     let (sandbox, namespaces_refused) = SandboxLevel::tried();
     let (policy, (commands_run, commands), half_visible) = judged(context, sandbox);
     let mut findings = DoctorReport {
@@ -204,6 +267,10 @@ fn look(context: &CommandContext) -> Result<DoctorReport, RunError> {
         commands,
         commands_run,
         half_visible,
+        probe,
+        modes_problem,
+        missing_programs,
+        success_problems,
     };
     findings.laptop = laptop_problems(&findings);
     Ok(findings)
@@ -319,7 +386,7 @@ fn rows(findings: &DoctorReport) -> Vec<[String; 3]> {
         row(
             "signals",
             enforced(level.holds_signals()),
-            "to other processes of this user: needs namespaces or Landlock v6",
+            "commands cannot signal your other processes; needs namespaces or Landlock v6",
         ),
         row("processes", processes[0], processes[1]),
         row("namespaces", if level.namespaces { "available" } else { "unavailable" }, &namespaces),
@@ -349,6 +416,14 @@ fn rows(findings: &DoctorReport) -> Vec<[String; 3]> {
         row("tool chain", "half visible", &more)
     };
     rows.extend(findings.half_visible.iter().map(in_part));
+    let missing = |program: &String| {
+        row("program", "missing", &format!("{program}: the policy allows it; install it to use it"))
+    };
+    rows.extend(findings.missing_programs.iter().map(missing));
+    rows.extend(findings.probe.iter().flat_map(|probe| {
+        let state = if probe.answered { "answered" } else { "no answer" };
+        probe.lines().into_iter().map(move |line| row("probe", state, &line))
+    }));
     for (place, problems) in [("laptop", &findings.laptop), ("Action", &findings.action)] {
         let of_model = |problem: &&String| Some(*problem) == findings.model_problem.as_ref();
         let in_short = |problem| if of_model(&problem) { "no model: see above" } else { problem };

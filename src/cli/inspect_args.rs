@@ -42,6 +42,31 @@ pub struct ModelTestArgs {
     pub inspect: InspectArgs,
 }
 
+/// What has to be ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DoctorTarget {
+    /// Runs on this machine.
+    Laptop,
+    /// The Action in this repository, as its last commit has it.
+    Action,
+    /// Both.
+    Both,
+}
+
+/// `locum doctor`.
+#[derive(Clone, Debug, Args)]
+pub struct DoctorArgs {
+    /// Exit with 2 unless this is ready. Default: laptop; in GitHub Actions, action.
+    #[arg(long = "for", value_name = "PLACE")]
+    pub target: Option<DoctorTarget>,
+    /// Ask the model one cheap question, too.
+    #[arg(long)]
+    pub probe: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// A file people write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemaWord {

@@ -249,7 +249,7 @@ fn dispatch(
         Command::Config(ConfigCommand::Show(args)) => config::show(&args, context, output),
         Command::Models(ModelsCommand::List(args)) => models::list(&args, context, output),
         Command::Models(ModelsCommand::Test(args)) => models_test::test(&args, context, output),
-        Command::Doctor { json } => doctor::run(json, context, output),
+        Command::Doctor(args) => doctor::run(&args, context, output),
         Command::Session(command) => session::run(&command, context, output),
         Command::Schema { name } => schema::run(name, output),
         Command::Completions { shell } => completions::run(shell, output),

@@ -82,6 +82,13 @@ fn doctor_judges_the_machine_and_the_repository() {
     assert!(without.code == Some(2) && laptop.contains("no model is configured"), "{without:?}");
     let with = run(&stage);
     assert_eq!((with.code, &with.json()["laptop"]), (Some(0), &Value::Array(Vec::new())));
+    let code = |place: &str| {
+        let keys = [("LOCUM_MODEL", "gpt-4.1"), ("OPENAI_API_KEY", "k")];
+        let words = ["doctor", "--for", place];
+        stage.locum(&words).envs(keys).output().unwrap().status.code()
+    };
+    let codes = ["laptop", "action", "both"].map(code);
+    assert_eq!(codes, [Some(0), Some(2), Some(2)], "it exits by what is asked for");
     let action = with.json()["action"].to_string();
     for part in ["has no `.locum/policy.yml`", "no workflow that uses Locum: `locum init`"] {
         assert!(action.contains(part), "{part}: {action}");
