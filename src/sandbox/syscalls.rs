@@ -45,6 +45,14 @@ pub(crate) enum ProcessVisibility {
 const SHARED_MEMORY: &[i64] =
     &[libc::SYS_shmget, libc::SYS_semget, libc::SYS_msgget, libc::SYS_mq_open];
 
+/// `kexec_file_load`, which `libc` does not name for musl on ARM64.
+/// Source: Linux, `include/uapi/asm-generic/unistd.h`.
+#[cfg(all(target_arch = "aarch64", target_env = "musl"))]
+const KEXEC_FILE_LOAD: libc::c_long = 294;
+/// `kexec_file_load`.
+#[cfg(not(all(target_arch = "aarch64", target_env = "musl")))]
+const KEXEC_FILE_LOAD: libc::c_long = libc::SYS_kexec_file_load;
+
 /// System calls that are refused whatever their arguments are.
 const REFUSED: &[i64] = &[
     // Other processes.
@@ -84,7 +92,7 @@ const REFUSED: &[i64] = &[
     libc::SYS_lookup_dcookie,
     // The machine itself.
     libc::SYS_kexec_load,
-    libc::SYS_kexec_file_load,
+    KEXEC_FILE_LOAD,
     libc::SYS_init_module,
     libc::SYS_finit_module,
     libc::SYS_delete_module,
