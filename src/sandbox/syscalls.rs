@@ -45,6 +45,10 @@ pub(crate) enum ProcessVisibility {
 const SHARED_MEMORY: &[i64] =
     &[libc::SYS_shmget, libc::SYS_semget, libc::SYS_msgget, libc::SYS_mq_open];
 
+/// The number of that limit, which C libraries have as different types.
+/// Source: Linux, `include/uapi/asm-generic/resource.h`.
+const RLIMIT_RTTIME: i32 = 15;
+
 /// `kexec_file_load`, which `libc` does not name for musl on ARM64.
 /// Source: Linux, `include/uapi/asm-generic/unistd.h`.
 #[cfg(all(target_arch = "aarch64", target_env = "musl"))]
@@ -338,7 +342,7 @@ fn limits_of_others() -> Result<BTreeMap<i64, Vec<SeccompRule>>, seccompiler::Er
     let sets = || -> Result<SeccompCondition, seccompiler::Error> {
         Ok(SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?)
     };
-    let mark = i32::try_from(libc::RLIMIT_RTTIME).unwrap_or(15);
+    let mark = RLIMIT_RTTIME;
     let limits = vec![
         SeccompRule::new(vec![when(0, SeccompCmpOp::Ne, 0)?, sets()?])?,
         SeccompRule::new(vec![when(1, SeccompCmpOp::Eq, word(mark))?, sets()?])?,
