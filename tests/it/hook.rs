@@ -117,6 +117,16 @@ fn each_agent_gets_the_decision_of_the_policy_in_its_own_words() {
         "Locum's policy: edit(src/api/b.rs): a person looks (.locum/policy.yml:5 edit(src/api/**))"
     );
     assert_eq!(stage.read("checkout/src/a.rs"), "one\n", "nothing is done");
+    // Links count by where they lead.
+    std::fs::create_dir(stage.path("outside")).unwrap();
+    std::os::unix::fs::symlink(stage.path("outside"), stage.path("checkout/src/out")).unwrap();
+    std::os::unix::fs::symlink("nowhere", stage.path("checkout/src/dangling")).unwrap();
+    for path in ["src/out/x", "src/out", "src/dangling"] {
+        let arguments = json!({ "file_path": path, "content": "x" });
+        assert_eq!(decision(&stage, "claude", "Write", &arguments).0, "deny", "{path}");
+    }
+    let new = json!({ "file_path": "src/new/deep/x.rs", "content": "x" });
+    assert_eq!(decision(&stage, "claude", "Write", &new).0, "allow");
 }
 
 #[test]

@@ -13,7 +13,6 @@ use serde_json::{Value, json};
 
 use crate::cli::hook::{HookAnswer, inside, mcp, text};
 use locum_base::chat::ToolCall;
-use locum_base::path::RepoPath;
 use locum_policy::intent::Intent;
 use locum_policy::verdict::Decision;
 
@@ -176,18 +175,6 @@ impl HookedCall {
                 None => return Question::Outside(path.clone()),
             }
         }
-        let of_notebook = |intent: fn(RepoPath) -> Intent| {
-            let path = text(&arguments, &["notebook_path"])?;
-            RepoPath::parse(path).ok().map(intent)
-        };
-        let intent = match self.tool.as_str() {
-            "NotebookEdit" => of_notebook(Intent::Edit),
-            "NotebookRead" => of_notebook(Intent::Read),
-            _ => None,
-        };
-        if let Some(intent) = intent {
-            return Question::Intent(intent);
-        }
         // Codex' hooks have the patch as `command`.
         if self.tool == "apply_patch"
             && let Some(object) = arguments.as_object_mut()
@@ -195,19 +182,32 @@ impl HookedCall {
         {
             object.insert("patch".to_owned(), patch);
         }
-        let name = self.editor_command(&mut arguments).unwrap_or(&self.tool).to_owned();
+        let name = self.counterpart(&mut arguments).unwrap_or(&self.tool).to_owned();
         Question::Call(ToolCall { id: String::new(), name, arguments: arguments.to_string() })
     }
 
-    /// Copilot's `view`, `create` and `edit` are commands of one editor elsewhere.
-    fn editor_command(&self, arguments: &mut Value) -> Option<&'static str> {
+    /// Names the tool by which such a call goes on, where this one has no counterpart of its name:
+    /// Copilot's `view`, `create` and `edit` are commands of one editor elsewhere, and a change of a
+    /// notebook is one of its file.
+    fn counterpart(&self, arguments: &mut Value) -> Option<&'static str> {
+        let fields = arguments.as_object_mut()?;
         let command = match self.tool.as_str() {
             "view" => "view",
             "create" => "create",
             "edit" => "str_replace",
+            "NotebookEdit" | "NotebookRead" => {
+                let path = fields.remove("notebook_path").unwrap_or_default();
+                fields.clear();
+                fields.insert("path".to_owned(), path);
+                if self.tool == "NotebookRead" {
+                    return Some("Read");
+                }
+                fields.insert("content".to_owned(), json!(""));
+                return Some("Write");
+            }
             _ => return None,
         };
-        arguments.as_object_mut()?.insert("command".to_owned(), json!(command));
+        fields.insert("command".to_owned(), json!(command));
         Some("str_replace_based_edit_tool")
     }
 }

@@ -8,7 +8,7 @@ pub mod args;
 mod dialect;
 
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
@@ -152,20 +152,25 @@ fn explainer(
     Ok(Explainer::new(policy, from.usable_modes(output)?, workspace, facts, Vec::new()))
 }
 
-/// Returns a path of the checkout: `None` for one that leads out of it.
+/// Returns a path of the checkout: `None` for one that leads out of it, also through a link. What
+/// does not exist yet counts by the folder it would be in.
 pub(super) fn inside(path: &str, root: &Path, folder: &Path) -> Option<String> {
     let full = folder.join(path);
-    let mut plain = std::path::PathBuf::new();
+    let mut plain = PathBuf::new();
     for part in full.components() {
         match part {
-            std::path::Component::ParentDir => {
+            Component::ParentDir => {
                 plain.pop();
             }
-            std::path::Component::CurDir => {}
-            other => plain.push(other),
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(part),
         }
     }
-    let within = plain.strip_prefix(root).ok()?.to_str()?.to_owned();
+    let there = plain.ancestors().find(|place| place.symlink_metadata().is_ok())?;
+    let rest = plain.strip_prefix(there).ok()?;
+    // A link to nothing leads nowhere that could be judged.
+    let within = there.canonicalize().ok()?.join(rest);
+    let within = within.strip_prefix(root.canonicalize().ok()?).ok()?.to_str()?.to_owned();
     Some(if within.is_empty() { ".".to_owned() } else { within })
 }
 
