@@ -24,9 +24,13 @@ use locum_files::diagnostic::Diagnostic;
 use locum_models::resolve::{ModelFacts, resolve};
 use locum_policy::Policy;
 use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
+use locum_policy::starter::unheard::unheard_events;
 use locum_sandbox::half_visible;
 use locum_sandbox::level::{ProcessLimit, SandboxLevel};
 use locum_workspace::git_binary;
+
+/// Where workflows are.
+const WORKFLOWS: &str = ".github/workflows";
 
 /// What is weaker where commands get no namespaces.
 const WEAKER: [&str; 4] = [
@@ -149,15 +153,15 @@ fn action_problems(context: &CommandContext) -> Vec<String> {
         return vec!["this is not a git checkout with a commit".to_owned()];
     };
     let mut problems = Vec::new();
+    let mut policy = None;
     match repository_file(context, Some("HEAD")) {
-        Ok(Some(file)) => {
-            if parse(Some(&file)).is_err() {
-                problems.push(format!(
-                    "`{}` of the last commit has mistakes: `locum policy check --at HEAD` lists them",
-                    file.origin
-                ));
-            }
-        }
+        Ok(Some(file)) => match parse(Some(&file)) {
+            Ok(read) => policy = Some(read),
+            Err(_) => problems.push(format!(
+                "`{}` of the last commit has mistakes: `locum policy check --at HEAD` lists them",
+                file.origin
+            )),
+        },
         Ok(None) => problems.push(format!(
             "the last commit has no `{POLICY_FILE}`: `locum init` writes one, for you to commit"
         )),
@@ -168,7 +172,7 @@ fn action_problems(context: &CommandContext) -> Vec<String> {
     if let Err(error) = checks::read_all(&place.source()) {
         problems.extend(error.diagnostics.iter().map(Diagnostic::headline));
     }
-    let workflows = place.source().below(".github/workflows").unwrap_or_default();
+    let workflows = place.source().below(WORKFLOWS).unwrap_or_default();
     match workflows.iter().find(|(_, text)| text.contains("locum@")) {
         None => problems.push(
             "the last commit has no workflow that uses Locum: `locum init` writes one, for you to commit"
@@ -176,10 +180,17 @@ fn action_problems(context: &CommandContext) -> Vec<String> {
         ),
         Some((path, text)) if text.contains("locum@0000000") => {
             problems.push(format!(
-                "`{path}` holds a placeholder: name the Action's account and commit"
+                "`{WORKFLOWS}/{path}` holds a placeholder: name the Action's account and commit"
             ));
         }
-        Some(_) => {}
+        Some((path, text)) => problems.extend(policy.iter().flat_map(|policy| {
+            unheard_events(policy.settings(), text).into_iter().map(move |event| {
+                format!(
+                    "the policy lets `{event}` start something, but `{WORKFLOWS}/{path}` does not listen to \
+                     it: `locum init --update` adds it"
+                )
+            })
+        })),
     }
     problems
 }

@@ -16,6 +16,7 @@ mod owners;
 mod proof;
 pub mod scan;
 mod setup;
+pub mod unheard;
 pub mod workflow;
 mod workflow_events;
 

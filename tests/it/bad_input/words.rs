@@ -106,6 +106,30 @@ fn doctor_judges_the_machine_and_the_repository() {
     stage.write(file, &written);
     stage.commit("a pin");
     assert_eq!(run(&stage).json()["action"], Value::Array(Vec::new()));
+    stage.write(file, &written.replace("  issue_comment:", "  push:"));
+    stage.commit("a workflow that hears less");
+    let action = run(&stage).json()["action"].to_string();
+    assert!(action.contains("`issue_comment` start something, but `.github/"), "{action}");
+}
+
+#[test]
+fn doctor_asks_the_model_where_it_is_told_to() {
+    let stage = Stage::with(&[("README.md", "# It\n")]);
+    let reply = "version: 1\ntasks: [{ turns: [{ say: ready }] }]\n";
+    let config = "models:\n  profiles:\n    fixed: { provider: scripted, model: script.yml }\n    \
+                  gone: { provider: openai, model: m, base_url: 'http://127.0.0.1:1/v1' }\n  \
+                  pointers: { main: fixed }\n";
+    stage.write("checkout/script.yml", reply);
+    stage.write("checkout/.locum/config.yml", config);
+    stage.commit("a model");
+    let answers = stage.run(&["doctor", "--probe", "--json"]);
+    assert_eq!(answers.code, Some(0), "{answers:?}");
+    assert!(answers.json()["probe"]["problem"].is_null(), "{answers:?}");
+    stage.write("checkout/.locum/config.yml", &config.replace("main: fixed", "main: gone"));
+    stage.commit("a model that is out of reach");
+    let silent = stage.run(&["doctor", "--probe", "--json"]);
+    let laptop = silent.json()["laptop"].to_string();
+    assert!(silent.code == Some(2) && laptop.contains("127.0.0.1:1"), "{silent:?}");
 }
 
 #[test]
