@@ -445,7 +445,8 @@ fn class_script_injection_into_a_workflow() {
 fn class_supply_chain() {
     for (file, text) in workflow_files() {
         for (number, line) in text.lines().enumerate() {
-            let Some((_, used)) = line.split_once("uses:") else { continue };
+            let line = line.trim_start().trim_start_matches("- ");
+            let Some(used) = line.strip_prefix("uses:") else { continue };
             let used = used.split('#').next().unwrap().trim();
             let pinned = used.rsplit_once('@').is_some_and(|(_, at)| {
                 at.len() == 40 && at.bytes().all(|byte| byte.is_ascii_hexdigit())
