@@ -1,14 +1,15 @@
 #!/bin/sh
-# Gets the program of the release that this folder is: downloads it and takes it only if its SHA-256 is the one in
-# `config/release.txt`. So whoever pins the commit of this folder pins the program. The release writes that file; it
-# counts only for the very sources the program was built from.
+# Gets the program of the release that this folder is: downloads it and takes it only if its SHA-256
+# is the one in `config/release.txt`. So whoever pins the commit of this folder pins the program.
+# The release writes that file; it counts only for the very sources the program was built from.
 #
 # Usage: download.sh FOLDER PROGRAM [MIRROR]
 #   FOLDER   of Locum's sources
 #   PROGRAM  is written there
 #   MIRROR   the address of a folder with the files of the release, in place of GitHub's
 # A downloaded file is kept in $RUNNER_TOOL_CACHE, if set, and checked again whenever it is used.
-# Exits with 3 when these sources or this platform have no released program, and with 1 when it cannot be had.
+# Exits with 3 when these sources or this platform have no released program, and with 1 when it
+# cannot be had.
 set -eu
 
 folder=$1 program=$2 mirror=${3:-}
@@ -46,16 +47,20 @@ is_right() { [ -f "$1" ] && [ "$(sum "$1")" = "$expected" ]; }
 mkdir -p -- "$(dirname -- "$program")"
 kept=${RUNNER_TOOL_CACHE:+$RUNNER_TOOL_CACHE/locum/$file}
 packed=$program.gz
-if [ -n "$kept" ] && is_right "$kept"; then
-    packed=$kept
+# A copy is checked and unpacked: nobody changes it in between.
+if [ -n "$kept" ] && cp -- "$kept" "$packed" 2>/dev/null && is_right "$packed"; then
     echo "Locum $version for $target: kept from an earlier job."
 else
     address=${mirror:-https://github.com/$repository/releases/download/v$version}
-    command -v curl >/dev/null || fail "curl is not installed, so $file cannot be downloaded. Set the input binary to build."
-    curl --fail --silent --show-error --location --retry 3 --max-time 300 --output "$packed" "${address%/}/$file" ||
-        fail "$file cannot be downloaded from $address. Set the input mirror to a folder that has it, or binary to build."
+    command -v curl >/dev/null ||
+        fail "curl is not installed, so $file cannot be downloaded. Set the input binary to build."
+    curl --fail --silent --show-error --location --retry 3 --max-time 300 \
+        --output "$packed" "${address%/}/$file" ||
+        fail "$file cannot be downloaded from $address. Set the input mirror to a folder that has it,\
+ or binary to build."
     is_right "$packed" ||
-        fail "$file from $address has the SHA-256 $(sum "$packed"), not $expected as in config/release.txt. It is not used."
+        fail "$file from $address has the SHA-256 $(sum "$packed"), not $expected as in\
+ config/release.txt. It is not used."
     echo "Locum $version for $target: downloaded from $address."
     if [ -n "$kept" ] && mkdir -p -- "${kept%/*}" 2>/dev/null; then
         cp -- "$packed" "$kept.$$" && mv -- "$kept.$$" "$kept" || rm -f -- "$kept.$$"

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs Locum from its release: downloads the archive for this machine, takes it only if its SHA-256 is the one below,
-# and puts the program into a folder. The release fills in its repository, version and checksums.
+# Installs Locum from its release: downloads the archive for this machine, takes it only if its
+# SHA-256 is the one below, and puts the program into a folder. The release fills in its repository,
+# version and checksums.
 #
 # Usage: install.sh [--dir DIR] [--mirror URL]
 #   --dir DIR      the folder for the program; default: ~/.local/bin

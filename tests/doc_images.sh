@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The pictures of the documents, in `docs/images`: diagrams from their Mermaid source, and a terminal
-# and a comment from a real run of `locum demo`. The book and GitHub then show the same. Look at the
-# pictures before you commit them.
+# The pictures of the documents, in `docs/images`: diagrams from their Mermaid source, and a
+# terminal and a comment from a real run of `locum demo`. The book and GitHub then show the same.
+# Look at the pictures before you commit them.
 #
 #   tests/doc_images.sh [diagrams|terminal|comment]...    all of them without a name
 #
-# Needs cargo, node, npm with its registry, and chromium with fonts that have emoji (Debian: chromium
-# fonts-noto-color-emoji fonts-dejavu). What npm installs stays in ${TMPDIR:-/var/tmp}. LOCUM names
-# another program than target/release/locum, which is built otherwise.
+# Needs cargo, node, npm with its registry, and chromium with fonts that have emoji (Debian:
+# chromium fonts-noto-color-emoji fonts-dejavu). What npm installs stays in ${TMPDIR:-/var/tmp}.
+# LOCUM names another program than target/release/locum, which is built otherwise.
 set -eu
 root=$(realpath "$(dirname "$0")/..")
 for tool in node npm chromium; do

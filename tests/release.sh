@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# A release, from its sources to its first answer: made on this machine by .ci/release, served from a folder on 127.0.0.1, installed by
-# its install script into an empty home, and used as the Action in a workflow.
+# A release, from its sources to its first answer: made on this machine by .ci/release, served from
+# a folder on 127.0.0.1, installed by its install script into an empty home, and used as the Action
+# in a workflow.
 #
 #   tests/release.sh [DIR]    DIR takes what is built and installed and stays; without it, a temporary folder that is removed
 #
-# Needs what tests/emulator.sh needs, a C compiler for musl (Debian: musl-tools) and `rustup target add x86_64-unknown-linux-musl`.
-# Builds two programs of the profile `dist`: many minutes. Ends with 1 when something is not as it must be.
+# Needs what tests/emulator.sh needs, a C compiler for musl (Debian: musl-tools) and `rustup target
+# add x86_64-unknown-linux-musl`. Builds two programs of the profile `dist`: many minutes. Ends with
+# 1 when something is not as it must be.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Shows what `locum init` makes of checkouts: language, success command, whether the policy is clean, and whether the
-# success command passes in the sandbox, or what init says that it needs.
+# Shows what `locum init` makes of checkouts: language, success command, whether the policy is
+# clean, and whether the success command passes in the sandbox, or what init says that it needs.
 #
 #   tests/starters.sh CHECKOUT...    LOCUM=path uses that program in place of `cargo build`
 #
-# A checkout is a clone, or a bare git directory, of which a copy is made. Each is worked on in a temporary folder and
-# left as it is. The commands that init names for dependencies are run first, with a network, as the steps of the
-# workflow run them; INSTALL=no leaves that out. Needs git, and whatever the checkouts are built with.
+# A checkout is a clone, or a bare git directory, of which a copy is made. Each is worked on in a
+# temporary folder and left as it is. The commands that init names for dependencies are run first,
+# with a network, as the steps of the workflow run them; INSTALL=no leaves that out. Needs git, and
+# whatever the checkouts are built with.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
