@@ -28,8 +28,8 @@ pub struct InitArgs {
     pub model: Option<String>,
     /// Let the workflow use this commit of Locum's repository, OWNER/NAME@COMMIT.
     ///
-    /// Default: the Action of the release that this program is of, else that of the workflow that is
-    /// there.
+    /// Default: the Action of the release that this program is of, else that of the workflow that
+    /// is there.
     #[arg(long, value_name = "ACTION")]
     pub action: Option<ActionReference>,
     /// Let these people start runs. Default: maintainer.
@@ -54,7 +54,7 @@ pub struct InitArgs {
     ///
     /// Its branch is `locum/init`; another call brings it up to date. Reads the token in
     /// GITHUB_TOKEN or GH_TOKEN, and the repository in GITHUB_REPOSITORY or the remote `origin`.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["update", "check"])]
     pub pull_request: bool,
     /// Take what is proposed, without questions.
     #[arg(long, short = 'y')]

@@ -6,6 +6,8 @@
 //! passes, or what it lacks and what to do. No model is asked, and nothing that a command writes
 //! stays.
 
+use std::path::Path;
+
 use crate::cli::CommandContext;
 use crate::cli::live_run::{LiveOutput, RunDisplay};
 use crate::cli::local_run::{self, LocalRun, LocalSession};
@@ -21,11 +23,13 @@ use crate::run::trusted::POLICY_FILE;
 use locum_agent::session::outcome::{CheckReport, Outcome};
 use locum_policy::Policy;
 use locum_sandbox::level::SandboxLevel;
+use locum_workspace::Workspace;
 use locum_workspace::worktree::remove_worktree;
 
 /// The one reply of the model's place: it says that it is done, whereupon the checks run.
-const SCRIPT: &str = "version: 1\nname: init\ntasks:\n  - turns:\n      - calls:\n          - tool: \
-                      attempt_completion\n            args: { result: Nothing is changed. }\n";
+const SCRIPT: &str = "version: 1\nname: init\ntasks:\n  - turns:\n      - calls:\n          - \
+                      tool: attempt_completion\n            args: { result: Nothing is changed. \
+                      }\n";
 
 /// Runs the checks and says how they end.
 ///
@@ -125,11 +129,25 @@ fn carry_out(
         )
     };
     let worktree = local_run::own_worktree(&checkout, &request, &sessions)?;
-    let workspace = local_run::open(&worktree)?;
+    let outcome = carry_out_in(&worktree, request, (&checkout, &sessions), context, output);
+    if let Some(folder) = worktree.parent() {
+        remove_worktree(folder).map_err(RunError::internal)?;
+    }
+    outcome
+}
+
+fn carry_out_in(
+    worktree: &Path,
+    request: RunRequest,
+    (checkout, sessions): (&Workspace, &Path),
+    context: &CommandContext,
+    output: &mut Output,
+) -> Result<Outcome, RunError> {
+    let workspace = local_run::open(worktree)?;
     let run = local_run::prepare(&request, &workspace, context)?;
-    let folder = execute::folder_of(&sessions, &run.plan.session);
+    let folder = execute::folder_of(sessions, &run.plan.session);
     let local = LocalRun {
-        folder: worktree.clone(),
+        folder: worktree.to_owned(),
         stands_for: Some(checkout.checkout.root().to_owned()),
         base_revision: None,
         postings: None,
@@ -143,11 +161,7 @@ fn carry_out(
         beginning: SessionOrigin::Fresh,
         show: RunDisplay { format: OutputFormat::Text, live: LiveOutput::Off },
     };
-    let ended = local_run::carry_out(session, context, output)?;
-    if let Some(folder) = worktree.parent() {
-        remove_worktree(folder).map_err(RunError::internal)?;
-    }
-    Ok(ended.outcome)
+    Ok(local_run::carry_out(session, context, output)?.outcome)
 }
 
 /// Returns what to do about a check that fails.
@@ -156,7 +170,8 @@ fn cure(report: &CheckReport, failure: &CheckFailure, installs: &[String]) -> St
     let before = |what: &str| {
         if installs.is_empty() {
             format!(
-                "{what} before, in steps of the workflow before Locum's, and try again with `locum init --check`"
+                "{what} before, in steps of the workflow before Locum's, and try again with `locum \
+                 init --check`"
             )
         } else {
             format!(

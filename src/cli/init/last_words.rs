@@ -19,8 +19,8 @@ pub(super) fn ignored(repo: &Repo, paths: &[&str], output: &mut Output) {
     let lines = lines_to_keep(repo, paths, gitconfig_excludes_path());
     if !lines.is_empty() {
         output.talk(format_args!(
-            "note: git ignores what was written, so a commit would leave it out.\n  hint: add to the \
-             end of `.gitignore`:\n    {}",
+            "note: git ignores what was written, so a commit would leave it out.\n  hint: add to \
+             the end of `.gitignore`:\n    {}",
             lines.join("\n    ")
         ));
     }
@@ -56,8 +56,8 @@ pub(super) fn next_steps(plan: &InitPlan) -> Result<String, RunError> {
     ];
     if settings.publish.allow.contains(&PublicationKind::PullRequest) {
         steps.push(
-            "At GitHub, Settings > Actions > General > Workflow permissions: turn on \"Allow GitHub \
-             Actions to create and approve pull requests\"."
+            "At GitHub, Settings > Actions > General > Workflow permissions: turn on \"Allow \
+             GitHub Actions to create and approve pull requests\"."
                 .to_owned(),
         );
     }

@@ -1,7 +1,7 @@
 //! `InitPlan`: every file that `locum init` is about, with its text and what becomes of it.
 //!
 //! In: flags and answers, the repository as it is. Out: texts. Nothing is written. What an earlier
-//! `locum init` was told holds until a flag says otherwise.
+//! `locum init` was given holds until a flag says otherwise.
 
 use crate::cli::init::args::InitArgs;
 use crate::cli::init::files::WORKFLOW_FILE;
