@@ -49,7 +49,7 @@ pub const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "locum modes",
         &[
             ("locum modes list", "see every mode and the file that it comes from"),
-            ("locum modes show code --prompt", "read what a model is told in a mode"),
+            ("locum modes show code --prompt", "read what a model is sent in a mode"),
             ("locum modes validate .roomodes", "check a file"),
         ],
     ),

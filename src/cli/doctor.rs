@@ -1,5 +1,5 @@
 //! `locum doctor`: what this machine gives a run: the sandbox, git, a model with its key, a place
-//! for sessions. It uses no network, unless it is told to ask the model.
+//! for sessions. It uses no network, unless a flag asks the model.
 
 use std::path::Path;
 
@@ -186,8 +186,8 @@ fn action_problems(context: &CommandContext) -> Vec<String> {
         Some((path, text)) => problems.extend(policy.iter().flat_map(|policy| {
             unheard_events(policy.settings(), text).into_iter().map(move |event| {
                 format!(
-                    "the policy lets `{event}` start something, but `{WORKFLOWS}/{path}` does not listen to \
-                     it: `locum init --update` adds it"
+                    "the policy lets `{event}` start something, but `{WORKFLOWS}/{path}` does not \
+                     listen to it: `locum init --update` adds it"
                 )
             })
         })),
@@ -210,7 +210,10 @@ fn missing_programs(policy: &Policy, context: &CommandContext) -> (Vec<String>, 
         let program = command.split_whitespace().next()?;
         let own = program.contains(['/', '=', '$', '(']);
         (!own && is_missing(program)).then(|| {
-            format!("the success command `{command}` cannot run: `{program}` is not installed; install it")
+            format!(
+                "the success command `{command}` cannot run: `{program}` is not installed; install \
+                 it"
+            )
         })
     });
     (allowed, checks.collect())

@@ -1,4 +1,5 @@
-//! `locum man`: the manual page of the program on stdout, or the pages of every command in a folder.
+//! `locum man`: the manual page of the program on stdout, or the pages of every command in a
+//! folder.
 
 use std::path::Path;
 

@@ -1,9 +1,9 @@
 //! `locum session resume`: resumes a session that was killed or stopped, or has been decided on,
 //! from its journal alone.
 //!
-//! The user at the command line may raise every limit, also those of the policy's `budget`: a person
-//! looks at what the run did so far and decides that it is worth more. In Actions nobody looks, so
-//! the policy's limits hold there.
+//! The user at the command line may raise every limit, also those of the policy's `budget`: a
+//! person looks at what the run did so far and decides that it is worth more. In Actions nobody
+//! looks, so the policy's limits hold there.
 
 use std::path::Path;
 

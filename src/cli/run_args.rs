@@ -65,20 +65,24 @@ pub struct RunOptions {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub policy: Option<PathBuf>,
     /// Play the fixed replies of this script instead of asking a model.
-    #[arg(help_heading = "Models", long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "model")]
+    #[arg(help_heading = "Models", long, conflicts_with = "model")]
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub script: Option<PathBuf>,
     /// Append every model reply to this cassette for a later replay.
     ///
     /// The cassette holds no secrets.
-    #[arg(help_heading = "Models", long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(help_heading = "Models", long)]
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub record: Option<PathBuf>,
     /// Replay this cassette instead of asking a model.
     ///
     /// A request that differs from the recorded one fails the run.
-    #[arg(help_heading = "Models", long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with_all = ["model", "script"])]
+    #[arg(help_heading = "Models", long, conflicts_with_all = ["model", "script"])]
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub replay: Option<PathBuf>,
     /// Tolerate differences from the recording in these fields of a request.
-    #[arg(help_heading = "Models", long, value_name = "FIELD", value_delimiter = ',', requires = "replay", value_parser = one_of(REPLAY_FIELDS))]
+    #[arg(help_heading = "Models", long, requires = "replay")]
+    #[arg(value_name = "FIELD", value_delimiter = ',', value_parser = one_of(REPLAY_FIELDS))]
     pub replay_tolerate: Vec<RequestField>,
     /// Print what would run and under which limits, without running it.
     #[arg(long)]
@@ -98,10 +102,12 @@ pub struct RunOptions {
     /// Write results of `--publish local` to this folder.
     ///
     /// Default: `postings` in the session's folder.
-    #[arg(help_heading = "Results", long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    #[arg(help_heading = "Results", long)]
+    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub publish_dir: Option<PathBuf>,
     /// Write what the run found to this file, as SARIF 2.1.0 for code scanning.
-    #[arg(help_heading = "Results", long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    #[arg(help_heading = "Results", long)]
+    #[arg(value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub sarif: Option<PathBuf>,
     /// Stop after this many model replies.
     #[arg(help_heading = "Limits", long, value_name = "N", allow_negative_numbers = true)]
@@ -132,7 +138,8 @@ pub struct RunOptions {
     #[arg(help_heading = "Limits", long, value_name = "N")]
     pub max_diff_lines: Option<u32>,
     /// Keep sessions below this folder.
-    #[arg(help_heading = "Results", long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    #[arg(help_heading = "Results", long)]
+    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
     /// Set the format of the result on stdout.
     #[arg(help_heading = "Results", long, value_name = "FORMAT", default_value = "text")]

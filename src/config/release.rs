@@ -14,9 +14,9 @@ pub struct Release {
     pub commit: &'static str,
     /// Its date, as `YYYY-MM-DD`.
     pub date: &'static str,
-    /// The commit of the Action that downloads this version's program: a child of `commit` that adds
-    /// only the checksums. The program that the Action downloads does not know it, since its own
-    /// checksum is in there.
+    /// The commit of the Action that downloads this version's program: a child of `commit` that
+    /// adds only the checksums. The program that the Action downloads does not know it, since its
+    /// own checksum is in there.
     pub action: Option<&'static str>,
 }
 

@@ -61,8 +61,8 @@ pub async fn run_and_publish<'a>(
     Ok((outcome, Some(published)))
 }
 
-/// Leaves a session whose outcome is settled: its journal ends with that outcome, its trace is sent,
-/// its layers are gone.
+/// Leaves a session whose outcome is settled: its journal ends with that outcome, its trace is
+/// sent, its layers are gone.
 ///
 /// # Errors
 /// When something of its layers cannot be removed.

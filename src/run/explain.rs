@@ -94,8 +94,8 @@ impl Explainer {
         }
     }
 
-    /// Says that somebody named the mode of the questions: then an intent needs a tool of that mode.
-    /// A default mode may have none and hand everything to sub-tasks in other modes.
+    /// Says that somebody named the mode of the questions: then an intent needs a tool of that
+    /// mode. A default mode may have none and hand everything to sub-tasks in other modes.
     pub fn in_named_mode(self) -> Self {
         Self { is_mode_named: true, ..self }
     }

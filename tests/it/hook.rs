@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::support::stage::{Ran, Stage};
 
-const POLICY: &str = "version: 1\nmodes: { default: code, allow: [code] }\nrules:\n  - allow: [\"read(**)\", \
-                      \"edit(src/**)\", \"command(git status:*)\", \"mcp(time/now)\"]\n  - hold: \
+const POLICY: &str = "version: 1\nmodes: { default: code, allow: [code] }\nrules:\n  - allow: \
+                      [\"read(**)\", \"edit(src/**)\", \"command(git status:*)\", \"mcp(time/now)\"]\n  - hold: \
                       \"edit(src/api/**)\"\n    reason: a person looks\n";
 
 fn stage() -> Stage {
@@ -28,9 +28,15 @@ fn ask(stage: &Stage, words: &[&str], question: &str) -> Ran {
 fn decision(stage: &Stage, agent: &str, tool: &str, arguments: &Value) -> (String, String) {
     let folder = stage.path("checkout");
     let question = if agent == "copilot" {
-        json!({ "timestamp": 1, "cwd": folder, "toolName": tool, "toolArgs": arguments.to_string() })
+        let arguments = arguments.to_string();
+        json!({ "timestamp": 1, "cwd": folder, "toolName": tool, "toolArgs": arguments })
     } else {
-        json!({ "hook_event_name": "PreToolUse", "cwd": folder, "tool_name": tool, "tool_input": arguments })
+        json!({
+            "hook_event_name": "PreToolUse",
+            "cwd": folder,
+            "tool_name": tool,
+            "tool_input": arguments,
+        })
     };
     let ran = ask(stage, &[agent], &question.to_string());
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -51,7 +57,10 @@ fn each_agent_gets_the_decision_of_the_policy_in_its_own_words() {
     let stage = stage();
     let within = stage.path("checkout/src/a.rs").display().to_string();
     let held = json!({ "file_path": "src/api/b.rs", "old_string": "x", "new_string": "y" });
-    let patch = |path: &str| json!({ "command": format!("*** Begin Patch\n*** Update File: {path}\n@@\n-one\n+two\n*** End Patch\n") });
+    let patch = |path: &str| {
+        let change = format!("*** Update File: {path}\n@@\n-one\n+two\n");
+        json!({ "command": format!("*** Begin Patch\n{change}*** End Patch\n") })
+    };
     for (agent, tool, arguments, expected) in [
         ("claude", "Read", json!({ "file_path": within }), "allow"),
         ("claude", "Read", json!({ "file_path": "/etc/passwd" }), "deny"),

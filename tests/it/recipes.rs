@@ -1,5 +1,5 @@
-//! Each folder of `docs/recipes` does what its page says: the policy is clean, its event starts what
-//! it should for whom it should, its job loads, and its script plays under the policy.
+//! Each folder of `docs/recipes` does what its page says: the policy is clean, its event starts
+//! what it should for whom it should, its job loads, and its script plays under the policy.
 
 use crate::docs::root;
 use crate::support::stage::{Ran, Stage};
@@ -18,8 +18,8 @@ struct Case {
     not_for: Other,
     /// In the workflow that `locum init` writes for it.
     listens: &'static [&'static str],
-    /// The command that plays the script, its exit code, and the number of refused calls. There is no crate here, so
-    /// that the check of one recipe fails.
+    /// The command that plays the script, its exit code, and the number of refused calls. There is
+    /// no crate here, so that the check of one recipe fails.
     played: (&'static [&'static str], i32, usize),
 }
 

@@ -1,7 +1,7 @@
 //! `LiveStatus`: what stands below the lines of a run on a terminal, while it is at work.
 //!
-//! In: each event as it happens, the time, and the latest output of commands. Out: a few lines: what
-//! runs and for how long, the end of its output, the checklist, what was spent. No colours, no
+//! In: each event as it happens, the time, and the latest output of commands. Out: a few lines:
+//! what runs and for how long, the end of its output, the checklist, what was spent. No colours, no
 //! control characters, no line wider than the terminal.
 
 use jiff::Timestamp;

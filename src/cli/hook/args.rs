@@ -22,7 +22,8 @@ pub struct HookArgs {
     /// Use this policy file instead of the repository's.
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub policy: Option<PathBuf>,
-    /// Let the rules of this mode count. Default: code where the policy allows it, else its default.
+    /// Let the rules of this mode count. Default: code where the policy allows it, else its
+    /// default.
     #[arg(long, value_name = "SLUG")]
     pub mode: Option<String>,
     /// Print the settings that make the agent ask, and read nothing.

@@ -84,18 +84,16 @@ impl HookAgent {
     /// Returns the settings that make the agent ask, to be pasted into the file that is named.
     pub(super) fn settings(self) -> String {
         let (file, settings) = match self {
-            Self::Claude => (
-                ".claude/settings.json",
-                json!({ "hooks": { "PreToolUse": [{ "matcher": "*", "hooks": [{ "type": "command", "command": "locum hook claude" }] }] } }),
-            ),
-            Self::Codex => (
-                ".codex/hooks.json",
-                json!({ "hooks": { "PreToolUse": [{ "matcher": "Bash|apply_patch|mcp__.*", "hooks": [{ "type": "command", "command": "locum hook codex" }] }] } }),
-            ),
-            Self::Copilot => (
-                ".github/hooks/locum.json",
-                json!({ "version": 1, "hooks": { "preToolUse": [{ "type": "command", "bash": "locum hook copilot", "timeoutSec": 30 }] } }),
-            ),
+            Self::Claude => (".claude/settings.json", matched("*", "locum hook claude")),
+            Self::Codex => {
+                (".codex/hooks.json", matched("Bash|apply_patch|mcp__.*", "locum hook codex"))
+            }
+            Self::Copilot => {
+                let command = "locum hook copilot";
+                let hook = json!({ "type": "command", "bash": command, "timeoutSec": 30 });
+                let settings = json!({ "version": 1, "hooks": { "preToolUse": [hook] } });
+                (".github/hooks/locum.json", settings)
+            }
         };
         format!("{file}:\n{settings:#}")
     }
@@ -152,8 +150,18 @@ impl HookAgent {
     }
 }
 
+/// Claude Code's settings, and Codex': a command for the tools that match.
+fn matched(matcher: &str, command: &str) -> Value {
+    let hook = json!({ "type": "command", "command": command });
+    json!({ "hooks": { "PreToolUse": [{ "matcher": matcher, "hooks": [hook] }] } })
+}
+
 fn pre_tool_use(word: &str, why: &str) -> String {
-    let decision = json!({ "hookEventName": "PreToolUse", "permissionDecision": word, "permissionDecisionReason": said(why) });
+    let decision = json!({
+        "hookEventName": "PreToolUse",
+        "permissionDecision": word,
+        "permissionDecisionReason": said(why),
+    });
     json!({ "hookSpecificOutput": decision }).to_string()
 }
 
@@ -187,8 +195,8 @@ impl HookedCall {
     }
 
     /// Names the tool by which such a call goes on, where this one has no counterpart of its name:
-    /// Copilot's `view`, `create` and `edit` are commands of one editor elsewhere, and a change of a
-    /// notebook is one of its file.
+    /// Copilot's `view`, `create` and `edit` are commands of one editor elsewhere, and a change of
+    /// a notebook is one of its file.
     fn counterpart(&self, arguments: &mut Value) -> Option<&'static str> {
         let fields = arguments.as_object_mut()?;
         let command = match self.tool.as_str() {

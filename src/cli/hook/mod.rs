@@ -1,8 +1,8 @@
 //! `locum hook`: the policy answers another agent's question whether a tool call may run.
 //!
 //! In: what that agent writes to its hooks before a call, on standard input. Out: allow, ask or
-//! deny in its own JSON, with the rule and its line. Nothing runs. What cannot be read, and a policy
-//! with mistakes, never allow.
+//! deny in its own JSON, with the rule and its line. Nothing runs. What cannot be read, and a
+//! policy with mistakes, never allow.
 
 pub mod args;
 mod dialect;

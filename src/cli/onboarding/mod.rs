@@ -97,9 +97,9 @@ pub(super) fn open(
 }
 
 fn refused(error: &ForgeError) -> RunError {
-    let told = RunError::usage("--pull-request", error.to_string());
+    let failed = RunError::usage("--pull-request", error.to_string());
     match error {
-        ForgeError::Forbidden { .. } | ForgeError::NotFound { .. } => told.hint(
+        ForgeError::Forbidden { .. } | ForgeError::NotFound { .. } => failed.hint(
             "the token has to be allowed to write contents, pull requests and workflows of this \
              repository; tokens of `gh` need the scope `workflow`: `gh auth refresh --scopes \
              workflow`",
@@ -107,7 +107,7 @@ fn refused(error: &ForgeError) -> RunError {
         ForgeError::RateLimited { .. }
         | ForgeError::Unavailable { .. }
         | ForgeError::Conflict { .. }
-        | ForgeError::Failed { .. } => told,
+        | ForgeError::Failed { .. } => failed,
     }
 }
 

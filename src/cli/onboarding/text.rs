@@ -32,9 +32,9 @@ impl OnboardingText<'_> {
     /// Writes the text.
     pub(super) fn render(&self) -> String {
         let mut text = String::from(
-            "This pull request lets Locum, a coding agent without a person at its side, work in this \
-             repository. Nothing starts before it is merged. Delete the files to switch it off.\n\n\
-             It adds:\n\n",
+            "This pull request lets Locum, a coding agent without a person at its side, work in \
+             this repository. Nothing starts before it is merged. Delete the files to switch it \
+             off.\n\nIt adds:\n\n",
         );
         for (path, _) in self.plan.files {
             let _ = writeln!(text, "- {}", code(path));
@@ -55,7 +55,8 @@ impl OnboardingText<'_> {
         }
         text.push_str(
             "People of the last events, by what GitHub says they may do here. \"Could start\": a \
-             command in a comment.\n\n| who | permission | events | could start |\n|---|---|---|---|\n",
+             command in a comment.\n\n| who | permission | events | could start |\n\
+             |---|---|---|---|\n",
         );
         for (login, person) in &self.replay.people {
             let permission =
@@ -138,15 +139,16 @@ impl OnboardingText<'_> {
         let _ = match settings.spending_limits.daily.cost_usd {
             Some(day) => writeln!(
                 text,
-                "At most **${:.2} a month**: {day:.2} US dollars a day (`budget.daily.cost_usd`) on \
-                 31 days. One run takes at most {run:.2} (`budget.cost_usd`). Prices are those of \
-                 Locum's table of models; the minutes of the runners come on top.",
+                "At most **${:.2} a month**: {day:.2} US dollars a day (`budget.daily.cost_usd`) \
+                 on 31 days. One run takes at most {run:.2} (`budget.cost_usd`). Prices are those \
+                 of Locum's table of models; the minutes of the runners come on top.",
                 day * DAYS
             ),
             None => writeln!(
                 text,
-                "One run takes at most {run:.2} US dollars (`budget.cost_usd`). **No limit holds many \
-                 runs together**: `budget: {{ daily: {{ cost_usd: 10.00 }} }}` would, at {:.2} a month.",
+                "One run takes at most {run:.2} US dollars (`budget.cost_usd`). **No limit holds \
+                 many runs together**: `budget: {{ daily: {{ cost_usd: 10.00 }} }}` would, at \
+                 {:.2} a month.",
                 10.0 * DAYS
             ),
         };
@@ -195,8 +197,9 @@ mod tests {
 
     #[test]
     fn rights_are_read_with_their_reasons() {
-        let workflow = "    permissions:\n      contents: write # to push branches\n      issues: read\n\
-                        # to nothing\n      contents: write # to push branches\n      x: read # to see\n";
+        let workflow = "    permissions:\n      contents: write # to push branches\n      issues: \
+                        read\n# to nothing\n      contents: write # to push branches\n      x: \
+                        read # to see\n";
         assert_eq!(rights(workflow), [("contents: write", "push branches"), ("x: read", "see")]);
     }
 }

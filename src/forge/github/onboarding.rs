@@ -1,8 +1,9 @@
-//! The pull request that lets Locum start in a repository, and the events that lately happened there.
+//! The pull request that lets Locum start in a repository, and the events that lately happened
+//! there.
 //!
-//! In: files, a title and a text that a person asked for at the command line; no model and no policy
-//! had a part in it, so no permit is wanted. Out: one pull request, the same each time. Nothing but
-//! its own branch is written.
+//! In: files, a title and a text that a person asked for at the command line; no model and no
+//! policy had a part in it, so no permit is wanted. Out: one pull request, the same each time.
+//! Nothing but its own branch is written.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -106,8 +107,8 @@ impl GitHub {
     }
 
     /// Reads what happened in the repository lately, latest first: at most `limit` events (100 at
-    /// most), and of those the ones that are workflow events. GitHub lists public events of the last
-    /// 30 days. Source: <https://docs.github.com/en/rest/activity/events>
+    /// most), and of those the ones that are workflow events. GitHub lists public events of the
+    /// last 30 days. Source: <https://docs.github.com/en/rest/activity/events>
     ///
     /// # Errors
     /// When the forge refuses or fails.

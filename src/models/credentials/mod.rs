@@ -1,9 +1,9 @@
 //! Credentials that are no long-lived key: a job's own identity, exchanged for a token that lasts
 //! minutes.
 //!
-//! In: a provider, the address of its API, the environment. Out: a [`Credential`], or which variable
-//! is missing. Nothing is sent and no file is read here; [`live`] does that when a request needs a
-//! token, and asks for a new one before the old one expires.
+//! In: a provider, the address of its API, the environment. Out: a [`Credential`], or which
+//! variable is missing. Nothing is sent and no file is read here; [`live`] does that when a request
+//! needs a token, and asks for a new one before the old one expires.
 
 mod exchange;
 mod external_account;
@@ -21,8 +21,8 @@ use crate::profile::Provider;
 use crate::proxy::variable_value;
 use locum_base::secret::Secret;
 
-/// Where a job of GitHub Actions asks for its identity, and by which token. Both are there only with
-/// `permissions: id-token: write`. Source: docs.github.com, "OpenID Connect reference".
+/// Where a job of GitHub Actions asks for its identity, and by which token. Both are there only
+/// with `permissions: id-token: write`. Source: docs.github.com, "OpenID Connect reference".
 const ACTIONS_URL: &str = "ACTIONS_ID_TOKEN_REQUEST_URL";
 const ACTIONS_TOKEN: &str = "ACTIONS_ID_TOKEN_REQUEST_TOKEN";
 
@@ -62,8 +62,9 @@ pub(crate) enum SubjectToken {
 /// How a token endpoint is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Grant {
-    /// Anthropic's `jwt-bearer` grant. Source: platform.claude.com/docs/en/manage-claude/wif-reference
-    /// and the constants of github.com/anthropics/anthropic-sdk-python.
+    /// Anthropic's `jwt-bearer` grant. Source:
+    /// platform.claude.com/docs/en/manage-claude/wif-reference and the constants of
+    /// github.com/anthropics/anthropic-sdk-python.
     Anthropic {
         rule: String,
         organization: String,

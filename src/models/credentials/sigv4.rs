@@ -1,9 +1,9 @@
 //! AWS Signature Version 4 of one request.
 //!
 //! In: keys, a request, the time. Out: the headers that carry its signature. Our own code, checked
-//! against AWS's published test suite: the crate `aws-sigv4` brings the SDK's runtime types (a dozen
-//! crates) for these eighty lines. Source: docs.aws.amazon.com/IAM/latest/UserGuide,
-//! "Create a signed AWS API request".
+//! against AWS's published test suite: the crate `aws-sigv4` brings the SDK's runtime types (a
+//! dozen crates) for these eighty lines. Source: docs.aws.amazon.com/IAM/latest/UserGuide, "Create
+//! a signed AWS API request".
 
 use hmac::{Hmac, Mac as _};
 use jiff::Timestamp;
@@ -147,7 +147,8 @@ mod tests {
             assert_eq!(
                 authorization(&keys, "service", (method, &url, b""), &headers),
                 format!(
-                    "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, \
+                    "AWS4-HMAC-SHA256 \
+                     Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, \
                      SignedHeaders=host;x-amz-date, Signature={signature}"
                 ),
                 "{vector}"

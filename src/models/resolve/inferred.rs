@@ -1,5 +1,5 @@
-//! What follows from the only key there is, and from how a maker names its models, where nobody says
-//! which provider or model is meant.
+//! What follows from the only key there is, and from how a maker names its models, where nobody
+//! says which provider or model is meant.
 //!
 //! In: a name, the environment's keys. Out: a provider, a default model of the catalogue, or an
 //! error that says what to write. A prefix, a base URL or a profile's own key always wins.

@@ -214,7 +214,7 @@ fn names_what_is_missing() {
     for (case, words) in [
         (
             NOTHING,
-            "no model is configured; set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY in the environment;",
+            "no model is configured; set ANTHROPIC_API_KEY, GEMINI_API_KEY or OPENAI_API_KEY in",
         ),
         (ResolveCase { env: &[("LOCUM_MODEL", " ")], ..NOTHING }, "no model is configured"),
         (

@@ -80,8 +80,8 @@ fn event(headers: &[u8], payload: &[u8], events: &mut Vec<u8>) -> Result<(), Str
     Ok(())
 }
 
-/// Finds a header whose value is a text. A value of another type ends the search: what is looked for
-/// comes before.
+/// Finds a header whose value is a text. A value of another type ends the search: what is looked
+/// for comes before.
 fn text_header(mut rest: &[u8], name: &str) -> Option<String> {
     loop {
         let (length, after) = rest.split_first()?;

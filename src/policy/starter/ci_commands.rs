@@ -1,5 +1,5 @@
-//! The plain commands of a repository's own workflows, each once, for those who want to see what the
-//! policy decides about them.
+//! The plain commands of a repository's own workflows, each once, for those who want to see what
+//! the policy decides about them.
 
 use std::collections::BTreeSet;
 

@@ -68,8 +68,8 @@ mod tests {
 
     #[test]
     fn commands_stand_in_blocks_of_code() {
-        let text = "# Tests\n\nRun `make all`.\n\n```console\n$ npm install\n$ npm run spec # all\n```\n\nor\n\n    \
-                    pytest tests\n\nnpm test\n";
+        let text = "# Tests\n\nRun `make all`.\n\n```console\n$ npm install\n$ npm run spec # all\n```\n\n\
+                    or\n\n    pytest tests\n\nnpm test\n";
         let found: Vec<(u32, Vec<String>)> =
             blocks(text).into_iter().map(|step| (step.line, step.commands)).collect();
         let commands = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();

@@ -223,8 +223,9 @@ fn render(
         "\ncommands:\n  timeout: 10m\n  sandbox: required # tests run the repository's code: only \
          where the machine can hold it\n  contained: allow # any script may run where it has no way \
          out and what it writes is judged; elsewhere by its words\n  expansions: allow # there, \
-         variables, globs and loops around commands that are allowed\n  max_complexity: 1.0\n  network: off # what a build needs has to be there \
-         before\n\nbudget: { turns: 60, cost_usd: 2.00, minutes: 30, files: 30, diff_lines: 1500 }\n",
+         variables, globs and loops around commands that are allowed\n  max_complexity: 1.0\n  \
+         network: off # what a build needs has to be there before\n\nbudget: { turns: 60, \
+         cost_usd: 2.00, minutes: 30, files: 30, diff_lines: 1500 }\n",
     );
     if !choices.without_daily_limit {
         text.insert_str(text.len() - " }\n".len(), ", daily: { cost_usd: 10.00 }");
@@ -255,8 +256,8 @@ fn triggers(choices: &StarterChoices, text: &mut String) {
     let tiers = choices.tiers();
     let _ = write!(
         text,
-        "triggers: # who may start a run: {who}, by `/locum` in a comment or by hand\n  comment: {{ \
-         prefix: /locum, tiers: [{tiers}] }}\n"
+        "triggers: # who may start a run: {who}, by `/locum` in a comment or by hand\n  comment: \
+         {{ prefix: /locum, tiers: [{tiers}] }}\n"
     );
     if let Some(label) = &choices.label {
         let name = quoted(label);

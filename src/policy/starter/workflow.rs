@@ -261,8 +261,8 @@ fn lines<'l>(text: &mut String, permissions: impl IntoIterator<Item = &'l str>) 
 fn step(text: &mut String, begins: &str, action: &ActionReference) {
     let _ = write!(
         text,
-        "      # This commit pins the program too: the checksum of the release is in its source.\n      \
-         {begins}uses: {action}\n        with:\n"
+        "      # This commit pins the program too: the checksum of the release is in its \
+         source.\n      {begins}uses: {action}\n        with:\n"
     );
 }
 

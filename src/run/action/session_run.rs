@@ -1,5 +1,5 @@
-//! One session of an event: carried out under its claim, published, and kept in the repository where
-//! it waits for a decision.
+//! One session of an event: carried out under its claim, published, and kept in the repository
+//! where it waits for a decision.
 //!
 //! In: a prepared run, fresh or fetched from its ref. Out: how it ended and what was published; the
 //! checkout is as it was before.

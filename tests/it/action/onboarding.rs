@@ -21,8 +21,13 @@ fn one_pull_request_says_what_would_have_happened() {
     let fixture = ActionFixture::new();
     git_data::serve(&fixture, false);
     let head = fixture.remote(&["rev-parse", "main"]);
-    let issue = |number: u64| json!({ "number": number, "title": "t", "state": "open", "user": { "login": "eve", "type": "User" } });
-    let comment = |login: &str, body: &str| json!({ "action": "created", "issue": issue(7), "comment": { "id": 5, "body": body, "created_at": "2026-01-01T03:00:00Z", "user": { "login": login, "type": "User" } } });
+    let user = |login: &str| json!({ "login": login, "type": "User" });
+    let issue = |number: u64| json!({ "number": number, "title": "t", "state": "open", "user": user("eve") });
+    let comment = |login: &str, body: &str| {
+        let created = "2026-01-01T03:00:00Z";
+        let comment = json!({ "id": 5, "body": body, "created_at": created, "user": user(login) });
+        json!({ "action": "created", "issue": issue(7), "comment": comment })
+    };
     fixture.server.add_event(
         "IssuesEvent",
         "eve",
@@ -51,7 +56,8 @@ fn one_pull_request_says_what_would_have_happened() {
         "- `.locum/policy.yml`\n- `.github/workflows/locum.yml`\n",
         "| `alice` | write | 1 | yes |",
         "| `eve` | read | 2 | no: tier `collaborator` may not start runs this way",
-        "## The last 3 events, replayed\n\n1 of them would have started a run, 1 would have been refused, \
+        "## The last 3 events, replayed\n\n1 of them would have started a run, 1 would have been \
+         refused, \
          the others ask nothing of Locum.",
         "| issue_comment: created | `alice` | #7 | **a run: mode `code`** |",
         "| issues: opened | `eve` | #7 | nothing |",

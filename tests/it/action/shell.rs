@@ -191,7 +191,8 @@ impl Released {
         released.write(&format!("mirror/{file}"), &packed);
         let sum = released.bash("sha256sum mirror/*.gz | cut -d ' ' -f 1").out;
         let text = format!(
-            "# The programs.\nrepository acme/locum\nversion 1.2.3\ncommit 0123\nsource {}{}  {file}\n",
+            "# The programs.\nrepository acme/locum\nversion 1.2.3\ncommit 0123\nsource \
+             {}{}  {file}\n",
             key_of(&released.path("action")),
             sum.trim_end(),
         );

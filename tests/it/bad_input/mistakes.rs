@@ -1,5 +1,5 @@
-//! Mistakes of newcomers, maintainers and authors of policies, each with words of what is said. A row
-//! is a mistake that somebody made: what was written, what is wrong, and what helps.
+//! Mistakes of newcomers, maintainers and authors of policies, each with words of what is said. A
+//! row is a mistake that somebody made: what was written, what is wrong, and what helps.
 
 use pretty_assertions::assert_eq;
 

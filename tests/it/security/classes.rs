@@ -1,6 +1,6 @@
 //! The classes of holes that coding agents had, one test a class, each with what is still allowed
-//! beside it. The ids are in `docs/security-tests.md`. The policy of these tests is as wide as a careless
-//! maintainer would write it.
+//! beside it. The ids are in `docs/security-tests.md`. The policy of these tests is as wide as a
+//! careless maintainer would write it.
 
 use locum_policy::Policy;
 use locum_policy::command::{Script, ScriptExecution};

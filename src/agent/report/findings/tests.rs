@@ -148,8 +148,8 @@ fn a_finding_knows_its_file_and_before_that_its_line() {
 #[test]
 fn a_list_below_a_finding_is_part_of_it_and_one_below_a_heading_is_not() {
     let lines = BTreeMap::from([("src/a.rs".to_owned(), vec![(1, 9)])]);
-    let summary = "1. **Blockers**\n   - **blocker** `src/a.rs:3`: for each of\n     - `x`;\n       \
-                   - deep\n     - see `src/a.rs:5`.\n\n     Fix: no.\n   - `src/a.rs:4` nit\n\n\
+    let summary = "1. **Blockers**\n   - **blocker** `src/a.rs:3`: for each of\n     - `x`;\n\
+                   \x20      - deep\n     - see `src/a.rs:5`.\n\n     Fix: no.\n   - `src/a.rs:4` nit\n\n\
                    - `src/a.rs:6`\n- `src/a.rs:7`";
     let found = findings(summary, &[], &lines);
     let said: Vec<(u32, &str)> = found.iter().map(|one| (one.first, one.body.as_str())).collect();
