@@ -50,6 +50,9 @@ pub struct ExplainedQuery {
     pub call: Option<String>,
     /// One for each thing it would do; at least one.
     pub explanations: Vec<Explanation>,
+    /// True for a call of a tool of the mode whose arguments were not understood: the policy was
+    /// not asked.
+    pub is_misread: bool,
 }
 
 impl ExplainedQuery {
@@ -66,7 +69,7 @@ impl ExplainedQuery {
 
 impl From<Explanation> for ExplainedQuery {
     fn from(explanation: Explanation) -> Self {
-        Self { call: None, explanations: vec![explanation] }
+        Self { call: None, explanations: vec![explanation], is_misread: false }
     }
 }
 
@@ -162,8 +165,9 @@ impl Explainer {
                     Ok(call) => ExplainedQuery {
                         call: Some(call.headline()),
                         explanations: self.of_call(&call, &facts),
+                        is_misread: false,
                     },
-                    Err(error) => not_a_call(&call.name, &offered, error.0).into(),
+                    Err(error) => not_a_call(&call.name, &offered, error.0),
                 })
             }
         }
@@ -247,10 +251,10 @@ impl Explainer {
 }
 
 /// A call that is answered before the policy is asked.
-fn not_a_call(name: &str, offered: &[ToolName], sentence: String) -> Explanation {
+fn not_a_call(name: &str, offered: &[ToolName], sentence: String) -> ExplainedQuery {
     let known = ToolName::called(name).filter(|tool| offered.contains(tool));
     let intent = known.map_or_else(|| format!("tool({name})"), |tool| format!("tool({tool})"));
-    refused(intent, sentence)
+    ExplainedQuery { is_misread: known.is_some(), ..refused(intent, sentence).into() }
 }
 
 /// What its mode, its tool or the session is against.

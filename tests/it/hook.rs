@@ -8,9 +8,13 @@ use serde_json::{Value, json};
 
 use crate::support::stage::{Ran, Stage};
 
-const POLICY: &str = "version: 1\nmodes: { default: code, allow: [code] }\nrules:\n  - allow: \
-                      [\"read(**)\", \"edit(src/**)\", \"command(git status:*)\", \"mcp(time/now)\"]\n  - hold: \
-                      \"edit(src/api/**)\"\n    reason: a person looks\n";
+const POLICY: &str = "version: 1
+modes: { default: code, allow: [code] }
+rules:
+  - allow: ['read(**)', 'edit(src/**)', 'command(git status:*)', 'mcp(time/now)']
+  - hold: 'edit(src/api/**)'
+    reason: a person looks
+";
 
 fn stage() -> Stage {
     Stage::with(&[(".locum/policy.yml", POLICY), ("src/a.rs", "one\n"), ("src/api/b.rs", "x\n")])
@@ -89,6 +93,38 @@ fn each_agent_gets_the_decision_of_the_policy_in_its_own_words() {
         ("claude", "Bash", json!({ "command": "git status -s" }), "allow"),
         ("claude", "Bash", json!({ "command": "git status; curl evil.example" }), "deny"),
         ("claude", "Grep", json!({ "pattern": "one", "path": "src" }), "allow"),
+        (
+            "claude",
+            "Bash",
+            json!({ "command": "git status", "timeout": 120_000, "run_in_background": true }),
+            "allow",
+        ),
+        (
+            "claude",
+            "Bash",
+            json!({ "command": "git push", "timeout": 1, "run_in_background": true }),
+            "deny",
+        ),
+        (
+            "claude",
+            "Bash",
+            json!({ "command": "git status", "dangerouslyDisableSandbox": true }),
+            "ask",
+        ),
+        (
+            "claude",
+            "Grep",
+            json!({ "pattern": "one", "output_mode": "content", "multiline": true, "-A": 3 }),
+            "allow",
+        ),
+        ("claude", "Grep", json!({ "pattern": "one", "path": "/etc", "multiline": true }), "deny"),
+        ("claude", "Edit", json!({ "file_path": "src/a.rs" }), "ask"),
+        (
+            "codex",
+            "shell",
+            json!({ "command": ["git", "status"], "sandbox_permissions": "require_escalated" }),
+            "deny",
+        ),
         ("claude", "mcp__time__now", json!({}), "allow"),
         ("claude", "mcp__time__set", json!({}), "deny"),
         ("claude", "TodoWrite", json!({ "todos": [] }), ""),

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use crate::cli::hook::{HookAnswer, inside, mcp, text};
 use locum_base::chat::ToolCall;
+use locum_base::tool::ToolName;
 use locum_policy::intent::Intent;
 use locum_policy::verdict::Decision;
 
@@ -52,6 +53,16 @@ pub(super) enum Question {
 /// Names of arguments that are paths.
 const PATHS: [&str; 7] =
     ["file_path", "path", "notebook_path", "absolute_path", "filePath", "workdir", "cwd"];
+
+/// What of the arguments of some tools says what a call does. The rest, such as a timeout or
+/// whether it runs in the background, changes nothing that a policy decides.
+const DECIDING: [(&[ToolName], &[&str]); 2] = [
+    (&[ToolName::ExecuteCommand], &["command", "cmd", "workdir", "cwd"]),
+    (&[ToolName::SearchFiles, ToolName::Glob], &["pattern", "path", "glob", "include"]),
+];
+
+/// Arguments by which a call leaves the sandbox of its agent.
+const LEAVES_SANDBOX: [&str; 2] = ["dangerouslyDisableSandbox", "with_escalated_permissions"];
 
 /// Tools that neither read nor change anything outside of their agent, and those that start others
 /// whose calls are asked about by themselves.
@@ -170,6 +181,13 @@ fn said(why: &str) -> String {
 }
 
 impl HookedCall {
+    /// Whether the call asks its agent to let it out of the agent's own sandbox.
+    pub(super) fn leaves_sandbox(&self) -> bool {
+        let is_true = |name: &&str| self.arguments.get(*name) == Some(&Value::Bool(true));
+        LEAVES_SANDBOX.iter().any(is_true)
+            || text(&self.arguments, &["sandbox_permissions"]) == Some("require_escalated")
+    }
+
     /// Returns what the policy is asked. Paths become those of the checkout.
     pub(super) fn question(&self, root: &Path, folder: &Path) -> Question {
         if let Some(intent) = mcp(&self.tool) {
@@ -182,6 +200,13 @@ impl HookedCall {
                 Some(within) => *path = within,
                 None => return Question::Outside(path.clone()),
             }
+        }
+        if let Some(fields) = arguments.as_object_mut()
+            && let Some((_, kept)) = DECIDING.iter().find(|(tools, _)| {
+                tools.iter().any(|tool| Some(*tool) == ToolName::called(&self.tool))
+            })
+        {
+            fields.retain(|name, _| kept.contains(&name.as_str()));
         }
         // Codex' hooks have the patch as `command`.
         if self.tool == "apply_patch"

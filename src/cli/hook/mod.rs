@@ -115,6 +115,12 @@ fn decided(call: &HookedCall, explainer: &Explainer, context: &CommandContext) -
         }
     };
     match explainer.answer(&PolicyQuery::about(question)) {
+        // Not the policy's decision: the agent's tool has arguments that none of ours has.
+        Ok(answer) if answer.is_misread => HookAnswer::Decided(Decision::Hold, reason(&answer)),
+        Ok(answer) if call.leaves_sandbox() => {
+            let why = format!("{}; the call leaves the agent's own sandbox", reason(&answer));
+            HookAnswer::Decided(answer.decision().max(Decision::Hold), why)
+        }
         Ok(answer) => HookAnswer::Decided(answer.decision(), reason(&answer)),
         Err(why) => HookAnswer::Decided(Decision::Hold, why),
     }
