@@ -120,6 +120,43 @@ impl IdentitySource {
     }
 }
 
+/// Describes the account of a job of GitHub Actions, as `google-github-actions/auth` would in its
+/// file: the pool's provider, and in `GOOGLE_SERVICE_ACCOUNT` a service account to be.
+///
+/// # Errors
+/// When the address of the job's identity is none.
+pub(super) fn of_actions(
+    provider: &str,
+    (url, token): (String, Secret),
+    env: &BTreeMap<String, String>,
+) -> Result<String, String> {
+    let variable = |name: &str| super::text(env, name);
+    let exchange = variable("GOOGLE_TOKEN_URL")
+        .unwrap_or_else(|| "https://sts.googleapis.com/v1/token".to_owned());
+    let impersonation = variable("GOOGLE_SERVICE_ACCOUNT").map(|account| {
+        format!(
+            "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/{account}:\
+             generateAccessToken"
+        )
+    });
+    let mut url = Url::parse(&url).map_err(|error| format!("{}: {error}", super::ACTIONS_URL))?;
+    let audience = format!("https://iam.googleapis.com/{provider}");
+    url.query_pairs_mut().append_pair("audience", &audience);
+    let account = json!({
+        "type": "external_account",
+        "audience": format!("//iam.googleapis.com/{provider}"),
+        "subject_token_type": "urn:ietf:params:oauth:token-type:jwt",
+        "token_url": exchange,
+        "service_account_impersonation_url": impersonation,
+        "credential_source": {
+            "url": url.as_str(),
+            "headers": { "Authorization": format!("Bearer {}", token.expose()) },
+            "format": { "type": "json", "subject_token_field_name": "value" },
+        },
+    });
+    Ok(account.to_string())
+}
+
 fn is_googles(address: &str) -> bool {
     Url::parse(address).is_ok_and(|url| {
         let host = url.host_str().unwrap_or_default();
@@ -129,7 +166,36 @@ fn is_googles(address: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::ExternalAccount;
+    use super::{ExternalAccount, of_actions};
+    use locum_base::secret::Secret;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn a_job_of_actions_needs_no_file() {
+        let provider = "projects/1/locations/global/workloadIdentityPools/p/providers/github";
+        let request = |url: &str| (url.to_owned(), Secret::new("request-token"));
+        let env = [("GOOGLE_SERVICE_ACCOUNT".to_owned(), "locum@acme.example".to_owned())];
+        let text = of_actions(provider, request("https://a.example/id?v=2"), &env.into()).unwrap();
+        let account = ExternalAccount::parse(&text).unwrap();
+        assert_eq!(account.token_url, "https://sts.googleapis.com/v1/token");
+        assert_eq!(
+            account.impersonation_url.as_deref(),
+            Some(
+                "https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/\
+                 locum@acme.example:generateAccessToken"
+            )
+        );
+        let asked = account.source.url.unwrap();
+        let end = "providers%2Fgithub";
+        assert!(
+            asked.starts_with("https://a.example/id?v=2&audience=https%3A%2F%2Fiam"),
+            "{asked}"
+        );
+        assert!(asked.ends_with(end), "{asked}");
+        let plain = of_actions(provider, request("https://a.example/id"), &[].into()).unwrap();
+        assert_eq!(ExternalAccount::parse(&plain).unwrap().impersonation_url, None);
+        assert!(of_actions(provider, request("nowhere"), &[].into()).is_err());
+    }
 
     #[test]
     fn an_identity_goes_to_google_alone() {

@@ -21,7 +21,7 @@ use url::Url;
 use crate::address::{is_loopback, origin};
 use crate::credentials::exchange::{TokenRequest, read_identity, read_token};
 use crate::credentials::external_account::{ExternalAccount, IdentitySource};
-use crate::credentials::{Credential, SubjectToken, sigv4};
+use crate::credentials::{AccountSource, Credential, SubjectToken, sigv4};
 use crate::transport::client::{ProxySource, client, described};
 use crate::transport::error::error_message;
 use locum_base::secret::{Redactor, Secret};
@@ -71,7 +71,11 @@ impl LiveCredential {
     pub(crate) fn new(source: Credential) -> Self {
         let held = watch::Sender::new(HeldTokens::default());
         let account = match &source {
-            Credential::Google(path) => Some(read_account(path)),
+            Credential::Google(AccountSource::File(path)) => Some(read_account(path)),
+            Credential::Google(AccountSource::Text(text)) => Some(
+                ExternalAccount::parse(text.expose())
+                    .map_err(|problem| format!("the external account of the variables {problem}")),
+            ),
             Credential::Exchange(_) | Credential::Aws(_) => None,
         };
         Self { source, account, held, exchanging: Semaphore::new(1) }

@@ -33,8 +33,17 @@ pub enum Credential {
     Exchange(TokenExchange),
     /// Keys that sign each request.
     Aws(AwsKeys),
-    /// The file of an external account at Google.
-    Google(PathBuf),
+    /// An external account at Google.
+    Google(AccountSource),
+}
+
+/// Where the description of an external account is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AccountSource {
+    /// A file holds it.
+    File(PathBuf),
+    /// Variables of the job made it.
+    Text(Secret),
 }
 
 /// An identity and where it is exchanged.
@@ -117,17 +126,22 @@ fn aws(env: &BTreeMap<String, String>) -> Result<AwsKeys, String> {
     })
 }
 
-/// Finds the file of an external account, where `google-github-actions/auth` says it is.
+/// Finds the external account that variables describe, or whose file they name.
 fn google(env: &BTreeMap<String, String>) -> Result<Credential, String> {
-    ["GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_GHA_CREDS_PATH"]
+    let file = ["GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_GHA_CREDS_PATH"]
         .iter()
-        .find_map(|name| text(env, name))
-        .map(|file| Credential::Google(file.into()))
-        .ok_or_else(|| {
-            "no Google credentials are set: GOOGLE_APPLICATION_CREDENTIALS with the file of an \
-             external account, or GOOGLE_OAUTH_ACCESS_TOKEN"
-                .to_owned()
-        })
+        .find_map(|name| text(env, name));
+    if let Some(file) = file {
+        return Ok(Credential::Google(AccountSource::File(file.into())));
+    }
+    let provider = text(env, "GOOGLE_WORKLOAD_IDENTITY_PROVIDER").ok_or_else(|| {
+        "no Google credentials are set: GOOGLE_WORKLOAD_IDENTITY_PROVIDER, \
+         GOOGLE_APPLICATION_CREDENTIALS with the file of an external account, or \
+         GOOGLE_OAUTH_ACCESS_TOKEN"
+            .to_owned()
+    })?;
+    let account = external_account::of_actions(&provider, actions_request(env)?, env)?;
+    Ok(Credential::Google(AccountSource::Text(Secret::new(account))))
 }
 
 fn azure(env: &BTreeMap<String, String>) -> Result<Option<TokenExchange>, String> {
@@ -213,10 +227,14 @@ fn subject(
 }
 
 fn actions(env: &BTreeMap<String, String>, audience: String) -> Result<SubjectToken, String> {
+    let (url, token) = actions_request(env)?;
+    Ok(SubjectToken::Actions { url, token, audience })
+}
+
+/// Returns where GitHub Actions gives the job its identity, and the token that asks for it.
+fn actions_request(env: &BTreeMap<String, String>) -> Result<(String, Secret), String> {
     match (text(env, ACTIONS_URL), text(env, ACTIONS_TOKEN)) {
-        (Some(url), Some(token)) => {
-            Ok(SubjectToken::Actions { url, token: Secret::new(token), audience })
-        }
+        (Some(url), Some(token)) => Ok((url, Secret::new(token))),
         _ => Err(format!(
             "the job has no identity to exchange: {ACTIONS_URL} and {ACTIONS_TOKEN} are not set; \
              give the workflow's job `permissions: id-token: write`"

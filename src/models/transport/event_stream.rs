@@ -64,6 +64,8 @@ fn event(headers: &[u8], payload: &[u8], events: &mut Vec<u8>) -> Result<(), Str
         Some(bytes) => {
             STANDARD.decode(bytes).map_err(|_| "the bytes of a chunk are not base64".to_owned())?
         }
+        // Some servers that stand in for Amazon send the event itself.
+        None if value.get("type").is_some() => payload.to_vec(),
         // Anything else that is not an event is an exception, named in a header.
         None => match text_header(headers, ":exception-type") {
             Some(kind) => {
@@ -153,6 +155,12 @@ mod tests {
                 "{cut}"
             );
         }
+    }
+
+    #[test]
+    fn an_event_may_stand_in_its_frame_itself() {
+        let bare = frame(":event-type", "chunk", r#"{"type":"ping"}"#);
+        assert_eq!(read(&bare, bare.len()).unwrap(), "data: {\"type\":\"ping\"}\n\n");
     }
 
     #[test]

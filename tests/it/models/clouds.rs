@@ -212,6 +212,39 @@ fn vertex_takes_the_jobs_identity_for_both_makers() {
 }
 
 #[test]
+fn vertex_needs_no_file_in_a_job_of_actions() {
+    let answer = |asked: &Asked| match asked.path.as_str() {
+        "/sts" => {
+            let form: std::collections::BTreeMap<String, String> =
+                url::form_urlencoded::parse(asked.body.as_bytes()).into_owned().collect();
+            assert_eq!(form["audience"], "//iam.googleapis.com/projects/1/providers/p");
+            let own = jwt("https%3A%2F%2Fiam.googleapis.com%2Fprojects%2F1%2Fproviders%2Fp");
+            assert_eq!(form["subject_token"], own);
+            Some(granted(3600))
+        }
+        _ => {
+            assert_eq!(asked.header("authorization"), Some(format!("Bearer {TOKEN}").as_str()));
+            None
+        }
+    };
+    let pool = [
+        ("GOOGLE_WORKLOAD_IDENTITY_PROVIDER", "projects/1/providers/p"),
+        ("GOOGLE_TOKEN_URL", "ROOT/sts"),
+    ];
+    let env: Vec<(&str, &str)> = VERTEX.iter().copied().chain(pool).collect();
+    let mut job = Job::new(Provider::Gemini, answer, &env);
+    assert!(job.ask_twice("vertex:gemini-x").unwrap().is_ok());
+    assert_eq!(job.paths()[1], "/sts");
+    // Another server than Google's gets no identity.
+    job.env.insert("GOOGLE_TOKEN_URL".into(), "https://evil.example/sts".into());
+    let error = job.ask_twice("vertex:gemini-x").unwrap().unwrap_err().to_string();
+    assert!(error.contains("not an address of Google's"), "{error}");
+    job.env.remove("ACTIONS_ID_TOKEN_REQUEST_TOKEN");
+    let error = job.ask_twice("vertex:gemini-x").unwrap_err().to_string();
+    assert!(error.contains("`permissions: id-token: write`"), "{error}");
+}
+
+#[test]
 fn vertex_says_which_step_was_refused() {
     for (path, words) in [
         ("/sts", "the workload identity pool's provider has to accept"),
