@@ -20,6 +20,21 @@ DOORS = {
     "Vertex AI's door": ("gemini", "/v1/projects/p/locations/l/publishers/google/models"),
 }
 
+# Clouds, where the job's own variables say who asks. The signature of Bedrock is no key that the server could compare: it answers
+# one that keeps none.
+CLAUDE = "eu.anthropic.work-v1"
+AWS = {"AWS_ACCESS_KEY_ID": "ASIATESTKEY", "AWS_SECRET_ACCESS_KEY": KEY, "AWS_SESSION_TOKEN": "session-of-a-test"}
+CLOUDS = {
+    "Azure, by key": ("azure", "work", {"AZURE_OPENAI_ENDPOINT": "{at}", "AZURE_OPENAI_API_KEY": KEY}),
+    "Vertex AI, by token": (
+        "vertex", "gemini-work", {"GOOGLE_VERTEX_BASE_URL": "{at}", "GOOGLE_OAUTH_ACCESS_TOKEN": KEY, "GOOGLE_CLOUD_PROJECT": "acme"},
+    ),
+    "Bedrock, by token": (
+        "bedrock", CLAUDE, {"AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "{at}", "AWS_REGION": "eu-west-1", "AWS_BEARER_TOKEN_BEDROCK": KEY},
+    ),
+}
+SIGNED = {"Bedrock, signed": ("bedrock", CLAUDE, {"AWS_ENDPOINT_URL_BEDROCK_RUNTIME": "{at}", "AWS_REGION": "eu-west-1", **AWS})}
+
 
 def call(name, **arguments):
     return {"name": name, "arguments": arguments}
@@ -56,7 +71,7 @@ FAULTS = {
 
 def check(locum, scratch, installed):
     """Runs every protocol against it."""
-    fixtures = [*turns("work")]
+    fixtures = [fixture for model in ("work", "gemini-work", CLAUDE) for fixture in turns(model)]
     fixtures += [{**fixture, "chunkSize": 1, "openRouterProcessing": True} for fixture in turns("slow")]
     for number, (first, *_) in enumerate(FAULTS.values()):
         fixtures += turns(f"fault-{number}", first)
@@ -72,25 +87,35 @@ def check(locum, scratch, installed):
             runs += [partial(task, "a wrong key", {**profile, "model": "work"}, "failed", 1, "refused the key", key="another")]
         for what, (protocol, path) in DOORS.items():
             runs += [partial(task, what, {"provider": protocol, "base_url": at + path.format(model="slow"), "model": "slow"})]
+        runs += clouds(CLOUDS, locum, scratch, at)
         table(runs)
+    with started(scratch, installed, fixtures, keys=None) as at:
+        table(clouds(SIGNED, locum, scratch, at))
+
+
+def clouds(these, locum, scratch, at):
+    """The runs of clouds."""
+    for what, (provider, model, variables) in these.items():
+        env = {name: value.format(at=at) for name, value in variables.items()}
+        yield partial(work, locum, scratch, at, what, {"provider": provider, "model": model}, env=env)
 
 
 @contextmanager
-def started(scratch, installed, fixtures):
+def started(scratch, installed, fixtures, keys=KEY):
     """Starts it with fixtures; gives where it listens."""
     (scratch / "fixtures.json").write_text(json.dumps({"fixtures": list(fixtures)}))
     port = free_port()
     at = f"http://127.0.0.1:{port}"
     command = ["node", installed / "node_modules/@copilotkit/aimock/dist/cli.js", "--strict", "-h", "127.0.0.1", "-p", str(port)]
     command += ["-f", scratch / "fixtures.json", "--validate-on-load", "--log-level", "warn"]
-    with Server("aimock", scratch, command, f"{at}/health", env={"AIMOCK_API_KEYS": KEY}):
+    with Server("aimock", scratch, command, f"{at}/health", env={"AIMOCK_API_KEYS": keys} if keys else {}):
         yield at
 
 
-def work(locum, scratch, at, what, profile, outcome="done", requests=3, words="", key=KEY):
+def work(locum, scratch, at, what, profile, outcome="done", requests=3, words="", key=KEY, env=None):
     """One run, told apart from the others by a header; the server's own journal counts the requests."""
-    scope = f"{profile['provider']}-{what}".replace(" ", "-").replace("'", "")
-    run = Run(locum, scratch, "aimock", what, {**profile, "headers": {"X-Test-Id": scope}}, key=key)
+    scope = f"{profile['provider']}-{what}".translate({ord(" "): "-", ord("'"): None, ord(","): None})
+    run = Run(locum, scratch, "aimock", what, {**profile, "headers": {"X-Test-Id": scope}}, key=key, env=env)
     entries = [entry for entry in ask(f"{at}/__aimock/journal", headers={"Authorization": f"Bearer {KEY}"}) if matches(entry, scope)]
     # A request with a wrong key is not written down.
     seen = len(entries) if key == KEY else requests

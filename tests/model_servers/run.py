@@ -96,7 +96,7 @@ class Server:
 class Run:
     """A task in a checkout of its own, with one profile."""
 
-    def __init__(self, locum, scratch, server, what, profile, key=KEY, budget="turns: 8"):
+    def __init__(self, locum, scratch, server, what, profile, key=KEY, budget="turns: 8", env=None):
         self.server, self.what, self.protocol = server, what, profile["provider"]
         self.label = f"{server}-{next(numbers)}"
         folder = scratch / self.label
@@ -112,12 +112,13 @@ class Run:
         (folder / "policy.yml").write_text(f"{POLICY}budget: {{ {budget} }}\n")
         config = folder / "config/locum"
         config.mkdir(parents=True)
-        profile = {"api_key_env": "TEST_KEY", "idle_timeout_s": 60, "context_window": 65536, "price": {"input": 1, "output": 1}, **profile}
+        keyed = {} if env else {"api_key_env": "TEST_KEY"}
+        profile = {**keyed, "idle_timeout_s": 60, "context_window": 65536, "price": {"input": 1, "output": 1}, **profile}
         (config / "config.yml").write_text(json.dumps({"models": {"profiles": {"tested": profile}}}))
         self.began = time.monotonic()
         done = subprocess.run(
             [locum, "run", "Look at both files and write what they say.", "--policy", folder / "policy.yml", "--output-format", "json"],
-            cwd=self.checkout, env={**self.env(folder), "TEST_KEY": key}, capture_output=True, text=True, timeout=PATIENCE_S * 2, check=False,
+            cwd=self.checkout, env={**self.env(folder), "TEST_KEY": key, **(env or {})}, capture_output=True, text=True, timeout=PATIENCE_S * 2, check=False,
             stdin=subprocess.DEVNULL,
         )
         self.seconds = time.monotonic() - self.began
