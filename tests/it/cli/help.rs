@@ -5,6 +5,7 @@ use locum::cli::command_line::{EXAMPLES, command};
 use pretty_assertions::assert_eq;
 
 use locum_policy::command::word;
+use locum_testing::repository::{commit_all, init};
 
 #[test]
 fn every_example_of_the_help_is_a_command_line_the_program_takes() {
@@ -63,8 +64,17 @@ fn man_pages_are_written_for_every_command() {
 }
 
 #[test]
-fn a_shell_is_answered_with_modes_jobs_and_kinds_of_intents() {
-    let setup = Setup::new();
+fn a_shell_is_answered_with_what_there_is_where_it_asks() {
+    let session = "01999999999999999999999999999999";
+    let journal = format!(".local/state/locum/sessions/{session}/journal.jsonl");
+    let setup = Setup::new()
+        .file(".locum/jobs/nightly.yml", "version: 1\ndescription: Tidies\ntask: Tidy up\n")
+        .file(
+            ".config/locum/config.yml",
+            "models: { profiles: { fast: { model: m, base_url: 'http://127.0.0.1:1/v1' } } }\n",
+        )
+        .file(&journal, "");
+    commit_all(&init(setup.0.path()), "start");
     let asked = |words: &[&str]| -> Run {
         let mut command = setup.command("--");
         command.arg("locum").args(words);
@@ -76,6 +86,9 @@ fn a_shell_is_answered_with_modes_jobs_and_kinds_of_intents() {
         (&["run", "--mode", ""][..], "architect"),
         (&["modes", "show", "co"], "code"),
         (&["policy", "explain", "ed"], "edit("),
+        (&["job", "run", "ni"], "nightly"),
+        (&["run", "--model", ""], "fast"),
+        (&["session", "show", "0"], session),
         (&["pol"], "policy"),
         (&["run", "--max-t"], "--max-turns"),
     ] {

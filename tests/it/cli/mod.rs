@@ -6,6 +6,7 @@ mod colour;
 mod help;
 mod json;
 mod modes;
+mod terminal;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
