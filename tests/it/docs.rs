@@ -4,7 +4,7 @@
 //!
 //! A fenced `yaml` block has a comment on the line before it that says what it is: `<!-- policy
 //! -->`, `<!-- modes -->`, `<!-- job -->`, `<!-- script -->`, `<!-- config -->`, `<!-- workflow
-//! -->`, or `<!-- example: FILE -->` for the whole of a file of the repository. Lines of a
+//! -->`, `<!-- job-keys -->`, `<!-- steps -->`, or `<!-- example: FILE -->` for the whole of a file of the repository. Lines of a
 //! `console` block that start with `$ ` are run in a checkout with those example files.
 
 use std::collections::BTreeSet;
@@ -19,6 +19,7 @@ use locum::config::keys::{KEYS, SettingScope};
 use locum::config::load::{ConfigFile, Layers, load};
 use locum::run::job::Job;
 use locum_agent::session::outcome::OutcomeWord;
+use locum_files::yaml::YamlDocument;
 use locum_models::scripted::script::ModelScript;
 use locum_modes::{ModeSource, loader};
 use locum_policy::Policy;
@@ -156,6 +157,21 @@ fn check_example(kind: &str, text: &str) -> Result<(), String> {
                 Err("a workflow has jobs, and every action it uses is pinned to a commit"
                     .to_owned())
             }
+        }
+        // Lines of a job, to put into the workflow that `locum init` wrote.
+        "steps" => {
+            let pinned = Regex::new(r"^- uses: \S+@[0-9a-f]{40} # v").unwrap();
+            let is_good = YamlDocument::parse(text).mistakes.is_empty() && pinned.is_match(text);
+            if is_good { Ok(()) } else { Err("a step, pinned to a commit".to_owned()) }
+        }
+        "job-keys" => {
+            let document = YamlDocument::parse(text);
+            let keys = Regex::new(r"(?m)^(\w+):").unwrap();
+            let known = |key: &str| matches!(key, "permissions" | "env");
+            let is_good = document.mistakes.is_empty()
+                && text.lines().count() <= 5
+                && keys.captures_iter(text).all(|found| known(&found[1]));
+            if is_good { Ok(()) } else { Err("at most five lines of a job's keys".to_owned()) }
         }
         other => Err(format!("`{other}` says nothing about what it is")),
     }

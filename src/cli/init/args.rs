@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::cli::init::model::{ModelHost, PROVIDERS};
+use crate::cli::init::model::{ModelHost, ModelWish, PROVIDERS};
 use crate::cli::init::questions::STARTERS;
 use crate::cli::words::one_of;
 use locum_policy::actors::Tier;
@@ -26,6 +26,12 @@ pub struct InitArgs {
     /// Let the workflow ask this model where the variable LOCUM_MODEL names none.
     #[arg(long, value_name = "MODEL")]
     pub model: Option<String>,
+    /// Store no key: the job shows the model's provider who it is.
+    ///
+    /// For openai and anthropic, where an owner of the account has set up which jobs it trusts.
+    /// Workflows for bedrock, vertex and azure never store one.
+    #[arg(long)]
+    pub no_key: bool,
     /// Let the workflow use this commit of Locum's repository, OWNER/NAME@COMMIT.
     ///
     /// Default: the Action of the release that this program is of, else that of the workflow that
@@ -59,4 +65,11 @@ pub struct InitArgs {
     /// Take what is proposed, without questions.
     #[arg(long, short = 'y')]
     pub yes: bool,
+}
+
+impl InitArgs {
+    /// Returns what is known of the model, with the provider that was chosen.
+    pub(super) fn model_wish(&self, provider: Option<ModelHost>) -> ModelWish<'_> {
+        ModelWish { provider, model: self.model.as_deref(), no_key: self.no_key }
+    }
 }

@@ -42,6 +42,7 @@ pub(super) fn next_steps(plan: &InitPlan) -> Result<String, RunError> {
     let mut steps = vec![
         format!("Review `{POLICY_FILE}`, and try it: {check}."),
         match model.secret {
+            None if !model.workflow.variables.is_empty() => identity(&model.workflow.variables),
             Some(secret) => format!(
                 "Store the key of your model's provider: at GitHub, Settings > Secrets and \
                  variables > Actions > New repository secret, named `{secret}`; or `gh secret set \
@@ -73,4 +74,15 @@ pub(super) fn next_steps(plan: &InitPlan) -> Result<String, RunError> {
     steps.push(format!("Commit both files to the default branch{asks}."));
     let numbered = steps.iter().enumerate().map(|(at, step)| format!("\n{}. {step}", at + 1));
     Ok(format!("Next steps:{}", numbered.collect::<String>()))
+}
+
+/// What is left to do where a job's identity stands in for a key.
+fn identity(variables: &[String]) -> String {
+    format!(
+        "There is no key to store: let the model's provider trust this repository's jobs \
+         (docs/models). Then set the repository's variables {}, which are no secrets: at GitHub, \
+         Settings > Secrets and variables > Actions > Variables; or `gh variable set {}`.",
+        variables.join(", "),
+        variables.first().map_or("NAME", String::as_str)
+    )
 }

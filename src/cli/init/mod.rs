@@ -81,7 +81,7 @@ pub(super) fn all(
     let place = InspectedRepository::open(context, None)?;
     let mut start = InitPlan::begin(args, &place.source())?;
     if asks(args, &context.environment) {
-        start.choices = asked(&start, &scan, &context.environment)?;
+        start.choices = asked(&start, args, &scan, &context.environment)?;
     }
     let plan = start.make(args, &scan, (&repo, &place.source()), &context.environment)?;
     if args.pull_request {
@@ -141,11 +141,12 @@ fn asks(args: &InitArgs, environment: &Environment) -> bool {
 
 fn asked(
     start: &InitStart,
+    args: &InitArgs,
     scan: &StarterScan,
     environment: &Environment,
 ) -> Result<InitChoices, RunError> {
-    let provider =
-        model::provider_of(start.choices.provider, start.workflow.as_deref(), environment)?;
+    let wish = args.model_wish(start.choices.provider);
+    let provider = model::provider_of(wish, start.workflow.as_deref(), environment);
     let edits = propose(scan, &StarterChoices::default())?.edits;
     let proposed = ProposedAnswers { provider, edits: &edits };
     let (stdin, mut stderr) = (io::stdin(), io::stderr());

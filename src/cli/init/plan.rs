@@ -96,8 +96,8 @@ impl InitStart {
         let own = args.action.clone().or_else(release::own_action);
         let action =
             own.or_else(|| earlier.as_deref().and_then(action_of)).ok_or_else(no_action)?;
-        let given = (choices.provider, args.model.as_deref());
-        let model = model::choose_for(given, earlier.as_deref(), environment)?;
+        let wish = args.model_wish(choices.provider);
+        let model = model::choose_for(wish, earlier.as_deref(), environment)?;
         let has_two_jobs = earlier.is_some_and(|text| text.contains("bundle: publish"));
         let form = if args.two_jobs || has_two_jobs {
             WorkflowForm::TwoJobs

@@ -19,10 +19,14 @@ pub struct WorkflowModel {
     pub model: String,
     /// Where its API starts, unless that follows from the model.
     pub base_url: Option<String>,
-    /// The expression that gives the key.
-    pub key: String,
-    /// A permission the key needs, as a line of `permissions`.
+    /// The expression that gives the key; `None` where the job's own identity stands in for it.
+    pub key: Option<String>,
+    /// A permission the key or the identity needs, as a line of `permissions`.
     pub permission: Option<String>,
+    /// Variables of the repository that the job gets under their own names.
+    pub variables: Vec<String>,
+    /// Steps after set-up that log in, as text.
+    pub login: String,
 }
 
 /// Locum's Action, as a workflow names it: a repository and one of its commits.
@@ -138,9 +142,11 @@ fn one_job(
     );
     lines(text, events.permissions.iter().copied());
     lines(text, model.permission.as_deref());
+    variables(text, model);
     text.push_str("    steps:\n");
     text.push_str(CHECKOUT);
     text.push_str(&proposal.setup);
+    text.push_str(&model.login);
     step(text, "- ", action);
     asks(text, model);
 }
@@ -172,11 +178,13 @@ fn working_job(
         );
     }
     lines(text, model.permission.as_deref());
+    variables(text, model);
     text.push_str(
         "    outputs:\n      bundle: ${{ steps.locum.outputs.bundle-path }}\n    steps:\n",
     );
     text.push_str(CHECKOUT);
     text.push_str(&proposal.setup);
+    text.push_str(&model.login);
     step(text, "- id: locum\n        ", action);
     text.push_str("          bundle: write\n");
     asks(text, model);
@@ -257,6 +265,16 @@ fn lines<'l>(text: &mut String, permissions: impl IntoIterator<Item = &'l str>) 
     }
 }
 
+/// Adds the variables of the job.
+fn variables(text: &mut String, model: &WorkflowModel) {
+    if !model.variables.is_empty() {
+        text.push_str("    env: # variables of the repository, no secrets\n");
+    }
+    for name in &model.variables {
+        let _ = writeln!(text, "      {name}: ${{{{ vars.{name} }}}}");
+    }
+}
+
 /// Adds the Action's own step, up to its inputs.
 fn step(text: &mut String, begins: &str, action: &ActionReference) {
     let _ = write!(
@@ -272,7 +290,9 @@ fn asks(text: &mut String, model: &WorkflowModel) {
     if let Some(url) = &model.base_url {
         let _ = writeln!(text, "          base-url: {url}");
     }
-    let _ = writeln!(text, "          api-key: {}", model.key);
+    if let Some(key) = &model.key {
+        let _ = writeln!(text, "          api-key: {key}");
+    }
 }
 
 fn listed(words: &[&str]) -> String {

@@ -164,8 +164,10 @@ fn a_workflow_listens_to_what_the_policy_starts_and_to_nothing_else() {
     let model = WorkflowModel {
         model: "anthropic:m".to_owned(),
         base_url: None,
-        key: "${{ secrets.K }}".to_owned(),
+        key: Some("${{ secrets.K }}".to_owned()),
         permission: None,
+        variables: Vec::new(),
+        login: String::new(),
     };
     let written = |triggers: &str| {
         let policy = Policy::parse(&format!("version: 1\ntriggers: {triggers}\n"), "p").unwrap();
@@ -266,8 +268,10 @@ fn the_example_is_what_a_rust_repository_gets() {
     let model = WorkflowModel {
         model: "openai-responses:gpt-6.1-terra".to_owned(),
         base_url: None,
-        key: "${{ secrets.OPENAI_API_KEY }}".to_owned(),
+        key: Some("${{ secrets.OPENAI_API_KEY }}".to_owned()),
         permission: None,
+        variables: Vec::new(),
+        login: String::new(),
     };
     assert_eq!(
         workflow(&proposal, policy.settings(), (&model, &action()), WorkflowForm::OneJob),
@@ -286,6 +290,37 @@ fn the_example_is_what_a_rust_repository_gets() {
     assert!(!work.contains(": write #") && work.contains("models: read"), "{work}");
     assert!(work.contains("actions: read # to read the output"), "{work}");
     assert!(publish.contains("contents: read #") && !publish.contains("models:"), "{publish}");
+}
+
+#[test]
+fn an_identity_in_place_of_a_key_is_the_working_jobs_alone() {
+    let proposal =
+        propose(&scan(&[("Cargo.toml", ""), ("Cargo.lock", "")]), &StarterChoices::default())
+            .unwrap();
+    let policy = Policy::parse("version: 1\ntriggers: { dispatch: {} }\n", "p").unwrap();
+    let model = WorkflowModel {
+        model: "bedrock:m".to_owned(),
+        base_url: None,
+        key: None,
+        permission: Some("id-token: write # to show who it is".to_owned()),
+        variables: vec!["AWS_REGION".to_owned()],
+        login: "      - uses: a/login@1\n".to_owned(),
+    };
+    for form in [WorkflowForm::OneJob, WorkflowForm::TwoJobs] {
+        let text = workflow(&proposal, policy.settings(), (&model, &action()), form);
+        assert_eq!(YamlDocument::parse(&text).mistakes, [], "{text}");
+        let (work, publish) = text.split_once("  publish:\n").unwrap_or((&text, ""));
+        let parts = [
+            "      id-token: write # to show who it is\n",
+            "    env: # variables of the repository, no secrets\n      AWS_REGION: ${{ \
+             vars.AWS_REGION }}\n",
+            "- run: cargo fetch --locked\n      - uses: a/login@1\n",
+        ];
+        for part in parts {
+            assert!(work.contains(part) && !publish.contains(part), "{part}: {text}");
+        }
+        assert!(!text.contains("api-key"), "{text}");
+    }
 }
 
 #[test]
