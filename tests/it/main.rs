@@ -51,6 +51,7 @@ mod schema;
 mod security;
 mod self_run;
 mod session;
+mod start;
 mod support;
 mod telemetry;
 mod toolchains;
