@@ -63,6 +63,7 @@ pub mod run_args;
 pub mod schema;
 pub mod session;
 pub mod session_args;
+mod session_checkpoints;
 mod session_folder;
 pub mod skills;
 pub mod stop_signal;

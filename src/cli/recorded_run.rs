@@ -1,12 +1,16 @@
 //! The run at the command line that a session records, and what it would be given now.
 
 use crate::cli::CommandContext;
-use crate::cli::local_run::LocalRun;
+use std::path::Path;
+
+use crate::cli::local_run::{self, LocalRun};
 use crate::config::load::ConfigFile;
 use crate::run::error::RunError;
 use crate::run::run_request::Overrides;
 use crate::run::user::named_file;
-use locum_agent::session::event::SessionStart;
+use locum_agent::session::event::{JournalLine, SessionStart};
+use locum_agent::session::journal::Journal;
+use locum_workspace::Workspace;
 
 /// Returns the run that a session is.
 ///
@@ -36,4 +40,27 @@ pub(super) fn overrides_now(
         None => None,
     };
     Ok(Overrides { policy, ..given.clone() })
+}
+
+/// Reads the journal of a session.
+///
+/// # Errors
+/// When it cannot be read.
+pub(super) fn lines_of(folder: &Path) -> Result<Vec<JournalLine>, RunError> {
+    Journal::read(folder).map_err(|error| RunError::usage("ID", error.to_string()))
+}
+
+/// Opens the checkout of a run; its own worktree is made again where it was removed.
+///
+/// # Errors
+/// When it is gone and cannot be made again.
+pub(super) fn checkout(local: &LocalRun, session: &Path) -> Result<Workspace, RunError> {
+    match (&local.stands_for, session.parent()) {
+        (Some(original), Some(sessions)) if !local.folder.exists() => {
+            let made =
+                local_run::own_worktree(&local_run::open(original)?, &local.request, sessions)?;
+            local_run::open(&made)
+        }
+        _ => local_run::open(&local.folder),
+    }
 }

@@ -5,20 +5,19 @@
 //! person looks at what the run did so far and decides that it is worth more. In Actions nobody
 //! looks, so the policy's limits hold there.
 
-use std::path::Path;
-
 use crate::cli::live_run::{LiveOutput, RunDisplay};
 use crate::cli::local_run::{self, LocalRun, LocalSession};
 use crate::cli::output::Output;
-use crate::cli::recorded_run::{local_of, overrides_now};
+use crate::cli::recorded_run::{checkout, lines_of, local_of, overrides_now};
 use crate::cli::session_args::SessionResumeArgs;
+use crate::cli::session_checkpoints::RecordedSession;
 use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus, decide, given_images};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::execution::SessionOrigin;
 use locum_agent::report::resume as report_resume;
-use locum_agent::session::event::{Event, JournalLine, SessionStart};
+use locum_agent::session::event::{Event, SessionStart};
 use locum_agent::session::go_on::{self, GoOnError, GoOnRequest};
 use locum_agent::session::journal::Journal;
 use locum_agent::session::state::SessionState;
@@ -35,7 +34,18 @@ pub fn run(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let folder = find(&sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
+    let mut folder = find(&sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
+    if let Some(number) = args.from {
+        if number == 0 {
+            return Err(RunError::usage("--from", "checkpoints are counted from 1")
+                .hint("start the task again with `locum run`"));
+        }
+        let session = RecordedSession::open(&args.id, args.session_dir.as_deref(), context)?;
+        session.go_back(number, args.wait.into(), context, output)?;
+        let branched = session.branch(number, context)?;
+        output.talk(format_args!("note: session {branched} goes on from checkpoint {number}"));
+        folder = folder.with_file_name(branched.as_str());
+    }
     let lines = lines_of(&folder)?;
     let start = lines.iter().find_map(|line| {
         if let Event::Started(start) = &line.event { Some(start.as_ref()) } else { None }
@@ -95,27 +105,11 @@ pub fn run(
     Ok(status)
 }
 
-fn lines_of(folder: &Path) -> Result<Vec<JournalLine>, RunError> {
-    Journal::read(folder).map_err(|error| RunError::usage("ID", error.to_string()))
-}
-
 /// Returns whether a session was stopped by something that no limit of its budget is: it goes on
 /// as it is.
 fn needs_nothing(state: &SessionState) -> bool {
     let outcome = state.outcome.as_ref();
     outcome.is_some_and(|outcome| outcome.was_stopped() && outcome.exhausted.is_none())
-}
-
-/// Opens the checkout of a run; its own worktree is made again where it was removed.
-fn checkout(local: &LocalRun, session: &Path) -> Result<Workspace, RunError> {
-    match (&local.stands_for, session.parent()) {
-        (Some(original), Some(sessions)) if !local.folder.exists() => {
-            let made =
-                local_run::own_worktree(&local_run::open(original)?, &local.request, sessions)?;
-            local_run::open(&made)
-        }
-        _ => local_run::open(&local.folder),
-    }
 }
 
 fn refused(error: &GoOnError, start: &SessionStart) -> RunError {

@@ -15,6 +15,17 @@ pub enum SessionCommand {
     List(SessionListArgs),
     /// Show what happened in a session.
     Show(SessionShowArgs),
+    /// List the checkpoints of a session: the states of its files that one can go back to.
+    Checkpoints(SessionCheckpointsArgs),
+    /// Show what a session changed, by checkpoints.
+    ///
+    /// Without numbers: from the commit it started at to its last checkpoint. With one: what that
+    /// checkpoint changed. With two: from the first to the second; 0 is the commit it started at.
+    Diff(SessionDiffArgs),
+    /// Bring the files of a session back to a checkpoint.
+    ///
+    /// What they are now becomes a checkpoint first. Files the session never touched stay.
+    Restore(SessionRestoreArgs),
     /// Resume a session that was killed or stopped, or that waited for a decision.
     ///
     /// A limit that was reached has to be raised: `--max-turns +20`.
@@ -122,6 +133,60 @@ pub struct SessionShowArgs {
     pub json: bool,
 }
 
+/// `locum session checkpoints`.
+#[derive(Clone, Debug, Args)]
+pub struct SessionCheckpointsArgs {
+    /// Session ID, or the start of it.
+    pub id: String,
+    /// Look for sessions below this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub session_dir: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locum session diff`.
+#[derive(Clone, Debug, Args)]
+pub struct SessionDiffArgs {
+    /// Session ID, or the start of it.
+    pub id: String,
+    /// Number of a checkpoint.
+    #[arg(value_name = "N")]
+    pub from: Option<usize>,
+    /// Number of a later one to compare it with.
+    #[arg(value_name = "M")]
+    pub to: Option<usize>,
+    /// Look for sessions below this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub session_dir: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locum session restore`.
+#[derive(Clone, Debug, Args)]
+pub struct SessionRestoreArgs {
+    /// Session ID, or the start of it.
+    pub id: String,
+    /// Number of the checkpoint; 0 is the commit it started at.
+    #[arg(value_name = "N")]
+    pub number: usize,
+    /// Leave the conversation as it is. This is the default.
+    #[arg(long, conflicts_with = "and_conversation")]
+    pub files_only: bool,
+    /// Also make a session whose conversation ends there, ready to be resumed.
+    #[arg(long)]
+    pub and_conversation: bool,
+    /// Look for sessions below this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub session_dir: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `locum session send`.
 #[derive(Clone, Debug, Args)]
 pub struct SessionSendArgs {
@@ -155,6 +220,9 @@ pub struct SessionResumeArgs {
     /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
+    /// Go back to this checkpoint first, files and conversation, and go on as a new session.
+    #[arg(long, value_name = "N")]
+    pub from: Option<usize>,
     /// Wait for another run in this checkout instead of ending with an error.
     #[arg(long)]
     pub wait: bool,

@@ -60,6 +60,28 @@ impl Repo {
         Ok(paths.take(limit).collect())
     }
 
+    /// Compares paths in two commits; those that are equal are left out. Sorted by path.
+    ///
+    /// # Errors
+    /// When a commit is gone or cannot be read.
+    pub fn changes_between(
+        &self,
+        (from, to): (&CommitId, &CommitId),
+        paths: &BTreeSet<RepoPath>,
+    ) -> Result<Vec<FileChange>, RepoError> {
+        let (before, after) = (self.tree_of(from)?, self.tree_of(to)?);
+        let mut changes = Vec::new();
+        for path in paths {
+            let stored = stored_in(&self.git, &before, path)?;
+            changes.extend(compare(
+                path,
+                stored.as_ref(),
+                stored_in(&self.git, &after, path)?.as_ref(),
+            ));
+        }
+        Ok(changes)
+    }
+
     /// Compares the touched files with a commit; files that are equal are left out. Sorted by path.
     ///
     /// # Errors

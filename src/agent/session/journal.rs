@@ -157,6 +157,26 @@ impl Journal {
         }
     }
 
+    /// Copies the blobs of one session to another.
+    ///
+    /// # Errors
+    /// When one cannot be read or written.
+    pub(crate) fn copy_blobs(from: &Path, to: &Path) -> Result<(), JournalError> {
+        let (blobs, copies) = (from.join(BLOB_FOLDER), to.join(BLOB_FOLDER));
+        let copy = || -> std::io::Result<()> {
+            if !blobs.is_dir() {
+                return Ok(());
+            }
+            std::fs::create_dir_all(&copies)?;
+            for entry in std::fs::read_dir(&blobs)? {
+                let entry = entry?;
+                std::fs::copy(entry.path(), copies.join(entry.file_name()))?;
+            }
+            Ok(())
+        };
+        copy().map_err(|source| failed(&copies, source))
+    }
+
     /// Takes these values out of every line that is written from now on.
     pub fn hide(&mut self, hidden: PlainValues) {
         self.hidden = hidden;

@@ -59,6 +59,7 @@ mod perform;
 pub mod promotion;
 pub mod recorded;
 pub mod repetition;
+pub mod rewind;
 mod rights;
 mod servers;
 mod spans;

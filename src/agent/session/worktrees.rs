@@ -11,7 +11,7 @@ use crate::session::event::Event;
 use crate::session::held_changes::named;
 use crate::session::live::Session;
 use crate::session::outcome::OutcomeWord;
-use crate::session::recorded::TouchedPath;
+use crate::session::rewind;
 use crate::session::stop::Stop;
 use crate::session::task_env::TaskCheckout;
 use locum_base::id::TaskId;
@@ -45,19 +45,7 @@ impl<'a> Session<'a> {
         let Some(base) = self.start_of(owner) else { return Ok(()) };
         let paths = &self.state.tree(owner).unsaved;
         let commit = place.repo.checkpoint(&self.ref_of(owner), &base, paths, &label)?;
-        let changes = place.repo.changes(&base, paths)?;
-        let amount_of = |path: &RepoPath| {
-            let change = changes.iter().find(|change| change.path == *path);
-            change.map(|change| (change.added, change.removed))
-        };
-        let touched = paths
-            .iter()
-            .map(|path| {
-                let amount = amount_of(path);
-                let diff_lines = amount.map(|(added, removed)| added.saturating_add(removed));
-                TouchedPath { path: path.clone(), diff_lines, amount }
-            })
-            .collect();
+        let touched = rewind::touched(&place.repo, &base, paths)?;
         self.emit(Event::Checkpointed { tree: owner, commit, touched })
     }
 

@@ -42,6 +42,15 @@ impl Repo {
         Ok(made)
     }
 
+    /// Lets the checkpoints of a session begin with one of another.
+    ///
+    /// # Errors
+    /// When the commit is gone, or git cannot write the ref.
+    pub fn begin_checkpoints(&self, session: &str, with: &CommitId) -> Result<(), RepoError> {
+        let id = self.find(with)?.id();
+        self.set_own_ref(&checkpoint_ref(session)?, id, "locum: from a checkpoint")
+    }
+
     /// Lists a session's checkpoints, latest first, with their labels; none when it has none. At
     /// most `limit`.
     ///

@@ -21,6 +21,7 @@ mod parallel;
 mod refusals;
 mod resume;
 mod reviews;
+mod rewind;
 mod route;
 mod scripts;
 mod switching;

@@ -1,0 +1,192 @@
+//! Back to a checkpoint: the files of a session's checkout, and with its conversation a session of
+//! its own that goes on from there.
+//!
+//! In: the journal of a session that is not at work, its repository, and a checkpoint's number. Out:
+//! the files as they were then, and lines in the journal that say so. What the checkout held before
+//! becomes a checkpoint first, so nothing is lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::session::event::{Event, JournalLine};
+use crate::session::id::SessionId;
+use crate::session::journal::{Journal, JournalError};
+use crate::session::messages::PersonMessage;
+use crate::session::recorded::TouchedPath;
+use crate::session::state::SessionState;
+use locum_base::path::RepoPath;
+use locum_workspace::repo::{CommitId, Repo, RepoError};
+
+/// A checkpoint of a run's own checkout.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// Its number, counted from 1.
+    pub number: usize,
+    /// When it was made.
+    pub at: Timestamp,
+    /// The commit that holds it.
+    pub commit: CommitId,
+    /// The paths touched since the checkpoint before.
+    pub touched: Vec<TouchedPath>,
+    /// Where its line is in the journal.
+    line: usize,
+}
+
+/// Why there is no way back.
+#[derive(Debug, thiserror::Error)]
+pub enum RewindError {
+    /// The session made no such checkpoint.
+    #[error("the session has no checkpoint {number}: it made {made}")]
+    Unknown {
+        /// What was asked for.
+        number: usize,
+        /// How many there are.
+        made: usize,
+    },
+    /// The journal cannot be read or written.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The commit is gone, or a file cannot be written.
+    #[error(transparent)]
+    Repo(#[from] RepoError),
+}
+
+/// A way back that was taken.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rewound {
+    /// The checkpoint that holds what the checkout was before; `None` where the last one did.
+    pub before: Option<usize>,
+    /// The paths that were looked at.
+    pub paths: BTreeSet<RepoPath>,
+}
+
+/// Lists the checkpoints of a session's own checkout, oldest first. One that changed nothing is
+/// none.
+pub fn checkpoints(lines: &[JournalLine]) -> Vec<Checkpoint> {
+    let mut found: Vec<Checkpoint> = Vec::new();
+    for (line, JournalLine { at, event }) in lines.iter().enumerate() {
+        let Event::Checkpointed { tree: None, commit, touched } = event else { continue };
+        if found.last().is_some_and(|last| last.commit == *commit) {
+            continue;
+        }
+        found.push(Checkpoint {
+            number: found.len() + 1,
+            at: *at,
+            commit: commit.clone(),
+            touched: touched.clone(),
+            line,
+        });
+    }
+    found
+}
+
+/// Finds a checkpoint by its number.
+///
+/// # Errors
+/// When the session has no such one.
+pub fn checkpoint(lines: &[JournalLine], number: usize) -> Result<Checkpoint, RewindError> {
+    let mut all = checkpoints(lines);
+    let made = all.len();
+    match number.checked_sub(1).filter(|at| *at < made) {
+        Some(at) => Ok(all.swap_remove(at)),
+        None => Err(RewindError::Unknown { number, made }),
+    }
+}
+
+/// Brings the files of a session's checkout back to a checkpoint, or by 0 to where the run started,
+/// and records that as one.
+///
+/// # Errors
+/// When there is no such checkpoint, the session is at work, or git or a file fails. What the
+/// checkout held is a checkpoint by then.
+pub fn restore(
+    folder: &Path,
+    repo: &Repo,
+    number: usize,
+    by: &str,
+    now: Timestamp,
+) -> Result<Rewound, RewindError> {
+    let mut journal = Journal::resume(folder)?;
+    let state = SessionState::of(journal.past());
+    let Some(start) = &state.start else {
+        return Err(RewindError::Unknown { number, made: 0 });
+    };
+    let target = match number {
+        0 => start.base.clone(),
+        _ => checkpoint(journal.past(), number)?.commit,
+    };
+    let changed = state.tree(None);
+    let paths: BTreeSet<RepoPath> =
+        changed.touched.keys().chain(&changed.unsaved).cloned().collect();
+    let made = checkpoints(journal.past()).len();
+    let mut save = |label: &str| -> Result<bool, RewindError> {
+        let commit = repo.checkpoint(start.id.as_str(), &start.base, &paths, label)?;
+        let last = checkpoints(journal.past()).pop();
+        if last.is_some_and(|last| last.commit == commit) {
+            return Ok(false);
+        }
+        let touched = touched(repo, &start.base, &paths)?;
+        let event = Event::Checkpointed { tree: None, commit, touched };
+        journal.append(&JournalLine { at: now, event })?;
+        Ok(true)
+    };
+    let before = save(&format!("before going back to checkpoint {number}"))?;
+    repo.restore(&target, &paths)?;
+    save(&format!("back to checkpoint {number}"))?;
+    let text = format!(
+        "I brought the files of the checkout back to checkpoint {number}. Read a file again \
+         before you edit it."
+    );
+    let id = format!("{:020}-rewind", now.as_nanosecond());
+    let message = PersonMessage { id, by: by.to_owned(), text, images: Vec::new() };
+    journal.append(&JournalLine { at: now, event: Event::MessageReceived { message } })?;
+    Ok(Rewound { before: before.then_some(made + 1), paths })
+}
+
+/// Makes a session that goes on from a checkpoint of another: it has the conversation until then,
+/// and nothing that came later. The other stays as it is.
+///
+/// # Errors
+/// When there is no such checkpoint, or the new session cannot be written.
+pub fn branch(
+    folder: &Path,
+    repo: &Repo,
+    number: usize,
+    (id, into): (&SessionId, &Path),
+) -> Result<(), RewindError> {
+    let mut lines = Journal::read(folder)?;
+    let target = checkpoint(&lines, number)?;
+    lines.truncate(target.line + 1);
+    Journal::copy_blobs(folder, into)?;
+    repo.begin_checkpoints(id.as_str(), &target.commit)?;
+    let mut journal = Journal::create(into)?;
+    for mut line in lines {
+        if let Event::Started(start) = &mut line.event {
+            start.id = id.clone();
+        }
+        journal.append(&line)?;
+    }
+    Ok(())
+}
+
+/// Returns what was touched, with its lines changed since the run's base.
+///
+/// # Errors
+/// When a file cannot be read.
+pub(crate) fn touched(
+    repo: &Repo,
+    base: &CommitId,
+    paths: &BTreeSet<RepoPath>,
+) -> Result<Vec<TouchedPath>, RepoError> {
+    let changes = repo.changes(base, paths)?;
+    let amounts: BTreeMap<&RepoPath, (u32, u32)> =
+        changes.iter().map(|change| (&change.path, (change.added, change.removed))).collect();
+    let touched = paths.iter().map(|path| {
+        let amount = amounts.get(path).copied();
+        let diff_lines = amount.map(|(added, removed)| added.saturating_add(removed));
+        TouchedPath { path: path.clone(), diff_lines, amount }
+    });
+    Ok(touched.collect())
+}

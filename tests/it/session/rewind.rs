@@ -1,0 +1,109 @@
+//! Back to a checkpoint: files alone, or a new session with the conversation until then.
+
+use crate::support::stage::Stage;
+use pretty_assertions::assert_eq;
+use serde_json::json;
+
+const POLICY: &str = "version: 1\nmodes: { default: code, allow: [code] }\nrules:\n  - allow: \
+                      [\"read(**)\", \"edit(src/**)\"]\n";
+const SCRIPT: &str = r#"
+version: 1
+tasks:
+  - turns:
+      - calls: [{ tool: write_to_file, args: { path: src/a.txt, content: "one\n" } }]
+      - calls: [{ tool: write_to_file, args: { path: src/b.txt, content: "two\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "Both are there." } }]
+      - calls: [{ tool: attempt_completion, args: { result: "Went on." } }]
+"#;
+
+fn ran() -> (Stage, String) {
+    let stage = Stage::with(&[(".locum/policy.yml", POLICY), ("src/start.txt", "start\n")]);
+    let ran = stage.play(SCRIPT, &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let session = stage.sessions().remove(0);
+    (stage, session)
+}
+
+fn files(stage: &Stage) -> (Option<String>, Option<String>) {
+    let read =
+        |name: &str| std::fs::read_to_string(stage.path(&format!("checkout/src/{name}"))).ok();
+    (read("a.txt"), read("b.txt"))
+}
+
+fn is(a: &str, b: Option<&str>) -> (Option<String>, Option<String>) {
+    (Some(format!("{a}\n")), b.map(|b| format!("{b}\n")))
+}
+
+#[test]
+fn files_go_back_and_nothing_is_lost() {
+    let (stage, session) = ran();
+    let listed = stage.run(&["session", "checkpoints", &session, "--json"]).json();
+    assert_eq!(listed.as_array().map(Vec::len), Some(2), "{listed}");
+    assert_eq!((&listed[1]["files"], &listed[1]["lines"]), (&json!(["src/b.txt"]), &json!(1)));
+    assert!(listed[0]["step"].as_str().unwrap().starts_with("task 0 turn "), "{listed}");
+
+    let diff = |numbers: &[&str]| stage.run(&[&["session", "diff", &session], numbers].concat());
+    let whole = diff(&[]);
+    assert!(whole.out.contains("+one") && whole.out.contains("+two"), "{whole:?}");
+    let second = diff(&["2"]);
+    assert!(!second.out.contains("+one") && second.out.contains("+two"), "{second:?}");
+    let back = diff(&["2", "0"]);
+    assert!(back.out.contains("-one") && back.out.contains("-two"), "{back:?}");
+
+    // What a person wrote meanwhile is a checkpoint of its own before the files go back.
+    stage.write("checkout/src/b.txt", "mine\n");
+    stage.write("checkout/src/c.txt", "not the run's\n");
+    let restored = stage.run(&["session", "restore", &session, "1", "--json"]).json();
+    assert_eq!((&restored["saved_as"], &restored["session"]), (&json!(3), &json!(null)));
+    assert_eq!(files(&stage), is("one", None));
+    assert_eq!(stage.read("checkout/src/c.txt"), "not the run's\n");
+    let ran = stage.run(&["session", "restore", &session, "3", "--files-only"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(files(&stage), is("one", Some("mine")));
+
+    for (arguments, words) in [
+        (["session", "restore", &session, "9"], "the session has no checkpoint 9: it made 5"),
+        (["session", "diff", &session, "7"], "the session has no checkpoint 7"),
+        (["session", "restore", "0000", "1"], "there is no session `0000`"),
+    ] {
+        let ran = stage.run(&arguments);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.err.contains(words), "{ran:?}");
+    }
+    let ran = stage.run(&["session", "restore", &session, "0", "--and-conversation"]);
+    assert!(ran.code == Some(2) && ran.err.contains("start the task again"), "{ran:?}");
+    assert_eq!(files(&stage), is("one", Some("mine")));
+    let ran = stage.run(&["session", "restore", &session, "0"]);
+    assert_eq!((ran.code, files(&stage)), (Some(0), (None, None)), "{ran:?}");
+}
+
+#[test]
+fn a_session_goes_on_from_a_checkpoint_as_another() {
+    let (stage, session) = ran();
+    let before = stage.read(&format!("state/locum/sessions/{session}/journal.jsonl"));
+    let ran = stage.run(&["session", "resume", &session, "--from", "1", "--json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.err.contains("goes on from checkpoint 1"), "{ran:?}");
+    let report = ran.json();
+    assert_eq!(
+        (&report["outcome"], &report["summary"]),
+        (&json!("done"), &json!("Both are there."))
+    );
+    assert_ne!(report["session"], json!(session));
+    // It wrote the second file again, after the files had gone back.
+    assert_eq!(files(&stage), is("one", Some("two")));
+    let after = stage.read(&format!("state/locum/sessions/{session}/journal.jsonl"));
+    assert!(after.starts_with(&before), "the old session keeps what it was");
+    assert_eq!(stage.sessions().len(), 2);
+
+    let made = stage.run(&["session", "restore", &session, "1", "--and-conversation", "--json"]);
+    let other = made.json()["session"].as_str().unwrap().to_owned();
+    assert_eq!(files(&stage), is("one", None));
+    let shown = stage.run(&["session", "checkpoints", &other, "--json"]).json();
+    assert_eq!(shown.as_array().map(Vec::len), Some(1), "{shown}");
+    // The old one, resumed with words, reads that its files went back.
+    let ran = stage.run(&["session", "resume", &session, "go on", "--json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let journal = stage.read(&format!("state/locum/sessions/{session}/journal.jsonl"));
+    assert!(journal.contains("back to checkpoint 1"), "{journal}");
+}
