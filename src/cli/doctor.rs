@@ -4,17 +4,20 @@
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::Value;
 
+use crate::cli::init;
 use crate::cli::inspect_args::{DoctorArgs, DoctorTarget};
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::mcp::{self, ServerRow};
 use crate::cli::models::{ModelRow, mark_used};
 use crate::cli::models_test::{ModelProbe, probe};
 use crate::cli::output::Output;
-use crate::cli::policy_file::{parse, repository_file};
+use crate::cli::policy_file::{built_in, parse, repository_file};
 use crate::cli::programs::is_on_path;
 use crate::cli::session_folder::sessions_folder;
 use crate::cli::stop_signal::runtime;
+use crate::cli::success_check::{self, SuccessCheck};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::checks;
 use crate::run::error::RunError;
@@ -89,6 +92,9 @@ struct DoctorReport {
     /// Success commands that cannot run here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     success_problems: Vec<String>,
+    /// How the success commands end here, where they were tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check: Option<Value>,
     /// Why no run can start on this machine; empty when one can.
     laptop: Vec<String>,
     /// Why the Action cannot start runs in this repository; empty when it can.
@@ -116,11 +122,17 @@ pub fn run(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let findings = look(args, context)?;
+    let mut findings = look(args, context)?;
+    let check = args.check.then(|| tried(context, output)).transpose()?.flatten();
+    if let Some(check) = &check {
+        findings.check = Some(check.as_json());
+        findings.laptop.extend(check.problems());
+    }
     if args.json {
         output.json(&findings);
     } else {
         output.table(["PART", "STATE", ""], rows(&findings));
+        check.iter().for_each(|check| check.show(output));
     }
     let in_actions = context.environment.get("GITHUB_ACTIONS") == Some("true");
     let default = if in_actions { DoctorTarget::Action } else { DoctorTarget::Laptop };
@@ -129,7 +141,17 @@ pub fn run(
         DoctorTarget::Action => findings.action.is_empty(),
         DoctorTarget::Both => findings.laptop.is_empty() && findings.action.is_empty(),
     };
-    Ok(if ready { ExitStatus::Done } else { ExitStatus::Usage })
+    let passes = check.is_none_or(|check| check.passes());
+    Ok(if ready && passes { ExitStatus::Done } else { ExitStatus::Usage })
+}
+
+/// Tries the success commands of the policy that judges runs here; `None` where it has mistakes.
+fn tried(context: &CommandContext, output: &mut Output) -> Result<Option<SuccessCheck>, RunError> {
+    let policy = repository_file(context, None)?.unwrap_or_else(built_in);
+    if parse(Some(&policy)).is_err() {
+        return Ok(None);
+    }
+    success_check::run(&policy, &init::installs(context), context, output).map(Some)
 }
 
 /// Returns why no run can start on this machine.
@@ -261,6 +283,7 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
     let (sandbox, namespaces_refused) = SandboxLevel::tried();
     let (policy, (commands_run, commands), half_visible) = judged(context, sandbox);
     let mut findings = DoctorReport {
+        check: None,
         laptop: Vec::new(),
         action: action_problems(context),
         version: env!("CARGO_PKG_VERSION"),

@@ -62,6 +62,9 @@ pub struct DoctorArgs {
     /// Ask the model one cheap question, too.
     #[arg(long)]
     pub probe: bool,
+    /// Run the success commands once in the sandbox, too; exit with 2 unless each of them passes.
+    #[arg(long)]
+    pub check: bool,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

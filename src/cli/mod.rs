@@ -67,6 +67,7 @@ mod session_checkpoints;
 mod session_folder;
 pub mod skills;
 pub mod stop_signal;
+mod success_check;
 pub mod table;
 pub mod trigger;
 pub mod trigger_args;
@@ -102,7 +103,8 @@ pub enum ExitStatus {
     Done,
     /// 1: an error of the program or of the machine under it.
     Internal,
-    /// 2: the command line, a configuration file or a variable is wrong.
+    /// 2: the command line, a configuration file or a variable is wrong, or what was asked for is
+    /// not ready here.
     Usage,
     /// 3: what was asked for failed.
     Failed,

@@ -31,6 +31,19 @@ pub enum CheckLack {
     Success,
 }
 
+impl CheckLack {
+    /// Returns its word for programs; `None` where nothing is known to be missing.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Program => Some("program"),
+            Self::Dependencies => Some("dependencies"),
+            Self::Network => Some("network"),
+            Self::Version => Some("version"),
+            Self::Success => None,
+        }
+    }
+}
+
 /// Why a check does not pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckFailure {

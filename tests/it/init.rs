@@ -89,7 +89,7 @@ fn a_success_command_that_fails_is_said_with_what_it_needs_and_what_is_a_draft()
     empty.write("checkout/Makefile", "test:\n\ttrue\n");
     let ran = init(&empty, &[]);
     assert!(
-        ran.err.contains("`make test` not tried here: the repository has no commit"),
+        ran.out.contains("`make test` not tried here: the repository has no commit"),
         "{ran:?}"
     );
 }
@@ -169,4 +169,59 @@ fn every_question_has_a_flag() {
     assert_eq!(again.out, "", "{again:?}");
     let wrong = init(&stage, &["--no-check", "--edit", "a b"]);
     assert!(wrong.code == Some(2) && wrong.err.contains("not a glob of files"), "{wrong:?}");
+}
+
+#[test]
+fn a_check_that_is_asked_for_decides_the_exit_code() {
+    let failing = [("make test", "exit 3", Some(2)), ("make test", "true", Some(0))];
+    for (command, recipe, expected) in failing {
+        let stage = project(recipe);
+        let first = init(&stage, &["--check"]);
+        assert_eq!(first.code, expected, "{command}: {first:?}");
+        // Nothing is written any more; it is tried all the same.
+        assert_eq!(init(&stage, &["--check"]).code, expected);
+        assert_eq!(init(&stage, &["--force"]).code, Some(0), "by default it is a finding");
+    }
+    // What could not be tried does not pass, either.
+    let empty = Stage::empty();
+    locum_testing::repository::init(&empty.path("checkout"));
+    empty.write("checkout/Makefile", "test:\n\ttrue\n");
+    let ran = init(&empty, &["--check"]);
+    assert!(ran.code == Some(2) && ran.out.contains("not tried here"), "{ran:?}");
+    // There is nothing to try.
+    let stage = Stage::with(&[("src/a.sh", "true\n")]);
+    let ran = init(&stage, &["--check"]);
+    assert!(ran.code == Some(0) && ran.err.contains("no command shows"), "{ran:?}");
+}
+
+#[test]
+fn doctor_tries_each_success_command_where_it_is_asked() {
+    let policy = "version: 1\nrules:\n  - allow: [\"read(**)\", \"command(make:*)\"]\n\
+                  publish:\n  success: [make one, make two]\n";
+    let makefile = "one:\n\techo \"No module named 'x'\"; exit 1\ntwo:\n\ttouch left\n";
+    let stage = Stage::with(&[(".locum/policy.yml", policy), ("Makefile", makefile)]);
+    let doctor = |stage: &Stage, flags: &[&str]| -> Ran {
+        let keys = [("LOCUM_MODEL", "gpt-4.1"), ("OPENAI_API_KEY", "k")];
+        stage.locum(&[&["doctor"], flags].concat()).envs(keys).output().unwrap().into()
+    };
+    let cheap = doctor(&stage, &["--json"]);
+    assert_eq!((cheap.code, &cheap.json()["check"]), (Some(0), &serde_json::Value::Null));
+    let ran = doctor(&stage, &["--check", "--json"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    let check = &ran.json()["check"];
+    assert_eq!(check["passes"], false);
+    let [one, two] = [&check["commands"][0], &check["commands"][1]];
+    assert_eq!((&one["exit_code"], &one["lacks"]), (&2.into(), &"dependencies".into()), "{ran:?}");
+    assert!(one["hint"].as_str().unwrap().contains("install what it needs"), "{ran:?}");
+    assert_eq!(two["succeeded"], true, "one that fails says nothing of the next: {ran:?}");
+    let problem = "the success command `make one` does not pass: dependencies are not installed";
+    assert!(ran.json()["laptop"][0].as_str().unwrap().starts_with(problem), "{ran:?}");
+    let text = doctor(&stage, &["--check"]);
+    for part in [problem, "\ncheck: `make one` does not pass", "\ncheck: `make two` passes"] {
+        assert!(text.out.contains(part), "{part}: {text:?}");
+    }
+    assert_eq!(stage.names("checkout").iter().filter(|name| *name == "left").count(), 0);
+    stage.write("checkout/Makefile", "one:\n\ttrue\ntwo:\n\ttrue\n");
+    stage.commit("it is repaired");
+    assert_eq!(doctor(&stage, &["--check"]).code, Some(0));
 }

@@ -376,7 +376,8 @@ impl<'a> CommandEnd<'a> {
 }
 
 impl<'a> CheckEntry<'a> {
-    fn new(report: &'a CheckReport) -> Self {
+    /// Views a check for programs.
+    pub fn new(report: &'a CheckReport) -> Self {
         let (exit, problem) = match &report.end {
             CheckEnd::Exited(exit) => (Some(*exit), None),
             CheckEnd::NotStarted(problem) | CheckEnd::Unclean(problem) => {

@@ -154,6 +154,8 @@ impl<'a> Session<'a> {
     ) -> Result<(), Stop> {
         let envs = self.checking_envs(id)?;
         let commands = self.parts.run.policy.settings().publish.success.clone();
+        // Where they are tried, one that fails says nothing of the next.
+        let goes_on = self.parts.checks == CheckTiming::Always;
         let checks = async move {
             let mut run = CheckRun::default();
             for command in &commands {
@@ -161,7 +163,7 @@ impl<'a> Session<'a> {
                 run.touched.extend(touched);
                 let succeeded = report.succeeded();
                 run.reports.push(report);
-                if !succeeded {
+                if !succeeded && !goes_on {
                     break;
                 }
             }

@@ -22,7 +22,7 @@ pub enum CheckTiming {
     /// When the root task says that it is done, and something changed.
     #[default]
     AfterChanges,
-    /// When the root task says that it is done.
+    /// When the root task says that it is done; each of them, also after one that fails.
     Always,
 }
 

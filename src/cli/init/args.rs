@@ -51,6 +51,9 @@ pub struct InitArgs {
     #[arg(long)]
     pub two_jobs: bool,
     /// Run the success commands once in the sandbox, also where nothing is written.
+    ///
+    /// Exits with 2 unless each of them passes. Without the flag, a new or updated policy is tried
+    /// as well, and what fails is reported with the exit code 0.
     #[arg(long, overrides_with = "no_check")]
     pub check: bool,
     /// Do not run the success commands.

@@ -4,7 +4,6 @@
 //! overwritten without a flag that says so.
 
 pub mod args;
-mod check;
 mod files;
 mod ignored;
 mod last_words;
@@ -25,6 +24,7 @@ use crate::cli::onboarding::{self, OnboardingPlan};
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyInitArgs;
 use crate::cli::programs::is_on_path;
+use crate::cli::success_check;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::environment::Environment;
 use crate::run::error::RunError;
@@ -66,7 +66,7 @@ pub(super) fn policy(
     Ok(ExitStatus::Done)
 }
 
-/// Runs `locum init`.
+/// Runs `locum init`. A success command that does not pass is an exit code where `--check` asks.
 ///
 /// # Errors
 /// When the folder is not in a git checkout, or a file cannot be read or written; with
@@ -105,13 +105,19 @@ pub(super) fn all(
         missing(&plan.proposal, context, output);
         last_words::ignored(&repo, &[POLICY_FILE, WORKFLOW_FILE], output);
     }
-    if args.check || !args.no_check && (args.update || !new.is_empty()) {
-        check::run(&plan.policy, &plan.proposal.installs, context, output)?;
+    let is_tried = args.check || !args.no_check && (args.update || !new.is_empty());
+    let check = is_tried
+        .then(|| success_check::run(&plan.policy, &plan.proposal.installs, context, output))
+        .transpose()?;
+    if let Some(check) = &check {
+        check.show(output);
     }
     if !new.is_empty() {
         output.talk(last_words::next_steps(&plan)?);
     }
-    Ok(ExitStatus::Done)
+    // What was only tried along with the rest is a finding.
+    let fails = args.check && check.is_some_and(|check| !check.passes());
+    Ok(if fails { ExitStatus::Usage } else { ExitStatus::Done })
 }
 
 /// Opens the pull request with every file as it would be.
@@ -171,6 +177,16 @@ fn in_checkout(context: &CommandContext) -> Result<Repo, RunError> {
              --stdout`",
         )
     })
+}
+
+/// Returns the commands that install what the repository's tests need; none where that cannot be
+/// known.
+pub(super) fn installs(context: &CommandContext) -> Vec<String> {
+    let proposal = scanned(context).ok().and_then(|scan| {
+        let choices = StarterChoices::default();
+        propose(&scan, &choices).ok()
+    });
+    proposal.map(|proposal| proposal.installs).unwrap_or_default()
 }
 
 /// Reads what a policy is made from.
