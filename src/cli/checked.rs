@@ -11,6 +11,7 @@ use crate::run::error::RunError;
 use crate::run::user::named_file;
 use locum_agent::report::markdown::visible;
 use locum_files::diagnostic::Diagnostic;
+use locum_files::excerpt::Excerpt;
 use locum_modes::prompts::PromptFile;
 
 /// What a check of one file found.
@@ -37,12 +38,15 @@ struct Finding {
     message: String,
     /// What to change in the file.
     hint: Option<String>,
+    /// The line it is on, for people.
+    #[serde(skip)]
+    excerpt: Option<Excerpt>,
 }
 
 impl From<Diagnostic> for Finding {
     fn from(mistake: Diagnostic) -> Self {
-        let Diagnostic { place, path, message, hint, origin: _, excerpt: _ } = mistake;
-        Self { line: place.line, column: place.column, path, message, hint }
+        let Diagnostic { place, path, message, hint, excerpt, origin: _ } = mistake;
+        Self { line: place.line, column: place.column, path, message, hint, excerpt }
     }
 }
 
@@ -111,9 +115,10 @@ impl FileCheck {
             } else {
                 format!("`{}`: ", finding.path)
             };
+            let line = finding.excerpt.as_ref().map(|line| format!("\n{line}")).unwrap_or_default();
             let hint =
                 finding.hint.as_ref().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
-            visible(&format!("{word}: {place}: {path}{}{hint}", finding.message))
+            visible(&format!("{word}: {place}: {path}{}{line}{hint}", finding.message))
         };
         for mistake in &self.mistakes {
             output.message(&said("error", mistake));

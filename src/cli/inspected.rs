@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use crate::cli::CommandContext;
+use crate::cli::{CommandContext, ExitStatus};
 use crate::cli::output::Output;
 use crate::config::environment::Environment;
 use crate::config::settings::Settings;
@@ -15,6 +15,7 @@ use crate::run::uncommitted;
 use crate::run::user::UserFolder;
 use locum_agent::report::figures;
 use locum_agent::report::markdown::visible;
+use locum_files::diagnostic::Diagnostic;
 use locum_modes::ModeSet;
 use locum_modes::merge::{self, MergedModes};
 use locum_workspace::repo::{CommitId, Repo, RepoError};
@@ -93,7 +94,8 @@ impl<'a> InspectedRepository<'a> {
     /// # Errors
     /// Every mistake of every file.
     pub fn modes(&self) -> Result<ModeSet, RunError> {
-        Ok(self.merged_modes()?.modes)
+        let strictness = self.settings()?.values.mode_files;
+        Ok(merge::merge(&self.origin().mode_texts()?, strictness)?.modes)
     }
 
     /// Returns the modes of all files that can be read, and says which file cannot be: what is not
@@ -102,31 +104,58 @@ impl<'a> InspectedRepository<'a> {
     /// # Errors
     /// When settings have mistakes, or files cannot be read.
     pub fn usable_modes(&self, output: &mut Output) -> Result<ModeSet, RunError> {
-        let strictness = self.settings()?.values.mode_files;
-        let (merged, mistakes) = merge::merge_usable(&self.origin().mode_texts()?, strictness);
-        let mut files: Vec<(&str, usize)> = Vec::new();
-        for mistake in &mistakes {
-            match files.iter_mut().find(|(file, _)| *file == mistake.origin) {
-                Some((_, count)) => *count += 1,
-                None => files.push((&mistake.origin, 1)),
-            }
-        }
-        for (file, count) in files {
-            output.talk(visible(&format!(
-                "warning: {file}: {}, so its modes are left out; no run starts with it\nhint: see \
-                 `locum modes validate`",
-                figures::count(count, "mistake")
-            )));
-        }
-        Ok(merged.modes)
+        Ok(self.merged_modes(output)?.0.modes)
     }
 
-    /// Returns every mode, and warnings about their files.
+    /// Returns the modes of all files that can be read, with warnings about them, and whether that
+    /// is every file; says which file cannot be read, and where its first mistake is.
     ///
     /// # Errors
-    /// Every mistake of every file.
-    pub fn merged_modes(&self) -> Result<MergedModes, RunError> {
+    /// When settings have mistakes, or files cannot be read.
+    pub fn merged_modes(
+        &self,
+        output: &mut Output,
+    ) -> Result<(MergedModes, ModeFilesState), RunError> {
         let strictness = self.settings()?.values.mode_files;
-        Ok(merge::merge(&self.origin().mode_texts()?, strictness)?)
+        let (merged, mistakes) = merge::merge_usable(&self.origin().mode_texts()?, strictness);
+        let mut files: Vec<(&Diagnostic, usize)> = Vec::new();
+        for mistake in &mistakes {
+            match files.iter_mut().find(|(first, _)| first.origin == mistake.origin) {
+                Some((_, count)) => *count += 1,
+                None => files.push((mistake, 1)),
+            }
+        }
+        for (first, count) in &files {
+            let more = match count {
+                1 => String::new(),
+                count => format!(" (and {})", figures::count(count - 1, "more mistake")),
+            };
+            output.talk(visible(&format!(
+                "warning: {}{more}: the modes of this file are left out; no run starts with \
+                 it\nhint: see `locum modes validate`",
+                first.headline()
+            )));
+        }
+        let state = if files.is_empty() { ModeFilesState::Whole } else { ModeFilesState::Broken };
+        Ok((merged, state))
+    }
+}
+
+/// Whether every mode file could be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModeFilesState {
+    /// Every one.
+    Whole,
+    /// One has mistakes, and its modes are left out.
+    Broken,
+}
+
+impl ModeFilesState {
+    /// Returns how a command ends that shows modes.
+    pub fn status(self) -> ExitStatus {
+        match self {
+            Self::Whole => ExitStatus::Done,
+            Self::Broken => ExitStatus::Usage,
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::cli::checked::{self, FileCheck};
 use crate::cli::inspect_args::InspectArgs;
-use crate::cli::inspected::InspectedRepository;
+use crate::cli::inspected::{InspectedRepository, ModeFilesState};
 use crate::cli::modes_args::{ModesCommand, ShowModeArgs, ValidateModesArgs};
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus, modes_change, modes_prompt, modes_transfer};
@@ -25,7 +25,7 @@ const NOTES_FOLDER: &str = ".agents/";
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Every mistake of the mode files; a mode that does not exist.
+/// A mode that does not exist. Mistakes of mode files are shown, and are the exit code 2.
 pub fn run(
     command: &ModesCommand,
     context: &CommandContext,
@@ -48,7 +48,7 @@ fn list(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let modes = modes(args.at.as_deref(), context, output)?;
+    let (modes, state) = modes(args.at.as_deref(), context, output)?;
     if args.json {
         output.json(&modes.iter().map(ModeView::from).collect::<Vec<_>>());
     } else {
@@ -59,7 +59,7 @@ fn list(
         };
         output.table(["MODE", "FROM", "GROUPS", "WHAT FOR"], modes.iter().map(row));
     }
-    Ok(ExitStatus::Done)
+    Ok(state.status())
 }
 
 fn show(
@@ -67,15 +67,20 @@ fn show(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let modes = modes(args.inspect.at.as_deref(), context, output)?;
+    let (modes, state) = modes(args.inspect.at.as_deref(), context, output)?;
     let mode = modes_change::find(&modes, &args.slug)?;
     if args.prompt {
-        return modes_prompt::show(mode, &modes, &args.inspect, context, output);
-    }
-    if args.inspect.json {
+        modes_prompt::show(mode, &modes, &args.inspect, context, output)?;
+    } else if args.inspect.json {
         output.json(&ModeView::from(mode));
-        return Ok(ExitStatus::Done);
+    } else {
+        describe(mode, output);
     }
+    Ok(state.status())
+}
+
+/// Shows one mode in words.
+fn describe(mode: &Mode, output: &mut Output) {
     output.line(visible(&format!("{} ({})", mode.slug, mode.name)));
     output.line(format!("from: {}", origin(mode)));
     output.line(visible(&format!("groups: {}", groups(mode))));
@@ -123,7 +128,6 @@ fn show(
             output.line(format!("  {line}").trim_end());
         }
     }
-    Ok(ExitStatus::Done)
 }
 
 fn listed(patterns: &[FileRegex]) -> Option<String> {
@@ -205,13 +209,13 @@ fn modes(
     at: Option<&str>,
     context: &CommandContext,
     output: &mut Output,
-) -> Result<ModeSet, RunError> {
-    let merged = InspectedRepository::open(context, at)?.merged_modes()?;
+) -> Result<(ModeSet, ModeFilesState), RunError> {
+    let (merged, state) = InspectedRepository::open(context, at)?.merged_modes(output)?;
     for (message, count) in grouped(&merged.warnings) {
         let times = if count > 1 { format!("{count} x, first at ") } else { String::new() };
         output.talk(visible(&format!("warning: {times}{message}")));
     }
-    Ok(merged.modes)
+    Ok((merged.modes, state))
 }
 
 fn origin(mode: &Mode) -> String {

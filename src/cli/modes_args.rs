@@ -10,8 +10,12 @@ use crate::cli::inspect_args::InspectArgs;
 #[derive(Clone, Debug, Subcommand)]
 pub enum ModesCommand {
     /// List every mode and its source.
+    ///
+    /// Exits with 2 when a mode file has a mistake; the modes of the others are listed.
     List(InspectArgs),
     /// Show one mode in full.
+    ///
+    /// Exits with 2 when a mode file has a mistake.
     Show(ShowModeArgs),
     /// Check mode files and agent files.
     ///
@@ -26,6 +30,8 @@ pub enum ModesCommand {
     /// Import modes and their rules files from a file.
     Import(ImportModesArgs),
     /// Export modes and their rules files to a file.
+    ///
+    /// Exits with 2 when a mode file has a mistake; the modes of the others are exported.
     Export(ExportModesArgs),
 }
 

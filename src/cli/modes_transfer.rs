@@ -33,7 +33,8 @@ pub fn export(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let place = InspectedRepository::open(context, args.at.as_deref())?;
-    let modes = place.modes()?;
+    let (merged, state) = place.merged_modes(output)?;
+    let modes = merged.modes;
     let chosen: Vec<&Mode> = if args.slugs.is_empty() {
         modes.iter().filter(|mode| mode.source != ModeSource::Builtin).collect()
     } else {
@@ -73,7 +74,7 @@ pub fn export(
         }
         None => output.raw(text.as_bytes()),
     }
-    Ok(ExitStatus::Done)
+    Ok(state.status())
 }
 
 /// Takes over the modes of a file.

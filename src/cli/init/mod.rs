@@ -30,7 +30,7 @@ use crate::config::environment::Environment;
 use crate::run::error::RunError;
 use crate::run::repository_scan::scan;
 use crate::run::trusted::POLICY_FILE;
-use locum_modes::{ModeSource, ToolGroup};
+use locum_modes::{ModeSet, ModeSource, ToolGroup};
 use locum_policy::Policy;
 use locum_policy::starter::ci_commands::ci_commands;
 use locum_policy::starter::mark::marked;
@@ -47,14 +47,13 @@ pub(super) fn policy(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let proposed =
-        || -> Result<_, RunError> { Ok(propose(&scanned(context)?, &StarterChoices::default())?) };
     if args.stdout {
-        output.raw(marked(&proposed()?.policy, &[]).as_bytes());
+        let proposal = propose(&read(context, output)?, &StarterChoices::default())?;
+        output.raw(marked(&proposal.policy, &[]).as_bytes());
         return Ok(ExitStatus::Done);
     }
     let repo = in_checkout(context)?;
-    let proposal = proposed()?;
+    let proposal = propose(&read(context, output)?, &StarterChoices::default())?;
     let text = marked(&proposal.policy, &[]);
     write(repo.root(), &[(POLICY_FILE, text.as_str())], args.force, output)?;
     missing(&proposal, context, output);
@@ -77,7 +76,7 @@ pub(super) fn all(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let repo = in_checkout(context)?;
-    let scan = scanned(context)?;
+    let scan = read(context, output)?;
     let place = InspectedRepository::open(context, None)?;
     let mut start = InitPlan::begin(args, &place.source())?;
     if asks(args, &context.environment) {
@@ -182,17 +181,20 @@ fn in_checkout(context: &CommandContext) -> Result<Repo, RunError> {
 /// Returns the commands that install what the repository's tests need; none where that cannot be
 /// known.
 pub(super) fn installs(context: &CommandContext) -> Vec<String> {
-    let proposal = scanned(context).ok().and_then(|scan| {
-        let choices = StarterChoices::default();
-        propose(&scan, &choices).ok()
+    let proposal = InspectedRepository::open(context, None).and_then(|place| {
+        let scan = scanned(&place, &place.modes().unwrap_or_default())?;
+        Ok(propose(&scan, &StarterChoices::default())?)
     });
     proposal.map(|proposal| proposal.installs).unwrap_or_default()
 }
 
-/// Reads what a policy is made from.
-fn scanned(context: &CommandContext) -> Result<StarterScan, RunError> {
+/// Reads what a policy is made from. A mode file with mistakes is left out, and that is said.
+fn read(context: &CommandContext, output: &mut Output) -> Result<StarterScan, RunError> {
     let place = InspectedRepository::open(context, None)?;
-    let modes = place.modes()?;
+    scanned(&place, &place.usable_modes(output)?)
+}
+
+fn scanned(place: &InspectedRepository<'_>, modes: &ModeSet) -> Result<StarterScan, RunError> {
     let of_repository =
         modes.iter().filter(|mode| matches!(mode.source, ModeSource::Project { .. }));
     let own = of_repository.map(|mode| OwnMode {

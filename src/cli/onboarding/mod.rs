@@ -76,7 +76,7 @@ pub(super) fn open(
     )
     .map_err(|error| RunError::usage("--pull-request", error.to_string()))?;
     let allowed = &plan.policy.settings().modes.allow;
-    let modes = place.modes()?;
+    let modes = place.usable_modes(output)?;
     let facts = TriggerFacts {
         policy: Some(plan.policy.clone()),
         modes: modes.iter().map(|mode| mode.slug.clone()).filter(|s| allowed.contains(s)).collect(),

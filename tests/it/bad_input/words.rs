@@ -161,20 +161,30 @@ fn one_broken_mode_file_stops_nothing_that_is_not_about_modes() {
         (".roomodes", "customModes:\n  - slug: bad\n    groups: [teleport]\n"),
         (".roo/skills/look/SKILL.md", "---\nname: look\ndescription: Looks.\n---\nLook.\n"),
     ]);
+    let run = stage.run(&["run", "x"]);
+    assert!(run.code == Some(2) && run.err.contains("`mode_files: lenient` in"), "{run:?}");
     for (words, code, expected) in [
         (&["skills", "list"][..], 0, "look"),
         (&["skills", "show", "look"], 0, "Look."),
         (&["mcp", "list"], 0, "no MCP servers"),
         (&["policy", "explain", "edit(README.md)"], 0, "allow  edit(README.md)"),
+        (&["policy", "init", "--stdout"], 0, "edit(README.md)"),
+        (&["init", "--no-check", "--action", ACTION], 0, "wrote .locum/policy.yml"),
+        // Whoever asks for modes gets those that can be read, and an exit code.
+        (&["modes", "list"], 2, "orchestrator"),
+        (&["modes", "list", "--json"], 2, "\"slug\": \"code\""),
+        (&["modes", "show", "code"], 2, "from: builtin"),
+        (&["modes", "export"], 2, "customModes:"),
     ] {
         let ran = stage.run(words);
         assert!(ran.code == Some(code) && ran.out.contains(expected), "{words:?}: {ran:?}");
-        let warning = "warning: .roomodes: 3 mistakes, so its modes are left out; no run starts \
-                       with it\nhint: see `locum modes validate`";
-        assert!(ran.err.contains(warning), "{words:?}: {ran:?}");
+        let left = " (and 2 more mistakes): the modes of this file are left out; no run starts \
+                    with it\nhint: see `locum modes validate`";
+        assert!(ran.err.contains("warning: .roomodes:2:5: `customModes.0"), "{words:?}: {ran:?}");
+        assert!(ran.err.contains(left), "{words:?}: {ran:?}");
     }
-    let run = stage.run(&["run", "x"]);
-    assert!(run.code == Some(2) && run.err.contains("`mode_files: lenient` in"), "{run:?}");
+    let absent = stage.run(&["modes", "show", "bad"]);
+    assert!(absent.code == Some(2) && absent.err.contains("(and 2 more mistakes)"), "{absent:?}");
 }
 
 #[test]
@@ -183,8 +193,8 @@ fn a_group_as_a_mapping_is_told_the_pair() {
                 edit: { fileRegex: x }\n";
     let stage = Stage::with(&[("README.md", "# It\n"), (".roomodes", text)]);
     let ran = stage.run(&["modes", "validate"]);
-    let told = ".roomodes:6:9: `customModes.0.groups.0`: expected a group, found a mapping\nhint: \
-                write a group with options as a pair: `- [edit, { fileRegex: ... }]`";
+    let told = ".roomodes:6:9: `customModes.0.groups.0`: expected a group, found a mapping\n  6 \
+                |       - edit: { fileRegex: x }\n    |         ^^^^\nhint: write a group with options as a pair: `- [edit, { fileRegex: ... }]`";
     assert!(ran.code == Some(2) && ran.out.contains(told), "{ran:?}");
 }
 
