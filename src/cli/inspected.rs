@@ -4,8 +4,8 @@
 
 use std::path::PathBuf;
 
-use crate::cli::{CommandContext, ExitStatus};
 use crate::cli::output::Output;
+use crate::cli::{CommandContext, ExitStatus};
 use crate::config::environment::Environment;
 use crate::config::settings::Settings;
 use crate::run::error::RunError;

@@ -159,9 +159,9 @@ impl SuccessCheck {
     pub(super) fn as_json(&self) -> Value {
         let tried = |TriedCommand { report, failure }: &TriedCommand| {
             let entry = CheckEntry::new(report);
-            let (failure, hint) = failure.as_ref().map_or((None, None), |(failure, hint)| {
-                (Some(failure), Some(hint))
-            });
+            let (failure, hint) = failure
+                .as_ref()
+                .map_or((None, None), |(failure, hint)| (Some(failure), Some(hint)));
             let lacks = failure.and_then(|failure| failure.lack.word());
             let why = failure.map(|failure| &failure.why);
             let mut value = json!(entry);
@@ -181,9 +181,8 @@ impl SuccessCheck {
 
     /// Returns the commands that did not run.
     fn left(&self) -> Vec<String> {
-        let is_left = |command: &&String| {
-            !self.tried.iter().any(|tried| tried.report.command == **command)
-        };
+        let is_left =
+            |command: &&String| !self.tried.iter().any(|tried| tried.report.command == **command);
         self.commands.iter().filter(is_left).cloned().collect()
     }
 }

@@ -23,7 +23,7 @@ use crate::run::trusted::POLICY_FILE;
 use crate::run::user::named_file;
 use locum_agent::report::markdown::visible;
 use locum_base::clock::Clock;
-use locum_forge::event::{self, EventError, EventSubject, Trigger};
+use locum_forge::event::{self, EventError, EventKind, EventSubject, Trigger};
 use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::Policy;
 use locum_policy::actors::Tier;
@@ -107,6 +107,7 @@ pub fn explain(
         }
     };
     let known = known(args, context)?;
+    let trigger = caused(trigger, args.tier, &known)?;
     let assumed = AssumedFacts {
         is_fork: args.fork,
         is_own: args.own_pull_request,
@@ -184,16 +185,50 @@ fn known(args: &TriggerExplainArgs, context: &CommandContext) -> Result<TriggerF
     })
 }
 
+/// Returns the event as one of this tier would cause it: a bot is one that the policy lists, where
+/// it lists any.
+///
+/// # Errors
+/// When no event of this kind is of this tier: a schedule has no actor, and nobody else is one.
+fn caused(
+    mut trigger: Trigger,
+    tier: Option<Tier>,
+    known: &TriggerFacts,
+) -> Result<Trigger, RunError> {
+    let is_schedule = trigger.kind == EventKind::Schedule;
+    if tier.is_some_and(|tier| (tier == Tier::Schedule) != is_schedule) {
+        let message = "only the event `schedule` is of tier `schedule`, and of no other tier";
+        return Err(RunError::usage("--tier", message)
+            .hint("leave `--tier` out for this event, or name another one with `--event-name`"));
+    }
+    if tier == Some(Tier::Bot) {
+        let triggers = known.policy.as_ref().map(|policy| &policy.settings().triggers);
+        let listed = triggers.map_or(&[][..], |triggers| &triggers.bots);
+        trigger.actor.is_user = false;
+        let is_listed = |bot: &String| bot.eq_ignore_ascii_case(&trigger.actor.login);
+        if !listed.iter().any(is_listed)
+            && let Some(bot) = listed.first()
+        {
+            trigger.actor.login.clone_from(bot);
+        }
+    }
+    Ok(trigger)
+}
+
 /// Returns the standings to look at: the one given, or all.
 fn standings(args: &TriggerExplainArgs) -> Vec<(String, ForgePermission, bool)> {
-    let asked = args.tier.map(|tier| match tier {
-        Tier::Bot | Tier::Schedule => Tier::Maintainer,
-        Tier::Maintainer | Tier::Collaborator | Tier::Contributor | Tier::Stranger => tier,
-    });
-    if let (None, Some(permission)) = (asked, args.permission) {
-        return vec![(permission.as_str().to_owned(), permission, false)];
+    match (args.tier, args.permission) {
+        (None, Some(permission)) => {
+            return vec![(permission.as_str().to_owned(), permission, false)];
+        }
+        // A bot that is listed has to have the right to write, too; a schedule needs none.
+        (Some(tier @ (Tier::Bot | Tier::Schedule)), _) => {
+            return vec![(tier_name(tier), ForgePermission::Write, false)];
+        }
+        (Some(_) | None, _) => {}
     }
-    let standings = STANDINGS.iter().filter(|(tier, _)| asked.is_none_or(|asked| asked == *tier));
+    let standings =
+        STANDINGS.iter().filter(|(tier, _)| args.tier.is_none_or(|asked| asked == *tier));
     let standing = |(tier, permission): &(Tier, ForgePermission)| {
         (tier_name(*tier), *permission, *tier == Tier::Contributor)
     };

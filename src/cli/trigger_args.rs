@@ -46,6 +46,9 @@ pub struct TriggerExplainArgs {
     #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "at")]
     pub policy: Option<PathBuf>,
     /// Assume an actor of this tier instead of showing every tier.
+    ///
+    /// `bot` is the first that the policy lists, unless a listed one sent the event. `schedule` is
+    /// the tier of the event `schedule` alone.
     #[arg(long, value_name = "TIER", conflicts_with = "permission", value_parser = one_of(TIERS))]
     pub tier: Option<Tier>,
     /// Assume that the forge reports this permission.

@@ -202,3 +202,19 @@ fn doctor_says_what_the_policy_at_hand_makes_of_commands() {
         "{broken:?}"
     );
 }
+
+#[test]
+fn a_bot_is_one_that_the_policy_lists_and_a_schedule_is_no_sender() {
+    let policy = POLICY.replace("modes:", "  bots: { allow: ['helper[bot]'] }\nmodes:");
+    let stage = Stage::with(&[(".locum/policy.yml", &policy)]);
+    let bot = explain(&stage, &comment("/locum fix it"), &["--tier", "bot"]);
+    assert_eq!(bot.code, Some(0), "{bot:?}");
+    assert!(bot.out.contains(" by helper[bot] ") && bot.out.contains("tier   bot"), "{bot:?}");
+    // Where none is listed, none starts anything.
+    let none = Stage::with(&[(".locum/policy.yml", POLICY)]);
+    let refused = explain(&none, &comment("/locum fix it"), &["--tier", "bot", "--json"]);
+    let by_tier = &refused.json()["refused_by_tier"]["bot"]["rule"];
+    assert_eq!((refused.code, by_tier), (Some(4), &json!("triggers.bots.allow")), "{refused:?}");
+    let schedule = explain(&stage, &comment("/locum fix it"), &["--tier", "schedule"]);
+    assert!(schedule.code == Some(2) && schedule.err.contains("only the event `schedule`"));
+}
