@@ -287,6 +287,12 @@ fn cure(report: &CheckReport, failure: &CheckFailure, installs: &[String]) -> St
                                choose it where Locum runs"
                 .to_owned()
         }
+        CheckLack::PackageManager => {
+            "with a network, run `corepack enable` and `corepack install` here, or install exactly \
+             that version, then `locum doctor --check`; the workflow does it in steps before \
+             Locum's"
+                .to_owned()
+        }
         CheckLack::Dependencies => before("install what it needs"),
         CheckLack::Network => before("fetch what it needs"),
         CheckLack::Success => format!(

@@ -27,6 +27,8 @@ pub enum CheckLack {
     Network,
     /// Another version of a program than this machine has.
     Version,
+    /// The package manager, of the version that `package.json` pins.
+    PackageManager,
     /// Nothing known: the command itself fails.
     Success,
 }
@@ -39,6 +41,7 @@ impl CheckLack {
             Self::Dependencies => Some("dependencies"),
             Self::Network => Some("network"),
             Self::Version => Some("version"),
+            Self::PackageManager => Some("package-manager"),
             Self::Success => None,
         }
     }
@@ -153,7 +156,10 @@ impl CheckFailure {
         };
         let written = report.output.to_ascii_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| written.contains(word));
-        let lack = if says(DEPENDENCIES) {
+        let pinned = pinned_manager(&written);
+        let lack = if pinned.is_some() {
+            CheckLack::PackageManager
+        } else if says(DEPENDENCIES) {
             CheckLack::Dependencies
         } else if says(VERSIONS) {
             CheckLack::Version
@@ -179,10 +185,45 @@ impl CheckFailure {
                 format!("it wants the network, which commands do not have ({ended})")
             }
             CheckLack::Version => format!("it needs another version of a program ({ended})"),
+            CheckLack::PackageManager => format!(
+                "{}, which `packageManager` of `package.json` pins, is not installed ({ended})",
+                pinned.unwrap_or_default()
+            ),
             CheckLack::Success => format!("the command itself fails ({ended})"),
         };
         Some(Self { lack, why, output })
     }
+}
+
+/// Returns the package manager of a Node project, with its version, where it stops because that
+/// one would have to be fetched first: pnpm fetches itself, corepack fetches each of them, and Yarn 1
+/// refuses to stand in for another version. `written` is in lower case.
+fn pinned_manager(written: &str) -> Option<String> {
+    let version = |rest: &str| -> String {
+        let is_part = |letter: &char| letter.is_ascii_alphanumeric() || ".-".contains(*letter);
+        rest.chars().take_while(is_part).collect()
+    };
+    let after = |begin: &str| Some(version(written.split_once(begin)?.1));
+    let by_itself = after("pnpm add pnpm@").map(|version| format!("pnpm {version}"));
+    let by_refusal = || {
+        let (_, rest) = written.split_once("defines \"packagemanager\": \"")?;
+        let (name, rest) = rest.split_once('@')?;
+        Some(format!("{name} {}", version(rest)))
+    };
+    let by_corepack = || {
+        // Its stack says that it installs; what stops it may be the network or a closed folder.
+        let is_corepack = written.contains("corepack.cjs")
+            && (written.contains("fetch failed") || written.contains("installversion"));
+        let named = || {
+            let yarn = after("repo.yarnpkg.com/").or_else(|| after("yarnpkg-cli-dist-"));
+            let yarn = yarn.map(|version| format!("yarn {version}"));
+            yarn.or_else(|| {
+                Some(format!("pnpm {}", after("/pnpm/-/pnpm-")?.trim_end_matches(".tgz")))
+            })
+        };
+        is_corepack.then(|| named().unwrap_or_else(|| "the package manager".to_owned()))
+    };
+    by_itself.or_else(by_refusal).or_else(by_corepack)
 }
 
 /// Whether a command starts what the project's packages bring along.
@@ -200,7 +241,7 @@ impl fmt::Display for CheckFailure {
 
 #[cfg(test)]
 mod tests {
-    use super::{CheckFailure, CheckLack};
+    use super::{CheckFailure, CheckLack, pinned_manager};
     use locum_agent::session::outcome::{CheckEnd, CheckReport};
     use locum_sandbox::exec::Exit;
     use pretty_assertions::assert_eq;
@@ -267,10 +308,55 @@ mod tests {
                 "",
                 Some(CheckLack::Dependencies),
             ),
+            (
+                "pnpm test",
+                code(1),
+                "ERROR  Command failed with exit code 1: pnpm add pnpm@11.3.0 --loglevel=error",
+                Some(CheckLack::PackageManager),
+            ),
             ("cargo test", code(101), "test a ... FAILED", Some(CheckLack::Success)),
             ("cargo test", CheckEnd::Exited(Exit::TimedOut), "", Some(CheckLack::Success)),
         ] {
             assert_eq!(lack(command, end, output), expected, "{command}: {output}");
+        }
+    }
+
+    #[test]
+    fn a_pinned_package_manager_is_named_with_its_version() {
+        let corepack = |url: &str| {
+            format!(
+                "/usr/lib/node_modules/corepack/dist/lib/corepack.cjs:22089\nError: Error when \
+                 performing the request to {url}; for troubleshooting help, see x\n  [cause]: \
+                 TypeError: fetch failed\n    [cause]: Error: getaddrinfo EAI_AGAIN x\n"
+            )
+        };
+        let refused = "error This project's package.json defines \"packageManager\": \
+                       \"yarn@4.5.0+sha512.aa\". However the current global version of Yarn is \
+                       1.22.22.";
+        let by_itself = "ERR_PNPM_NO_OFFLINE_META  Failed to resolve pnpm@11.3.0 in package mirror \
+                         x\n ERROR  Command failed with exit code 1: pnpm add pnpm@11.3.0 \
+                         --loglevel=error\n";
+        for (output, expected) in [
+            (by_itself.to_owned(), Some("pnpm 11.3.0")),
+            (refused.to_owned(), Some("yarn 4.5.0")),
+            (
+                corepack("https://repo.yarnpkg.com/4.5.0/packages/yarnpkg-cli/bin/yarn.js"),
+                Some("yarn 4.5.0"),
+            ),
+            (corepack("https://registry.npmjs.org/pnpm/-/pnpm-10.1.0.tgz"), Some("pnpm 10.1.0")),
+            (corepack(""), Some("the package manager")),
+            (
+                "    at download (/usr/lib/node_modules/corepack/dist/lib/corepack.cjs:22288:21)\n    \
+                 at installVersion (/usr/lib/x/corepack.cjs:22386:61)\n  code: 'EROFS',\n"
+                    .to_owned(),
+                Some("the package manager"),
+            ),
+            // These are about packages of the project.
+            ("pnpm add left-pad@1.0.0: getaddrinfo EAI_AGAIN".to_owned(), None),
+            ("node:internal: fetch failed".to_owned(), None),
+        ] {
+            let found = pinned_manager(&output.to_ascii_lowercase());
+            assert_eq!(found.as_deref(), expected, "{output}");
         }
     }
 }
