@@ -163,4 +163,7 @@ pub struct PolicyInitArgs {
     /// Overwrite an existing policy.
     #[arg(long)]
     pub force: bool,
+    /// Print JSON.
+    #[arg(long, conflicts_with = "stdout")]
+    pub json: bool,
 }

@@ -225,3 +225,43 @@ fn doctor_tries_each_success_command_where_it_is_asked() {
     stage.commit("it is repaired");
     assert_eq!(doctor(&stage, &["--check"]).code, Some(0));
 }
+
+#[test]
+fn what_was_done_and_found_is_one_object_for_programs() {
+    let stage = project("exit 3");
+    let ran = init(&stage, &["--json", "--check", "--provider", "gemini", "--label", "robot"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    let object = ran.json();
+    let files = serde_json::json!([
+        { "path": ".locum/policy.yml", "state": "written" },
+        { "path": ".github/workflows/locum.yml", "state": "written" },
+    ]);
+    assert_eq!(object["files"], files);
+    let choices = serde_json::json!({
+        "secret": "GEMINI_API_KEY", "variables": [], "model": "gemini:gemini-3.8-flash",
+        "action": ACTION,
+        "start": "maintainer", "label": "robot", "edits": ["src/**"],
+    });
+    assert_eq!(object["choices"], choices);
+    let check = &object["check"];
+    assert_eq!(check["passes"], false);
+    assert_eq!(check["commands"][0]["command"], "make test");
+    assert_eq!(check["commands"][0]["exit_code"], 2, "{check}");
+    assert!(check["commands"][0]["hint"].is_string() && check["problem"].is_null(), "{check}");
+    assert!(object["next_steps"].as_array().unwrap().len() > 4, "{object}");
+    // A later one says what is the same, and what would change.
+    stage.write("checkout/lib/b.sh", "true\n");
+    let later = init(&stage, &["--json", "--no-check"]).json();
+    let states = [&later["files"][0]["state"], &later["files"][1]["state"]];
+    assert_eq!(states, ["outdated", "same"]);
+    assert!(later["files"][0]["patch"].as_str().unwrap().contains("+      - \"edit(lib/**)\""));
+    let updated = init(&stage, &["--json", "--no-check", "--update"]).json();
+    assert_eq!(updated["files"][0]["state"], "updated");
+    let other = project("true");
+    let policy = other.run(&["policy", "init", "--json"]);
+    let written = serde_json::json!([{ "path": ".locum/policy.yml", "state": "written" }]);
+    assert_eq!((policy.code, &policy.json()["files"]), (Some(0), &written));
+    let twice = other.run(&["policy", "init", "--json"]);
+    assert_eq!(twice.code, Some(2));
+    assert_eq!(twice.json()["error"]["mistakes"][0]["message"], "already exists");
+}

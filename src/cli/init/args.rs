@@ -68,6 +68,9 @@ pub struct InitArgs {
     /// Take what is proposed, without questions.
     #[arg(long, short = 'y')]
     pub yes: bool,
+    /// Print JSON, without questions.
+    #[arg(long)]
+    pub json: bool,
 }
 
 impl InitArgs {

@@ -8,6 +8,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use crate::cli::init::report::{FileState, InitReport};
 use crate::cli::output::Output;
 use crate::run::error::RunError;
 use locum_files::diagnostic::Diagnostic;
@@ -16,14 +17,14 @@ use locum_files::diagnostic::Diagnostic;
 pub(super) const WORKFLOW_FILE: &str = ".github/workflows/locum.yml";
 
 /// A file to be written, and its text.
-pub(super) type InitFile<'a> = (&'a str, &'a str);
+pub(super) type InitFile<'a> = (&'static str, &'a str);
 
 /// Writes the files; none when one of them already exists, unless overwriting was requested.
 pub(super) fn write(
     root: &Path,
     files: &[InitFile<'_>],
     force: bool,
-    output: &mut Output,
+    (report, output): (&mut InitReport, &mut Output),
 ) -> Result<(), RunError> {
     let there = |(path, _): &&InitFile<'_>| root.join(path).symlink_metadata().is_ok();
     let hint = "overwrite it with `--force`, or print the policy with `locum policy init --stdout`";
@@ -37,7 +38,7 @@ pub(super) fn write(
     }
     for (path, text) in files {
         put(root, path, text, force).map_err(|error| RunError::usage(*path, error.to_string()))?;
-        output.line(format!("wrote {path}"));
+        report.file((path, FileState::Written), String::new(), output);
     }
     Ok(())
 }

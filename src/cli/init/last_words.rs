@@ -14,8 +14,8 @@ use locum_policy::Policy;
 use locum_policy::intent::PublicationKind;
 use locum_workspace::repo::Repo;
 
-/// Says which of these files git would leave out of a commit, and which lines bring them back.
-pub(super) fn ignored(repo: &Repo, paths: &[&str], output: &mut Output) {
+/// Returns the lines that bring back files which git would leave out of a commit, and says it.
+pub(super) fn ignored(repo: &Repo, paths: &[&str], output: &mut Output) -> Vec<String> {
     let lines = lines_to_keep(repo, paths, gitconfig_excludes_path());
     if !lines.is_empty() {
         output.talk(format_args!(
@@ -24,13 +24,14 @@ pub(super) fn ignored(repo: &Repo, paths: &[&str], output: &mut Output) {
             lines.join("\n    ")
         ));
     }
+    lines
 }
 
 /// Returns what is left for a maintainer to do, settings at GitHub included.
 ///
 /// # Errors
 /// When the policy has mistakes.
-pub(super) fn next_steps(plan: &InitPlan) -> Result<String, RunError> {
+pub(super) fn next_steps(plan: &InitPlan) -> Result<Vec<String>, RunError> {
     let InitPlan { proposal, model, policy, .. } = plan;
     let policy = Policy::parse(&policy.text, &policy.origin)?;
     let settings = policy.settings();
@@ -72,8 +73,7 @@ pub(super) fn next_steps(plan: &InitPlan) -> Result<String, RunError> {
         format!(", and write `{}` and a task in a comment", comment.prefix)
     });
     steps.push(format!("Commit both files to the default branch{asks}."));
-    let numbered = steps.iter().enumerate().map(|(at, step)| format!("\n{}. {step}", at + 1));
-    Ok(format!("Next steps:{}", numbered.collect::<String>()))
+    Ok(steps)
 }
 
 /// What is left to do where a job's identity stands in for a key.

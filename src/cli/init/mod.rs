@@ -10,14 +10,16 @@ mod last_words;
 mod model;
 mod plan;
 mod questions;
+mod report;
 mod update;
 
 use std::io::{self, IsTerminal as _};
 
 use crate::cli::init::args::InitArgs;
-use crate::cli::init::files::{InitFile, WORKFLOW_FILE, write};
+use crate::cli::init::files::{InitFile, write};
 use crate::cli::init::plan::{InitPlan, InitStart};
 use crate::cli::init::questions::{InitChoices, ProposedAnswers};
+use crate::cli::init::report::{InitReport, MissingProgram};
 use crate::cli::init::update::FileUpdate;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::onboarding::{self, OnboardingPlan};
@@ -30,6 +32,7 @@ use crate::config::environment::Environment;
 use crate::run::error::RunError;
 use crate::run::repository_scan::scan;
 use crate::run::trusted::POLICY_FILE;
+use locum_forge::posts::Receipt;
 use locum_modes::{ModeSet, ModeSource, ToolGroup};
 use locum_policy::Policy;
 use locum_policy::starter::ci_commands::ci_commands;
@@ -55,13 +58,18 @@ pub(super) fn policy(
     let repo = in_checkout(context)?;
     let proposal = propose(&read(context, output)?, &StarterChoices::default())?;
     let text = marked(&proposal.policy, &[]);
-    write(repo.root(), &[(POLICY_FILE, text.as_str())], args.force, output)?;
-    missing(&proposal, context, output);
-    last_words::ignored(&repo, &[POLICY_FILE], output);
-    output.talk(
-        "Review it, then try it: `locum policy check`, `locum policy test`, `locum policy explain \
-         'edit(README.md)'`.",
-    );
+    let mut report = InitReport::new(args.json.into());
+    write(repo.root(), &[(POLICY_FILE, text.as_str())], args.force, (&mut report, output))?;
+    report.missing_programs = missing(&proposal, context, output);
+    report.unignore = last_words::ignored(&repo, &[POLICY_FILE], output);
+    let next = "Review it, then try it: `locum policy check`, `locum policy test`, `locum policy \
+                explain 'edit(README.md)'`.";
+    if args.json {
+        report.next_steps.push(next.to_owned());
+        report.end(output);
+    } else {
+        output.talk(next);
+    }
     Ok(ExitStatus::Done)
 }
 
@@ -83,8 +91,12 @@ pub(super) fn all(
         start.choices = asked(&start, args, &scan, &context.environment)?;
     }
     let plan = start.make(args, &scan, (&repo, &place.source()), &context.environment)?;
+    let mut report = InitReport::new(args.json.into());
+    report.choices = Some(plan.choices());
     if args.pull_request {
-        return open_pull_request(&plan, &scan, context, output);
+        report.opened(open_pull_request(&plan, &scan, context, output)?, output);
+        report.end(output);
+        return Ok(ExitStatus::Done);
     }
     let new: Vec<InitFile<'_>> = plan
         .files
@@ -92,28 +104,28 @@ pub(super) fn all(
         .filter(|file| file.update == FileUpdate::New)
         .map(|file| (file.path, file.text.as_str()))
         .collect();
-    write(repo.root(), &new, args.force, output)?;
+    write(repo.root(), &new, args.force, (&mut report, output))?;
     if new.len() < plan.files.len() {
         if args.update {
-            update::write(&repo, &plan.files, output)?;
+            update::write(&repo, &plan.files, &mut report, output)?;
         } else {
-            update::propose(&plan.files, output);
+            update::propose(&plan.files, &mut report, output);
         }
     }
     if !new.is_empty() {
-        missing(&plan.proposal, context, output);
-        last_words::ignored(&repo, &[POLICY_FILE, WORKFLOW_FILE], output);
+        let paths: Vec<&str> = plan.files.iter().map(|file| file.path).collect();
+        report.missing_programs = missing(&plan.proposal, context, output);
+        report.unignore = last_words::ignored(&repo, &paths, output);
+        report.next_steps = last_words::next_steps(&plan)?;
     }
     let is_tried = args.check || !args.no_check && (args.update || !new.is_empty());
     let check = is_tried
         .then(|| success_check::run(&plan.policy, &plan.proposal.installs, context, output))
         .transpose()?;
     if let Some(check) = &check {
-        check.show(output);
+        report.checked(check, output);
     }
-    if !new.is_empty() {
-        output.talk(last_words::next_steps(&plan)?);
-    }
+    report.end(output);
     // What was only tried along with the rest is a finding.
     let fails = args.check && check.is_some_and(|check| !check.passes());
     Ok(if fails { ExitStatus::Usage } else { ExitStatus::Done })
@@ -125,14 +137,14 @@ fn open_pull_request(
     scan: &StarterScan,
     context: &CommandContext,
     output: &mut Output,
-) -> Result<ExitStatus, RunError> {
+) -> Result<Receipt, RunError> {
     let policy = Policy::parse(&plan.policy.text, &plan.policy.origin)?;
-    let [_, workflow] = &plan.files;
-    let files = plan.files.each_ref().map(|file| (file.path, file.update.result(&file.text)));
+    let files: Vec<(&str, &str)> =
+        plan.files.iter().map(|file| (file.path, file.update.result(&file.text))).collect();
     let onboarding = OnboardingPlan {
         files: &files,
         policy: &policy,
-        workflow: workflow.update.result(&workflow.text),
+        workflow: &plan.workflow,
         ci: &ci_commands(scan),
     };
     onboarding::open(&onboarding, context, output)
@@ -141,7 +153,7 @@ fn open_pull_request(
 /// Whether somebody sits at a terminal who may be asked.
 fn asks(args: &InitArgs, environment: &Environment) -> bool {
     let is_ci = ["CI", "GITHUB_ACTIONS"].iter().any(|name| environment.get(name).is_some());
-    !args.yes && !is_ci && io::stdin().is_terminal() && io::stderr().is_terminal()
+    !args.yes && !args.json && !is_ci && io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
 fn asked(
@@ -159,13 +171,22 @@ fn asked(
         .map_err(|error| RunError::internal(error.to_string()))
 }
 
-/// Says which programs of the repository's builds and tests are not on this machine.
-fn missing(proposal: &StarterProposal, context: &CommandContext, output: &mut Output) {
-    for (program, why) in
-        proposal.programs.iter().filter(|(program, _)| !is_on_path(program, &context.environment))
-    {
+/// Returns which programs of the repository's builds and tests are not on this machine, and says
+/// it.
+fn missing(
+    proposal: &StarterProposal,
+    context: &CommandContext,
+    output: &mut Output,
+) -> Vec<MissingProgram> {
+    let programs = proposal.programs.iter();
+    let missing = programs.filter(|(program, _)| !is_on_path(program, &context.environment));
+    let missing: Vec<MissingProgram> = missing
+        .map(|(program, why)| MissingProgram { program: program.clone(), why: why.clone() })
+        .collect();
+    for MissingProgram { program, why } in &missing {
         output.talk(format!("note: `{program}` is not installed on this machine ({why})"));
     }
+    missing
 }
 
 fn in_checkout(context: &CommandContext) -> Result<Repo, RunError> {

@@ -7,6 +7,7 @@ use crate::cli::init::args::InitArgs;
 use crate::cli::init::files::WORKFLOW_FILE;
 use crate::cli::init::model::{self, InitModel};
 use crate::cli::init::questions::InitChoices;
+use crate::cli::init::report::ReportedChoices;
 use crate::cli::init::update::{self, FileUpdate, PlannedFile};
 use crate::config::environment::Environment;
 use crate::config::load::ConfigFile;
@@ -36,8 +37,13 @@ pub(super) struct InitStart {
 pub(super) struct InitPlan {
     pub(super) proposal: StarterProposal,
     pub(super) model: InitModel,
+    pub(super) action: ActionReference,
+    /// What flags, answers and earlier files chose.
+    pub(super) chosen: StarterChoices,
     /// The policy and the workflow.
-    pub(super) files: [PlannedFile; 2],
+    pub(super) files: Vec<PlannedFile>,
+    /// The workflow as it is once everything is written.
+    pub(super) workflow: String,
     /// The policy as it is once everything is written.
     pub(super) policy: ConfigFile,
 }
@@ -80,6 +86,21 @@ impl InitPlan {
     }
 }
 
+impl InitPlan {
+    /// Returns what the files are made from.
+    pub(super) fn choices(&self) -> ReportedChoices {
+        ReportedChoices {
+            secret: self.model.secret,
+            variables: self.model.workflow.variables.clone(),
+            model: self.model.workflow.model.clone(),
+            action: self.action.to_string(),
+            start: self.chosen.lowest_tier.as_str(),
+            label: self.chosen.label.clone(),
+            edits: self.proposal.edits.clone(),
+        }
+    }
+}
+
 impl InitStart {
     /// Makes every text.
     ///
@@ -107,7 +128,7 @@ impl InitStart {
         let chosen = StarterChoices {
             lowest_tier: choices.start.unwrap_or_default(),
             label,
-            edits: choices.edits.clone(),
+            edits: choices.edits,
             without_daily_limit: form == WorkflowForm::TwoJobs,
         };
         let proposal = propose(scan, &chosen)?;
@@ -116,14 +137,16 @@ impl InitStart {
                 if args.force { FileUpdate::New } else { update::of(repo, source, (path, &text))? };
             Ok(PlannedFile { path, text, update })
         };
-        let mut policy = planned(POLICY_FILE, marked(&proposal.policy, &choices.edits))?;
+        let mut policy = planned(POLICY_FILE, marked(&proposal.policy, &chosen.edits))?;
         policy.keep_unless(|text| Policy::parse(text, POLICY_FILE).is_ok());
         let text = policy.update.result(&policy.text).to_owned();
         let settings = Policy::parse(&text, POLICY_FILE)?;
         let written = workflow(&proposal, settings.settings(), (&model.workflow, &action), form);
         let workflow = planned(WORKFLOW_FILE, marked(&written, &[]))?;
-        let policy_file = ConfigFile { origin: POLICY_FILE.to_owned(), text };
-        Ok(InitPlan { proposal, model, files: [policy, workflow], policy: policy_file })
+        let written = workflow.update.result(&workflow.text).to_owned();
+        let files = vec![policy, workflow];
+        let policy = ConfigFile { origin: POLICY_FILE.to_owned(), text };
+        Ok(InitPlan { proposal, model, action, chosen, files, workflow: written, policy })
     }
 }
 

@@ -5,6 +5,7 @@
 //! fits, or where a version of it in the history of `HEAD` is one; nothing else is changed.
 
 use crate::cli::init::files::{InitFile, put};
+use crate::cli::init::report::{FileState, InitReport};
 use crate::cli::output::Output;
 use crate::run::error::RunError;
 use crate::run::source::FileSource;
@@ -88,18 +89,21 @@ pub(super) fn of(
     })
 }
 
-/// Prints what would change; nothing is written.
-pub(super) fn propose(files: &[PlannedFile], output: &mut Output) {
+/// Shows what would change; nothing is written.
+pub(super) fn propose(files: &[PlannedFile], report: &mut InitReport, output: &mut Output) {
     for file in files {
-        let (FileUpdate::Changed { before, after } | FileUpdate::ByHand { before, after }) =
-            &file.update
-        else {
-            continue;
-        };
-        let parsed = RepoPath::parse(file.path).ok();
-        let change =
-            parsed.and_then(|path| diff::between(&path, Some(before.as_bytes()), after.as_bytes()));
-        output.raw(change.map(|change| change.patch).unwrap_or_default().as_bytes());
+        match &file.update {
+            FileUpdate::New => {}
+            FileUpdate::Same => report.file((file.path, FileState::Same), String::new(), output),
+            FileUpdate::Changed { before, after } => {
+                let patch = patch(file.path, before, after);
+                report.file((file.path, FileState::Outdated), patch, output);
+            }
+            FileUpdate::ByHand { before, after } => {
+                let patch = patch(file.path, before, after);
+                report.file((file.path, FileState::Kept), patch, output);
+            }
+        }
     }
     let by_hand: Vec<String> = files
         .iter()
@@ -132,6 +136,7 @@ pub(super) fn propose(files: &[PlannedFile], output: &mut Output) {
 pub(super) fn write(
     repo: &Repo,
     files: &[PlannedFile],
+    report: &mut InitReport,
     output: &mut Output,
 ) -> Result<(), RunError> {
     for PlannedFile { path, update, .. } in files {
@@ -139,16 +144,28 @@ pub(super) fn write(
             FileUpdate::Changed { after, .. } => {
                 put(repo.root(), path, after, true)
                     .map_err(|error| RunError::usage(*path, error.to_string()))?;
-                output.line(format!("updated {path}"));
+                report.file((path, FileState::Updated), String::new(), output);
             }
-            FileUpdate::ByHand { .. } => output.talk(format!(
-                "kept {path}: it is made by hand; `locum init` shows what it would change, and \
-                 `--force` overwrites it"
-            )),
-            FileUpdate::New | FileUpdate::Same => {}
+            FileUpdate::ByHand { .. } => {
+                report.file((path, FileState::Kept), String::new(), output);
+                output.talk(format!(
+                    "kept {path}: it is made by hand; `locum init` shows what it would change, \
+                     and `--force` overwrites it"
+                ));
+            }
+            FileUpdate::Same => report.file((path, FileState::Same), String::new(), output),
+            FileUpdate::New => {}
         }
     }
     Ok(())
+}
+
+/// Returns a unified diff.
+fn patch(path: &str, before: &str, after: &str) -> String {
+    let parsed = RepoPath::parse(path).ok();
+    let change =
+        parsed.and_then(|path| diff::between(&path, Some(before.as_bytes()), after.as_bytes()));
+    change.map(|change| change.patch).unwrap_or_default()
 }
 
 fn was(paths: &[String]) -> String {

@@ -14,17 +14,18 @@ use locum_base::secret::Secret;
 use locum_forge::ForgeError;
 use locum_forge::github::GitHub;
 use locum_forge::github::onboarding::Onboarding;
+use locum_forge::posts::Receipt;
 use locum_policy::Policy;
 use locum_policy::starter::ci_commands::CiCommand;
 use locum_workspace::repo::Repo;
 
+use crate::cli::CommandContext;
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::onboarding::replayed::Replay;
 use crate::cli::onboarding::text::OnboardingText;
 use crate::cli::output::Output;
 use crate::cli::stop_signal::runtime;
 use crate::cli::trigger::TriggerFacts;
-use crate::cli::{CommandContext, ExitStatus};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 
@@ -51,7 +52,7 @@ pub(super) fn open(
     plan: &OnboardingPlan<'_>,
     context: &CommandContext,
     output: &mut Output,
-) -> Result<ExitStatus, RunError> {
+) -> Result<Receipt, RunError> {
     let place = InspectedRepository::open(context, None)?;
     let settings = place.settings()?;
     let environment = &context.environment;
@@ -90,10 +91,7 @@ pub(super) fn open(
         let title = "Let Locum work in this repository";
         forge.onboard(&Onboarding { title, body: &body, files: plan.files }).await
     });
-    let receipt = receipt.map_err(|error| refused(&error))?;
-    let did = if receipt.updated { "updated" } else { "opened" };
-    output.line(format!("{did} pull request #{}: {}", receipt.id, receipt.url));
-    Ok(ExitStatus::Done)
+    receipt.map_err(|error| refused(&error))
 }
 
 fn refused(error: &ForgeError) -> RunError {

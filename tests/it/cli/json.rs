@@ -10,8 +10,6 @@ const WITHOUT: &[(&str, &str)] = &[
     ("locum action", "a step of a workflow: its results are the step's outputs"),
     ("locum publish", "a step of a workflow"),
     ("locum sweep", "a step of a workflow"),
-    ("locum init", "its result is the files that it writes"),
-    ("locum policy init", "its result is the file that it writes"),
     ("locum demo", "a story to read"),
     ("locum modes export", "prints a file, in JSON by `--format json`"),
     ("locum mcp serve", "speaks JSON-RPC on standard output"),
