@@ -216,6 +216,11 @@ fn stage(recipe: &str) -> Stage {
         .filter(|(name, _)| !name.ends_with("/README.md") && !name.ends_with("/try.yml"))
         .collect();
     assert!(!files.is_empty(), "{recipe}: no files");
+    // Those that `locum init --job` writes are part of the program.
+    let name = format!("jobs/{recipe}.yml");
+    if let Ok(job) = std::fs::read_to_string(root().join("config").join(&name)) {
+        files.push((format!(".locum/{name}"), job));
+    }
     for (name, text) in [
         ("src/lib.rs", "pub fn parse(text: &str) -> usize { text.len() }\n"),
         ("ci/test.sh", "exit 0\n"),

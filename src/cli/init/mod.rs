@@ -36,7 +36,7 @@ use locum_forge::posts::Receipt;
 use locum_modes::{ModeSet, ModeSource, ToolGroup};
 use locum_policy::Policy;
 use locum_policy::starter::ci_commands::ci_commands;
-use locum_policy::starter::mark::marked;
+use locum_policy::starter::mark::{MarkedChoices, marked};
 use locum_policy::starter::scan::{OwnMode, StarterScan};
 use locum_policy::starter::{StarterChoices, StarterProposal, propose};
 use locum_workspace::repo::Repo;
@@ -52,12 +52,12 @@ pub(super) fn policy(
 ) -> Result<ExitStatus, RunError> {
     if args.stdout {
         let proposal = propose(&read(context, output)?, &StarterChoices::default())?;
-        output.raw(marked(&proposal.policy, &[]).as_bytes());
+        output.raw(marked(&proposal.policy, &MarkedChoices::default()).as_bytes());
         return Ok(ExitStatus::Done);
     }
     let repo = in_checkout(context)?;
     let proposal = propose(&read(context, output)?, &StarterChoices::default())?;
-    let text = marked(&proposal.policy, &[]);
+    let text = marked(&proposal.policy, &MarkedChoices::default());
     let mut report = InitReport::new(args.json.into());
     write(repo.root(), &[(POLICY_FILE, text.as_str())], args.force, (&mut report, output))?;
     report.missing_programs = missing(&proposal, context, output);

@@ -17,7 +17,7 @@ use crate::run::source::FileSource;
 use crate::run::trusted::POLICY_FILE;
 use locum_policy::Policy;
 use locum_policy::pattern::Pattern;
-use locum_policy::starter::mark::{chosen_edits, marked};
+use locum_policy::starter::mark::{MarkedChoices, marked};
 use locum_policy::starter::scan::StarterScan;
 use locum_policy::starter::workflow::{ActionReference, WorkflowForm, workflow};
 use locum_policy::starter::{StarterChoices, StarterProposal, propose};
@@ -71,7 +71,7 @@ impl InitPlan {
         let mut label = args.label.clone();
         if let Some(text) = &policy {
             if choices.edits.is_empty() {
-                choices.edits = chosen_edits(text);
+                choices.edits = MarkedChoices::of(text).edits;
             }
             if let Ok(policy) = Policy::parse(text, POLICY_FILE) {
                 let triggers = &policy.settings().triggers;
@@ -129,6 +129,7 @@ impl InitStart {
             lowest_tier: choices.start.unwrap_or_default(),
             label,
             edits: choices.edits,
+            jobs: Vec::new(),
             without_daily_limit: form == WorkflowForm::TwoJobs,
         };
         let proposal = propose(scan, &chosen)?;
@@ -137,12 +138,14 @@ impl InitStart {
                 if args.force { FileUpdate::New } else { update::of(repo, source, (path, &text))? };
             Ok(PlannedFile { path, text, update })
         };
-        let mut policy = planned(POLICY_FILE, marked(&proposal.policy, &chosen.edits))?;
+        let marks = MarkedChoices { edits: chosen.edits.clone(), jobs: Vec::new() };
+        let nothing = MarkedChoices::default();
+        let mut policy = planned(POLICY_FILE, marked(&proposal.policy, &marks))?;
         policy.keep_unless(|text| Policy::parse(text, POLICY_FILE).is_ok());
         let text = policy.update.result(&policy.text).to_owned();
         let settings = Policy::parse(&text, POLICY_FILE)?;
         let written = workflow(&proposal, settings.settings(), (&model.workflow, &action), form);
-        let workflow = planned(WORKFLOW_FILE, marked(&written, &[]))?;
+        let workflow = planned(WORKFLOW_FILE, marked(&written, &nothing))?;
         let written = workflow.update.result(&workflow.text).to_owned();
         let files = vec![policy, workflow];
         let policy = ConfigFile { origin: POLICY_FILE.to_owned(), text };

@@ -11,45 +11,73 @@ const BEGIN: &str = "# Written by `locum init";
 const END: &str = "; `locum init --update` keeps what you change.";
 /// Digits of the hash that are kept.
 const DIGITS: usize = 12;
-/// The flag that names what may be edited.
-const EDIT: &str = " --edit ";
 
-/// Adds the mark, which names the globs of what may be edited where somebody chose them.
-pub fn marked(text: &str, edits: &[String]) -> String {
-    let flags: String = edits.iter().map(|glob| format!("{EDIT}{glob}")).collect();
+/// What somebody chose for a file, in place of what would be proposed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MarkedChoices {
+    /// Globs of what may be edited.
+    pub edits: Vec<String>,
+    /// Names of jobs.
+    pub jobs: Vec<String>,
+}
+
+impl MarkedChoices {
+    /// Returns the flags that choose the same.
+    fn flags(&self) -> String {
+        let edits = self.edits.iter().map(|glob| format!(" --edit {glob}"));
+        edits.chain(self.jobs.iter().map(|name| format!(" --job {name}"))).collect()
+    }
+
+    /// Reads what the mark of a text says; nothing where it has none.
+    pub fn of(text: &str) -> Self {
+        let mark = text.rfind(BEGIN).and_then(|at| text.get(at + BEGIN.len()..));
+        let flags = mark.unwrap_or_default().split('`').next().unwrap_or_default();
+        let mut words = flags.split_ascii_whitespace();
+        let mut choices = Self::default();
+        while let (Some(flag), Some(value)) = (words.next(), words.next()) {
+            match flag {
+                "--edit" => choices.edits.push(value.to_owned()),
+                "--job" => choices.jobs.push(value.to_owned()),
+                _ => {}
+            }
+        }
+        choices
+    }
+}
+
+/// Adds the mark, which names what somebody chose.
+pub fn marked(text: &str, choices: &MarkedChoices) -> String {
     let hash = hash_of(text);
     let number: String = hash.chars().take(DIGITS).collect();
-    format!("{text}{BEGIN}{flags}` {number}{END}\n")
+    format!("{text}{BEGIN}{}` {number}{END}\n", choices.flags())
 }
 
 /// Returns true for a text that is as `locum init` wrote it.
 pub fn is_as_written(text: &str) -> bool {
     let above = text.rfind(BEGIN).and_then(|at| text.get(..at));
-    above.is_some_and(|above| marked(above, &chosen_edits(text)) == text)
-}
-
-/// Returns the globs that somebody chose for what may be edited.
-pub fn chosen_edits(text: &str) -> Vec<String> {
-    let mark = text.rfind(BEGIN).and_then(|at| text.get(at + BEGIN.len()..)).unwrap_or_default();
-    let flags = mark.split('`').next().unwrap_or_default();
-    flags.split(EDIT).skip(1).map(str::to_owned).collect()
+    above.is_some_and(|above| marked(above, &MarkedChoices::of(text)) == text)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{chosen_edits, is_as_written, marked};
+    use super::{MarkedChoices, is_as_written, marked};
     use pretty_assertions::assert_eq;
 
     #[test]
     fn a_mark_fits_only_what_was_written() {
-        for edits in [&[][..], &["src/**".to_owned(), "lib/*.rb".to_owned()]] {
-            let text = marked("a: 1\nb: 2\n", edits);
+        let chosen = MarkedChoices {
+            edits: vec!["src/**".to_owned(), "lib/*.rb".to_owned()],
+            jobs: vec!["release-notes".to_owned()],
+        };
+        for choices in [MarkedChoices::default(), chosen] {
+            let text = marked("a: 1\nb: 2\n", &choices);
             assert!(is_as_written(&text), "{text}");
-            assert_eq!(chosen_edits(&text), edits);
+            assert_eq!(MarkedChoices::of(&text), choices);
             for changed in [text.replace('2', "3"), text.replace("a: 1\n", "")] {
                 assert!(!is_as_written(&changed), "{changed}");
             }
         }
         assert!(!is_as_written("a: 1\n"));
+        assert_eq!(MarkedChoices::of("a: 1\n"), MarkedChoices::default());
     }
 }

@@ -11,6 +11,7 @@ pub mod ci_commands;
 mod commands;
 mod documents;
 mod folders;
+pub mod jobs;
 pub mod mark;
 mod owners;
 mod proof;
@@ -31,6 +32,7 @@ use crate::intent::{Facts, Intent};
 use crate::schema::PolicyErrors;
 use crate::starter::commands::ProposedTool;
 use crate::starter::folders::ScannedFolders;
+use crate::starter::jobs::{JobRecipe, StarterJob};
 use crate::starter::proof::{Proof, ProofSource};
 use crate::starter::scan::{ProposedLine, StarterScan};
 use crate::verdict::Decision;
@@ -76,6 +78,8 @@ pub struct StarterProposal {
     pub edits: Vec<String>,
     /// Commands that install what the tests need, as the workflow runs them before Locum's step.
     pub installs: Vec<String>,
+    /// The jobs that were chosen, as they are written.
+    pub jobs: Vec<StarterJob>,
     /// Steps that set up what the tests need, for a job of a workflow.
     setup: String,
 }
@@ -89,6 +93,8 @@ pub struct StarterChoices {
     pub label: Option<String>,
     /// Globs of what may be edited, in place of the source folders; empty for these.
     pub edits: Vec<String>,
+    /// Jobs that are written along.
+    pub jobs: Vec<JobRecipe>,
     /// Leaves out the limit of a day: a job that may write nothing cannot count over many runs.
     pub without_daily_limit: bool,
 }
@@ -114,17 +120,17 @@ pub fn propose(
 ) -> Result<StarterProposal, PolicyErrors> {
     let mut folders = folders::find(&scan.files, &scan.texts).restricted(&choices.edits);
     folders.hold_owned(owners::find(scan));
-    let mut jobs = ci::jobs(scan);
-    jobs.extend(documents::jobs(scan));
+    let mut ci = ci::jobs(scan);
+    ci.extend(documents::jobs(scan));
     let mut tools = commands::find(scan);
-    let mut proofs = proof::find(&jobs, &tools);
+    let mut proofs = proof::find(&ci, &tools);
     for proof in &proofs {
         let why = proof.source.as_ref().map(ProofSource::why);
         if let Some(why) = why {
             tools.extend(ProposedTool::new(&proof.command, true, why));
         }
     }
-    tools.extend(proof::of_workflows(&jobs));
+    tools.extend(proof::of_workflows(&ci));
     // A wide line does not cover every option: what it leaves out stays word for word.
     let wide: Vec<ProposedTool> =
         tools.iter().filter(|tool| tool.line.is_open()).cloned().collect();
@@ -135,13 +141,15 @@ pub fn propose(
     proofs.retain(|proof| allows(&draft, &proof.command));
     let policy = render((scan, choices), &folders, &tools, &proofs);
     Policy::parse(&policy, ORIGIN)?;
-    let setup = setup::steps(scan, &jobs, &proofs);
+    let setup = setup::steps(scan, &ci, &proofs);
+    let jobs = jobs::fitted(&choices.jobs, scan, &proofs)?;
     Ok(StarterProposal {
         policy,
         programs: programs(&tools, &proofs),
         has_tests: !proofs.is_empty(),
         edits: folders.sources.iter().filter_map(glob_of).collect(),
         installs: setup::installing(&setup),
+        jobs,
         setup,
     })
 }
@@ -211,7 +219,7 @@ fn render(
             all.join(", ")
         );
     }
-    rules(scan, folders, tools, &mut text);
+    rules((scan, choices), folders, tools, &mut text);
     if proofs.is_empty() {
         text.push_str(
             "  # No test command was found. Name yours, as exact words, or with `:*` where more \
@@ -223,9 +231,11 @@ fn render(
         "\ncommands:\n  timeout: 10m\n  sandbox: required # tests run the repository's code: only \
          where the machine can hold it\n  contained: allow # any script may run where it has no way \
          out and what it writes is judged; elsewhere by its words\n  expansions: allow # there, \
-         variables, globs and loops around commands that are allowed\n  max_complexity: 1.0\n  \
-         network: off # what a build needs has to be there before\n\nbudget: { turns: 60, \
-         cost_usd: 2.00, minutes: 30, files: 30, diff_lines: 1500 }\n",
+         variables, globs and loops around commands that are allowed\n  max_complexity: 1.0\n",
+    );
+    text.push_str(&network(choices, scan));
+    text.push_str(
+        "\nbudget: { turns: 60, cost_usd: 2.00, minutes: 30, files: 30, diff_lines: 1500 }\n",
     );
     if !choices.without_daily_limit {
         text.insert_str(text.len() - " }\n".len(), ", daily: { cost_usd: 10.00 }");
@@ -246,6 +256,19 @@ fn render(
     text
 }
 
+/// Returns what commands reach: nothing, but for the hosts of a job.
+fn network(choices: &StarterChoices, scan: &StarterScan) -> String {
+    let hosts = jobs::hosts(&choices.jobs, scan);
+    if hosts.is_empty() {
+        return "  network: off # what a build needs has to be there before\n".to_owned();
+    }
+    format!(
+        "  network: policy # none, but for the job below: what a build needs has to be there \
+         before\n\nnetwork:\n  allow: [{}]\n  jobs: [dependency-updates]\n",
+        hosts.join(", ")
+    )
+}
+
 fn triggers(choices: &StarterChoices, text: &mut String) {
     let who = match choices.lowest_tier {
         Tier::Maintainer => "everyone who may push",
@@ -263,14 +286,21 @@ fn triggers(choices: &StarterChoices, text: &mut String) {
         let name = quoted(label);
         let _ = writeln!(text, "  label: {{ name: {name}, tiers: [maintainer] }}");
     }
+    text.push_str("  dispatch: { tiers: [maintainer] }\n");
+    jobs::triggers(&choices.jobs, text);
     text.push_str(
-        "  dispatch: { tiers: [maintainer] }\n  forks: read-only # pull requests of strangers \
+        "  forks: read-only # pull requests of strangers \
          start nothing that writes\n",
     );
 }
 
 // NOTE: writing to a string cannot fail, so results of `write!` are dropped here.
-fn rules(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool], text: &mut String) {
+fn rules(
+    (scan, choices): (&StarterScan, &StarterChoices),
+    folders: &ScannedFolders,
+    tools: &[ProposedTool],
+    text: &mut String,
+) {
     let own = scan
         .modes
         .iter()
@@ -304,6 +334,10 @@ fn rules(scan: &StarterScan, folders: &ScannedFolders, tools: &[ProposedTool], t
         .cloned()
         .collect();
     list(text, "allow", "builds and tests, in the sandbox", &ran, Some(&writers));
+    of_job(text, "dependency-updates", &jobs::updates(&choices.jobs, scan));
+    let notes = jobs::notes(&choices.jobs, scan);
+    let is_open = |line: &ProposedLine| folders.texts.iter().any(|own| own.pattern == line.pattern);
+    of_job(text, "release-notes", notes.filter(|line| !is_open(line)).as_slice());
     list(text, "hold", "", &folders.manifests, None);
     if !folders.manifests.is_empty() {
         text.push_str("    reason: dependencies and how it is built need a person\n");
@@ -361,6 +395,14 @@ fn list(
     }
     if let Some(modes) = modes {
         let _ = writeln!(text, "    modes: [{}]", modes.join(", "));
+    }
+}
+
+/// Adds what one job may do, and no other run.
+fn of_job(text: &mut String, job: &str, lines: &[ProposedLine]) {
+    list(text, "allow", "what one job needs", lines, None);
+    if !lines.is_empty() {
+        let _ = writeln!(text, "    jobs: [{job}]");
     }
 }
 

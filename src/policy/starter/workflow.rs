@@ -9,6 +9,7 @@ use std::str::FromStr;
 use crate::intent::{PublicationKind, TriggerKind};
 use crate::schema::PolicySpec;
 use crate::starter::StarterProposal;
+use crate::starter::jobs::JobRecipe;
 use crate::starter::workflow_events::WorkflowEvents;
 use crate::written::quoted;
 
@@ -88,6 +89,9 @@ pub enum WorkflowForm {
 const CHECKOUT: &str = "      - uses: actions/checkout@08c6903cd8c0fde910a37f88322edcfb5dd907a8 # \
                         v5.0.0\n        with:\n          persist-credentials: false\n";
 
+/// An input of the checkout, for jobs that read the history.
+const WHOLE_HISTORY: &str = "          fetch-depth: 0 # release notes are made of commits\n";
+
 /// Keeps the bundle for the job that publishes, where there is one.
 const UPLOAD: &str = "      - if: steps.locum.outputs.bundle-path != ''\n        uses: \
      actions/upload-artifact@330a01c490aca151604b8cf639adc76d48f6c5d4 # v5.0.0\n        \
@@ -142,13 +146,28 @@ fn one_job(
     );
     lines(text, events.permissions.iter().copied());
     lines(text, model.permission.as_deref());
+    lines(text, alerts(proposal));
     variables(text, model);
     text.push_str("    steps:\n");
-    text.push_str(CHECKOUT);
-    text.push_str(&proposal.setup);
+    checkout(text, proposal);
     text.push_str(&model.login);
     step(text, "- ", action);
     asks(text, model);
+}
+
+/// Adds the checkout, and what the tests need.
+fn checkout(text: &mut String, proposal: &StarterProposal) {
+    text.push_str(CHECKOUT);
+    if proposal.jobs.iter().any(|job| job.recipe == JobRecipe::ReleaseNotes) {
+        text.push_str(WHOLE_HISTORY);
+    }
+    text.push_str(&proposal.setup);
+}
+
+/// Returns the permission that a job needs which reads alerts.
+fn alerts(proposal: &StarterProposal) -> Option<&'static str> {
+    let reads = proposal.jobs.iter().any(|job| job.recipe == JobRecipe::SecurityAlerts);
+    reads.then_some("security-events: read # to read code scanning alerts")
 }
 
 /// The job that works: it may read.
@@ -178,12 +197,12 @@ fn working_job(
         );
     }
     lines(text, model.permission.as_deref());
+    lines(text, alerts(proposal));
     variables(text, model);
     text.push_str(
         "    outputs:\n      bundle: ${{ steps.locum.outputs.bundle-path }}\n    steps:\n",
     );
-    text.push_str(CHECKOUT);
-    text.push_str(&proposal.setup);
+    checkout(text, proposal);
     text.push_str(&model.login);
     step(text, "- id: locum\n        ", action);
     text.push_str("          bundle: write\n");

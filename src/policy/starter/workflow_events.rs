@@ -55,7 +55,7 @@ impl WorkflowEvents {
                  type: string\n      mode:\n        description: The mode to start in; the \
                  policy's default when empty\n        type: string\n",
             );
-            if !triggers.schedule_jobs.is_empty() {
+            if triggers.started_jobs().next().is_some() {
                 events.text.push_str(
                     "      job:\n        description: A job of .locum/jobs to run instead of a \
                      task\n        type: string\n",

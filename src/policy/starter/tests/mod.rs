@@ -2,6 +2,7 @@
 //! exists.
 
 mod built_in;
+mod jobs;
 mod workflows;
 
 use std::collections::BTreeMap;
