@@ -226,6 +226,83 @@ fn doctor_tries_each_success_command_where_it_is_asked() {
     assert_eq!(doctor(&stage, &["--check"]).code, Some(0));
 }
 
+/// A Rust project with a lock file and tests of its own.
+fn rust_project() -> Stage {
+    Stage::with(&[
+        ("Cargo.toml", "[package]\nname = \"a\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+        ("Cargo.lock", "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"0.1.0\"\n"),
+        ("src/lib.rs", "pub fn one() -> u8 { 1 }\n"),
+        ("CHANGELOG.md", "# Changes\n"),
+    ])
+}
+
+#[test]
+fn jobs_come_with_trigger_rules_and_workflow_and_later_inits_keep_them() {
+    let stage = rust_project();
+    let jobs =
+        ["--job", "dependency-updates", "--job", "release-notes", "--job", "security-alerts"];
+    let ran = init(&stage, &[&["--no-check"], jobs.as_slice()].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.out.contains("wrote .locum/jobs/dependency-updates.yml\n"), "{ran:?}");
+    assert!(ran.err.contains("`locum job run dependency-updates --dry-run`"), "{ran:?}");
+    let names = ["dependency-updates.yml", "release-notes.yml", "security-alerts.yml"];
+    assert_eq!(stage.names("checkout/.locum/jobs"), names);
+    let workflow = stage.read("checkout/.github/workflows/locum.yml");
+    for part in ["  schedule:\n", "  release:\n", "security-events: read", "fetch-depth: 0"] {
+        assert!(workflow.contains(part), "{part}: {workflow}");
+    }
+    stage.commit("as init wrote it");
+    for arguments in [
+        &["policy", "check", "--deny-warnings"][..],
+        &["policy", "test"],
+        &["job", "list"],
+        &["job", "run", "dependency-updates", "--dry-run"],
+    ] {
+        let ran = stage.run(arguments);
+        assert_eq!(ran.code, Some(0), "{arguments:?}: {ran:?}");
+    }
+    let due = stage.run(&["job", "due", "--at", "2026-11-23T04:20:00Z", "--within-minutes", "60"]);
+    assert!(due.out.contains("dependency-updates") && !due.out.contains("release-notes"));
+    // No flag is needed again, and what is added keeps what was there.
+    let again = stage.run(&["init", "--no-check"]);
+    assert_eq!((again.code, again.out.as_str()), (Some(0), ""), "{again:?}");
+    let by_hand = stage.read("checkout/.locum/jobs/security-alerts.yml").replace("0 5 *", "0 6 *");
+    stage.write("checkout/.locum/jobs/security-alerts.yml", &by_hand);
+    stage.write("checkout/lib/b.rs", "pub fn two() -> u8 { 2 }\n");
+    let updated = init(&stage, &["--no-check", "--update"]);
+    assert_eq!(updated.out, "updated .locum/policy.yml\n", "{updated:?}");
+    assert_eq!(stage.read("checkout/.locum/jobs/security-alerts.yml"), by_hand);
+    assert!(stage.read("checkout/.locum/policy.yml").contains("jobs: [dependency-updates]"));
+}
+
+#[test]
+fn a_job_that_is_not_known_or_does_not_fit_is_said_with_those_that_do() {
+    let stage = Stage::with(&[("src/a.sh", "true\n")]);
+    let near = init(&stage, &["--no-check", "--job", "dependency-update"]);
+    assert_eq!(near.code, Some(2), "{near:?}");
+    for part in ["dependency-updates, release-notes, security-alerts", "tip: "] {
+        assert!(near.err.contains(part), "{part}: {near:?}");
+    }
+    let unfit = init(&stage, &["--no-check", "--job", "dependency-updates"]);
+    assert!(unfit.code == Some(2) && unfit.err.contains("knows no lock file"), "{unfit:?}");
+    assert_eq!(stage.names("checkout/.locum"), [""; 0], "nothing is written");
+    let plain = init(&stage, &["--no-check"]);
+    assert_eq!(
+        (plain.code, stage.names("checkout/.locum")),
+        (Some(0), vec!["policy.yml".to_owned()])
+    );
+    let alerts = init(&stage, &["--force", "--no-check", "--job", "security-alerts"]);
+    assert!(!alerts.err.contains("locum job run"), "the Action alone reads alerts: {alerts:?}");
+    stage.git(&["clean", "-q", "-d", "-f"]);
+    init(&stage, &["--no-check"]);
+    // A job may be added to what an earlier one wrote.
+    stage.commit("as init wrote it");
+    let added = init(&stage, &["--no-check", "--update", "--job", "release-notes"]);
+    let expected = "wrote .locum/jobs/release-notes.yml\nupdated .locum/policy.yml\nupdated \
+                    .github/workflows/locum.yml\n";
+    assert_eq!((added.code, added.out.as_str()), (Some(0), expected), "{added:?}");
+}
+
 #[test]
 fn what_was_done_and_found_is_one_object_for_programs() {
     let stage = project("exit 3");
@@ -240,7 +317,7 @@ fn what_was_done_and_found_is_one_object_for_programs() {
     let choices = serde_json::json!({
         "secret": "GEMINI_API_KEY", "variables": [], "model": "gemini:gemini-3.8-flash",
         "action": ACTION,
-        "start": "maintainer", "label": "robot", "edits": ["src/**"],
+        "start": "maintainer", "label": "robot", "edits": ["src/**"], "jobs": [],
     });
     assert_eq!(object["choices"], choices);
     let check = &object["check"];

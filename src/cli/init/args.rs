@@ -6,6 +6,7 @@ use crate::cli::init::model::{ModelHost, ModelWish, PROVIDERS};
 use crate::cli::init::questions::STARTERS;
 use crate::cli::words::one_of;
 use locum_policy::actors::Tier;
+use locum_policy::starter::jobs::{JOBS, JobRecipe};
 use locum_policy::starter::workflow::ActionReference;
 
 /// `locum init`.
@@ -47,6 +48,12 @@ pub struct InitArgs {
     /// Let runs edit these files instead of the source folders; repeat it for more.
     #[arg(long, value_name = "GLOB")]
     pub edit: Vec<String>,
+    /// Write this job of `.locum/jobs`, too; repeat it for more.
+    ///
+    /// It fits the lock files, success commands and documents of the repository, and brings the
+    /// trigger, rules and workflow permissions that it needs.
+    #[arg(long, value_name = "NAME", value_parser = one_of(JOBS))]
+    pub job: Vec<JobRecipe>,
     /// Write a workflow of two jobs: one works and may write nothing, the other publishes.
     #[arg(long)]
     pub two_jobs: bool,

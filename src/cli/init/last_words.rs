@@ -12,6 +12,7 @@ use crate::run::error::RunError;
 use crate::run::trusted::POLICY_FILE;
 use locum_policy::Policy;
 use locum_policy::intent::PublicationKind;
+use locum_policy::starter::jobs::JobRecipe;
 use locum_workspace::repo::Repo;
 
 /// Returns the lines that bring back files which git would leave out of a commit, and says it.
@@ -72,7 +73,15 @@ pub(super) fn next_steps(plan: &InitPlan) -> Result<Vec<String>, RunError> {
     let asks = settings.triggers.comment.as_ref().map_or_else(String::new, |comment| {
         format!(", and write `{}` and a task in a comment", comment.prefix)
     });
-    steps.push(format!("Commit both files to the default branch{asks}."));
+    let files = if plan.files.len() == 2 { "both files" } else { "the files" };
+    steps.push(format!("Commit {files} to the default branch{asks}."));
+    // The Action alone reads alerts.
+    if let Some(job) = proposal.jobs.iter().find(|job| job.recipe != JobRecipe::SecurityAlerts) {
+        steps.push(format!(
+            "Look at a job after the commit: `locum job run {} --dry-run`.",
+            job.name
+        ));
+    }
     Ok(steps)
 }
 

@@ -27,6 +27,7 @@ use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyInitArgs;
 use crate::cli::programs::is_on_path;
 use crate::cli::success_check;
+use crate::cli::words::Word;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::environment::Environment;
 use crate::run::error::RunError;
@@ -36,6 +37,7 @@ use locum_forge::posts::Receipt;
 use locum_modes::{ModeSet, ModeSource, ToolGroup};
 use locum_policy::Policy;
 use locum_policy::starter::ci_commands::ci_commands;
+use locum_policy::starter::jobs::{JOBS, JobRecipe};
 use locum_policy::starter::mark::{MarkedChoices, marked};
 use locum_policy::starter::scan::{OwnMode, StarterScan};
 use locum_policy::starter::{StarterChoices, StarterProposal, propose};
@@ -143,6 +145,7 @@ fn open_pull_request(
         plan.files.iter().map(|file| (file.path, file.update.result(&file.text))).collect();
     let onboarding = OnboardingPlan {
         files: &files,
+        jobs: &plan.proposal.jobs,
         policy: &policy,
         workflow: &plan.workflow,
         ci: &ci_commands(scan),
@@ -165,7 +168,9 @@ fn asked(
     let wish = args.model_wish(start.choices.provider);
     let provider = model::provider_of(wish, start.workflow.as_deref(), environment);
     let edits = propose(scan, &StarterChoices::default())?.edits;
-    let proposed = ProposedAnswers { provider, edits: &edits };
+    let jobs: Vec<Word<JobRecipe>> =
+        JOBS.iter().filter(|(_, job, _)| job.fits(scan)).copied().collect();
+    let proposed = ProposedAnswers { provider, edits: &edits, jobs: &jobs };
     let (stdin, mut stderr) = (io::stdin(), io::stderr());
     questions::ask(start.choices.clone(), &proposed, &mut stdin.lock(), &mut stderr)
         .map_err(|error| RunError::internal(error.to_string()))

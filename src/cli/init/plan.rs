@@ -17,6 +17,7 @@ use crate::run::source::FileSource;
 use crate::run::trusted::POLICY_FILE;
 use locum_policy::Policy;
 use locum_policy::pattern::Pattern;
+use locum_policy::starter::jobs::JobRecipe;
 use locum_policy::starter::mark::{MarkedChoices, marked};
 use locum_policy::starter::scan::StarterScan;
 use locum_policy::starter::workflow::{ActionReference, WorkflowForm, workflow};
@@ -40,7 +41,7 @@ pub(super) struct InitPlan {
     pub(super) action: ActionReference,
     /// What flags, answers and earlier files chose.
     pub(super) chosen: StarterChoices,
-    /// The policy and the workflow.
+    /// The policy, the workflow and the files of jobs.
     pub(super) files: Vec<PlannedFile>,
     /// The workflow as it is once everything is written.
     pub(super) workflow: String,
@@ -66,13 +67,19 @@ impl InitPlan {
             Ok(source.file(path)?.map(|file| file.text).filter(|_| !args.force))
         };
         let (policy, workflow) = (read(POLICY_FILE)?, read(WORKFLOW_FILE)?);
-        let mut choices =
-            InitChoices { provider: args.provider, start: args.start, edits: args.edit.clone() };
+        let mut choices = InitChoices {
+            provider: args.provider,
+            start: args.start,
+            edits: args.edit.clone(),
+            jobs: args.job.clone(),
+        };
         let mut label = args.label.clone();
         if let Some(text) = &policy {
+            let earlier = MarkedChoices::of(text);
             if choices.edits.is_empty() {
-                choices.edits = MarkedChoices::of(text).edits;
+                choices.edits = earlier.edits;
             }
+            choices.jobs.extend(earlier.jobs.iter().filter_map(|name| JobRecipe::of_name(name)));
             if let Ok(policy) = Policy::parse(text, POLICY_FILE) {
                 let triggers = &policy.settings().triggers;
                 let comment = triggers.comment.as_ref();
@@ -97,6 +104,7 @@ impl InitPlan {
             start: self.chosen.lowest_tier.as_str(),
             label: self.chosen.label.clone(),
             edits: self.proposal.edits.clone(),
+            jobs: self.proposal.jobs.iter().map(|job| job.name).collect(),
         }
     }
 }
@@ -113,7 +121,9 @@ impl InitStart {
         (repo, source): (&Repo, &FileSource<'_>),
         environment: &Environment,
     ) -> Result<InitPlan, RunError> {
-        let Self { choices, label, workflow: earlier } = self;
+        let Self { mut choices, label, workflow: earlier } = self;
+        // A job that was chosen earlier goes with what it works on.
+        choices.jobs.retain(|job| job.fits(scan) || args.job.contains(job));
         let own = args.action.clone().or_else(release::own_action);
         let action =
             own.or_else(|| earlier.as_deref().and_then(action_of)).ok_or_else(no_action)?;
@@ -129,7 +139,7 @@ impl InitStart {
             lowest_tier: choices.start.unwrap_or_default(),
             label,
             edits: choices.edits,
-            jobs: Vec::new(),
+            jobs: choices.jobs,
             without_daily_limit: form == WorkflowForm::TwoJobs,
         };
         let proposal = propose(scan, &chosen)?;
@@ -138,7 +148,10 @@ impl InitStart {
                 if args.force { FileUpdate::New } else { update::of(repo, source, (path, &text))? };
             Ok(PlannedFile { path, text, update })
         };
-        let marks = MarkedChoices { edits: chosen.edits.clone(), jobs: Vec::new() };
+        let marks = MarkedChoices {
+            edits: chosen.edits.clone(),
+            jobs: proposal.jobs.iter().map(|job| job.name.to_owned()).collect(),
+        };
         let nothing = MarkedChoices::default();
         let mut policy = planned(POLICY_FILE, marked(&proposal.policy, &marks))?;
         policy.keep_unless(|text| Policy::parse(text, POLICY_FILE).is_ok());
@@ -147,7 +160,12 @@ impl InitStart {
         let written = workflow(&proposal, settings.settings(), (&model.workflow, &action), form);
         let workflow = planned(WORKFLOW_FILE, marked(&written, &nothing))?;
         let written = workflow.update.result(&workflow.text).to_owned();
-        let files = vec![policy, workflow];
+        let jobs = proposal
+            .jobs
+            .iter()
+            .map(|job| planned(job.recipe.path(), marked(&job.text, &nothing)))
+            .collect::<Result<Vec<_>, _>>()?;
+        let files = [policy, workflow].into_iter().chain(jobs).collect();
         let policy = ConfigFile { origin: POLICY_FILE.to_owned(), text };
         Ok(InitPlan { proposal, model, action, chosen, files, workflow: written, policy })
     }

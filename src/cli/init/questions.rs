@@ -1,7 +1,8 @@
-//! What `locum init` asks on a terminal: the provider, who may start a run, what may be edited.
+//! What `locum init` asks on a terminal: the provider, who may start a run, what may be edited,
+//! which jobs are written along.
 //!
 //! In: the answers that flags gave, and a reader for the others. Out: choices. An empty line takes
-//! what is proposed; a wrong one is asked again, a few times at most. The questions are three lines
+//! what is proposed; a wrong one is asked again, a few times at most. The questions are a few lines
 //! of text, so that no crate for terminals is needed.
 
 use std::io::{self, BufRead, Write};
@@ -9,6 +10,7 @@ use std::io::{self, BufRead, Write};
 use crate::cli::init::model::{ModelHost, PROVIDERS};
 use crate::cli::words::Word;
 use locum_policy::actors::Tier;
+use locum_policy::starter::jobs::JobRecipe;
 
 /// Times a question is asked.
 const TRIES: usize = 3;
@@ -26,6 +28,7 @@ pub(super) struct InitChoices {
     pub(super) provider: Option<ModelHost>,
     pub(super) start: Option<Tier>,
     pub(super) edits: Vec<String>,
+    pub(super) jobs: Vec<JobRecipe>,
 }
 
 /// What is proposed where an answer is empty.
@@ -33,6 +36,8 @@ pub(super) struct ProposedAnswers<'a> {
     pub(super) provider: &'a str,
     /// Globs of the edits that the repository's folders lead to.
     pub(super) edits: &'a [String],
+    /// Jobs that fit the repository.
+    pub(super) jobs: &'a [Word<JobRecipe>],
 }
 
 /// Asks for what no flag chose.
@@ -65,7 +70,34 @@ pub(super) fn ask(
         chosen.edits =
             answer.split([' ', ',']).filter(|glob| !glob.is_empty()).map(str::to_owned).collect();
     }
+    if chosen.jobs.is_empty() {
+        chosen.jobs = some_of(proposed.jobs, reader, writer)?;
+    }
     Ok(chosen)
+}
+
+/// Asks for jobs; none where the input ends or no answer names jobs alone.
+fn some_of(
+    jobs: &[Word<JobRecipe>],
+    reader: &mut impl BufRead,
+    writer: &mut impl Write,
+) -> io::Result<Vec<JobRecipe>> {
+    writeln!(writer, "Which jobs does it do by itself? Names with spaces between them.")?;
+    for (name, _, about) in jobs {
+        writeln!(writer, "  {name:<20}{about}")?;
+    }
+    for _ in 0..TRIES {
+        write!(writer, "[none] ")?;
+        writer.flush()?;
+        let answer = line(reader)?.unwrap_or_default();
+        let words = answer.split([' ', ',']).filter(|word| !matches!(*word, "" | "none"));
+        let found = |word: &str| jobs.iter().find(|(name, ..)| *name == word);
+        match words.map(|word| found(word).map(|(_, job, _)| *job).ok_or(word)).collect() {
+            Ok(chosen) => return Ok(chosen),
+            Err(word) => writeln!(writer, "`{word}` is none of them.")?,
+        }
+    }
+    Ok(Vec::new())
 }
 
 /// Asks for one of several words; `None` where the input ends or no answer is one of them.
@@ -104,38 +136,44 @@ mod tests {
     use super::{InitChoices, ProposedAnswers, ask};
     use crate::cli::init::model::PROVIDERS;
     use locum_policy::actors::Tier;
+    use locum_policy::starter::jobs::{JOBS, JobRecipe};
     use pretty_assertions::assert_eq;
 
     fn asked(chosen: InitChoices, answers: &str) -> (InitChoices, String) {
         let mut written = Vec::new();
         let edits = ["src/**".to_owned(), "tests/**".to_owned()];
-        let proposed = ProposedAnswers { provider: "openai", edits: &edits };
+        let proposed = ProposedAnswers { provider: "openai", edits: &edits, jobs: JOBS };
         let chosen = ask(chosen, &proposed, &mut answers.as_bytes(), &mut written).unwrap();
         (chosen, String::from_utf8(written).unwrap())
     }
 
     #[test]
     fn each_question_is_asked_once_and_an_empty_line_takes_what_is_proposed() {
-        let (chosen, written) = asked(InitChoices::default(), "\n\n\n");
+        let (chosen, written) = asked(InitChoices::default(), "\n\n\n\n");
         let expected = InitChoices { start: Some(Tier::Maintainer), ..InitChoices::default() };
         assert_eq!(chosen, expected);
-        for part in ["[openai] ", "[maintainer] ", "[src/** tests/**] "] {
+        for part in ["[openai] ", "[maintainer] ", "[src/** tests/**] ", "[none] "] {
             assert_eq!(written.matches(part).count(), 1, "{part}: {written}");
         }
     }
 
     #[test]
     fn answers_are_taken_and_a_wrong_one_is_asked_again() {
-        let (chosen, written) =
-            asked(InitChoices::default(), "nope\ngemini\ncollaborator\nlib/** test/**\n");
+        let (chosen, written) = asked(
+            InitChoices::default(),
+            "nope\ngemini\ncollaborator\nlib/** test/**\nnightly\nrelease-notes, \
+             dependency-updates\n",
+        );
         let gemini =
             PROVIDERS.iter().find(|(word, ..)| *word == "gemini").map(|(_, host, _)| *host);
         let expected = InitChoices {
             provider: gemini,
             start: Some(Tier::Collaborator),
             edits: vec!["lib/**".to_owned(), "test/**".to_owned()],
+            jobs: vec![JobRecipe::ReleaseNotes, JobRecipe::DependencyUpdates],
         };
         assert_eq!(chosen, expected);
+        assert!(written.contains("`nightly` is none of them."), "{written}");
         assert!(written.contains("`nope` is none of them."), "{written}");
     }
 
@@ -144,10 +182,12 @@ mod tests {
         let given = InitChoices {
             start: Some(Tier::Maintainer),
             edits: vec!["a/**".to_owned()],
+            jobs: vec![JobRecipe::SecurityAlerts],
             ..InitChoices::default()
         };
         let (chosen, written) = asked(given.clone(), "");
         assert_eq!(chosen, given);
         assert!(!written.contains("Who may start"), "{written}");
+        assert!(!written.contains("Which jobs"), "{written}");
     }
 }

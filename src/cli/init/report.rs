@@ -67,6 +67,7 @@ pub(super) struct ReportedChoices {
     pub(super) start: &'static str,
     pub(super) label: Option<String>,
     pub(super) edits: Vec<String>,
+    pub(super) jobs: Vec<&'static str>,
 }
 
 /// A program that tests and linters need and that is not on this machine.

@@ -17,6 +17,7 @@ use locum_forge::github::onboarding::Onboarding;
 use locum_forge::posts::Receipt;
 use locum_policy::Policy;
 use locum_policy::starter::ci_commands::CiCommand;
+use locum_policy::starter::jobs::StarterJob;
 use locum_workspace::repo::Repo;
 
 use crate::cli::CommandContext;
@@ -36,6 +37,8 @@ const EVENTS: usize = 50;
 pub(super) struct OnboardingPlan<'a> {
     /// Paths and texts of the files.
     pub(super) files: &'a [(&'a str, &'a str)],
+    /// The jobs among them.
+    pub(super) jobs: &'a [StarterJob],
     /// The policy among them.
     pub(super) policy: &'a Policy,
     /// The workflow among them.

@@ -39,12 +39,23 @@ impl OnboardingText<'_> {
         for (path, _) in self.plan.files {
             let _ = writeln!(text, "- {}", code(path));
         }
+        self.jobs(&mut text);
         self.people(&mut text);
         self.events(&mut text);
         self.commands(&mut text);
         self.ceiling(&mut text);
         self.rights(&mut text);
         text
+    }
+
+    fn jobs(&self, text: &mut String) {
+        if self.plan.jobs.is_empty() {
+            return;
+        }
+        text.push_str("\n## Jobs\n\nThese start by themselves once it is merged:\n\n");
+        for job in self.plan.jobs {
+            let _ = writeln!(text, "- {}: {}", code(job.name), job.about);
+        }
     }
 
     fn people(&self, text: &mut String) {

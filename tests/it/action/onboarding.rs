@@ -10,7 +10,8 @@ use crate::support::stage::{ACTION, Ran};
 /// Runs `init` in the fixture's checkout, with these variables beside those of the server.
 fn init(fixture: &ActionFixture, variables: &[(&str, &str)]) -> Ran {
     let words = ["init", "--pull-request", "--no-check", "--force", "--action", ACTION];
-    let mut command = fixture.stage.locum(&words);
+    let job = ["--job", "release-notes"];
+    let mut command = fixture.stage.locum(&[words.as_slice(), &job].concat());
     command.env("GITHUB_API_URL", &fixture.server.url).env("GITHUB_REPOSITORY", "acme/app");
     command.envs(variables.iter().copied());
     command.output().unwrap().into()
@@ -53,7 +54,8 @@ fn one_pull_request_says_what_would_have_happened() {
     assert_eq!(pulls.len(), 1, "{pulls:#?}");
     let text = pulls[0]["body"].as_str().unwrap();
     for part in [
-        "- `.locum/policy.yml`\n- `.github/workflows/locum.yml`\n",
+        "- `.locum/policy.yml`\n- `.github/workflows/locum.yml`\n- `.locum/jobs/release-notes.yml`\n",
+        "## Jobs\n\nThese start by themselves once it is merged:\n\n- `release-notes`: for a published ",
         "| `alice` | write | 1 | yes |",
         "| `eve` | read | 2 | no: tier `collaborator` may not start runs this way",
         "## The last 3 events, replayed\n\n1 of them would have started a run, 1 would have been \
@@ -69,7 +71,8 @@ fn one_pull_request_says_what_would_have_happened() {
         assert!(text.contains(part), "{part}: {text}");
     }
     let changed = fixture.remote(&["diff", "--name-only", "main", "locum/init"]);
-    assert_eq!(changed, ".github/workflows/locum.yml\n.locum/policy.yml\n");
+    let job = ".locum/jobs/release-notes.yml";
+    assert_eq!(changed, format!(".github/workflows/locum.yml\n{job}\n.locum/policy.yml\n"));
     assert_eq!(fixture.remote(&["rev-parse", "main"]), head, "nothing else was written");
 
     // Again: the same pull request, on the tip of the default branch.
