@@ -1,9 +1,9 @@
 //! Back to a checkpoint: the files of a session's checkout, and with its conversation a session of
 //! its own that goes on from there.
 //!
-//! In: the journal of a session that is not at work, its repository, and a checkpoint's number. Out:
-//! the files as they were then, and lines in the journal that say so. What the checkout held before
-//! becomes a checkpoint first, so nothing is lost.
+//! In: the journal of a session that is not at work, its repository, and a checkpoint's number.
+//! Out: the files as they were then, and lines in the journal that say so. What the checkout held
+//! before becomes a checkpoint first, so nothing is lost.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -18,6 +18,9 @@ use crate::session::recorded::TouchedPath;
 use crate::session::state::SessionState;
 use locum_base::path::RepoPath;
 use locum_workspace::repo::{CommitId, Repo, RepoError};
+
+/// How the folder of a session begins that is being made inside another's.
+const BRANCH_FOLDER: &str = "branch-";
 
 /// A checkpoint of a run's own checkout.
 #[derive(Clone, Debug, PartialEq)]
@@ -146,7 +149,8 @@ pub fn restore(
 }
 
 /// Makes a session that goes on from a checkpoint of another: it has the conversation until then,
-/// and nothing that came later. The other stays as it is.
+/// and nothing that came later. The other stays as it is. It is made inside the other's folder, and
+/// a session only once it is whole.
 ///
 /// # Errors
 /// When there is no such checkpoint, or the new session cannot be written.
@@ -159,16 +163,17 @@ pub fn branch(
     let mut lines = Journal::read(folder)?;
     let target = checkpoint(&lines, number)?;
     lines.truncate(target.line + 1);
-    Journal::copy_blobs(folder, into)?;
+    let unfinished = folder.join(format!("{BRANCH_FOLDER}{id}"));
+    Journal::copy_blobs(folder, &unfinished)?;
     repo.begin_checkpoints(id.as_str(), &target.commit)?;
-    let mut journal = Journal::create(into)?;
+    let mut journal = Journal::create(&unfinished)?;
     for mut line in lines {
         if let Event::Started(start) = &mut line.event {
             start.id = id.clone();
         }
         journal.append(&line)?;
     }
-    Ok(())
+    Ok(journal.move_to(into)?)
 }
 
 /// Returns what was touched, with its lines changed since the run's base.

@@ -95,6 +95,8 @@ fn a_session_goes_on_from_a_checkpoint_as_another() {
     let after = stage.read(&format!("state/locum/sessions/{session}/journal.jsonl"));
     assert!(after.starts_with(&before), "the old session keeps what it was");
     assert_eq!(stage.sessions().len(), 2);
+    let left = stage.names(&format!("state/locum/sessions/{session}"));
+    assert!(left.iter().all(|name| !name.starts_with("branch-")), "{left:?}");
 
     let made = stage.run(&["session", "restore", &session, "1", "--and-conversation", "--json"]);
     let other = made.json()["session"].as_str().unwrap().to_owned();
