@@ -16,7 +16,7 @@ pub enum SessionCommand {
     /// Show what happened in a session.
     Show(SessionShowArgs),
     /// List the checkpoints of a session: the states of its files that one can go back to.
-    Checkpoints(SessionCheckpointsArgs),
+    Checkpoints(SessionShowArgs),
     /// Show what a session changed, by checkpoints.
     ///
     /// Without numbers: from the commit it started at to its last checkpoint. With one: what that
@@ -120,22 +120,9 @@ pub struct SessionListArgs {
     pub json: bool,
 }
 
-/// `locum session show`.
+/// `locum session show` and `locum session checkpoints`.
 #[derive(Clone, Debug, Args)]
 pub struct SessionShowArgs {
-    /// Session ID, or the start of it.
-    pub id: String,
-    /// Look for sessions below this folder.
-    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
-    pub session_dir: Option<PathBuf>,
-    /// Print the outcome and every event as JSON.
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `locum session checkpoints`.
-#[derive(Clone, Debug, Args)]
-pub struct SessionCheckpointsArgs {
     /// Session ID, or the start of it.
     pub id: String,
     /// Look for sessions below this folder.

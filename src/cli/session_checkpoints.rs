@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::cli::local_run::{self, Waiting};
 use crate::cli::output::Output;
 use crate::cli::recorded_run::{self, local_of};
-use crate::cli::session_args::{SessionCheckpointsArgs, SessionDiffArgs, SessionRestoreArgs};
+use crate::cli::session_args::{SessionDiffArgs, SessionRestoreArgs, SessionShowArgs};
 use crate::cli::session_folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus, decide};
 use crate::run::clock::SystemClock;
@@ -45,7 +45,7 @@ struct CheckpointRow {
 /// # Errors
 /// When there is no such session, or its journal cannot be read.
 pub(super) fn list(
-    args: &SessionCheckpointsArgs,
+    args: &SessionShowArgs,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
@@ -127,6 +127,7 @@ pub(super) fn diff(
     }
     if changes.is_empty() {
         output.talk("nothing is different");
+        return Ok(ExitStatus::Done);
     }
     output.line(visible(figures::diff(&changes).trim_end()));
     Ok(ExitStatus::Done)

@@ -88,8 +88,8 @@ pub(super) fn next_steps(plan: &InitPlan) -> Result<Vec<String>, RunError> {
 /// What is left to do where a job's identity stands in for a key.
 fn identity(variables: &[String]) -> String {
     format!(
-        "There is no key to store: let the model's provider trust this repository's jobs \
-         (docs/models). Then set the repository's variables {}, which are no secrets: at GitHub, \
+        "There is no key to store: let the model's provider trust this repository's jobs (the \
+         provider's page of Locum's documentation says how). Then set the repository's variables {}, which are no secrets: at GitHub, \
          Settings > Secrets and variables > Actions > Variables; or `gh variable set {}`.",
         variables.join(", "),
         variables.first().map_or("NAME", String::as_str)
