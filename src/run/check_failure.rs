@@ -196,8 +196,8 @@ impl CheckFailure {
 }
 
 /// Returns the package manager of a Node project, with its version, where it stops because that
-/// one would have to be fetched first: pnpm fetches itself, corepack fetches each of them, and Yarn 1
-/// refuses to stand in for another version. `written` is in lower case.
+/// one would have to be fetched first: pnpm fetches itself, corepack fetches each of them, and
+/// Yarn 1 refuses to stand in for another version. `written` is in lower case.
 fn pinned_manager(written: &str) -> Option<String> {
     let version = |rest: &str| -> String {
         let is_part = |letter: &char| letter.is_ascii_alphanumeric() || ".-".contains(*letter);

@@ -4,8 +4,9 @@
 //!
 //! A fenced `yaml` block has a comment on the line before it that says what it is: `<!-- policy
 //! -->`, `<!-- modes -->`, `<!-- job -->`, `<!-- script -->`, `<!-- config -->`, `<!-- workflow
-//! -->`, `<!-- job-keys -->`, `<!-- steps -->`, or `<!-- example: FILE -->` for the whole of a file of the repository. Lines of a
-//! `console` block that start with `$ ` are run in a checkout with those example files.
+//! -->`, `<!-- job-keys -->`, `<!-- steps -->`, or `<!-- example: FILE -->` for the whole of a file
+//! of the repository. Lines of a `console` block that start with `$ ` are run in a checkout with
+//! those example files.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

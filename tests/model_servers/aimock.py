@@ -127,6 +127,11 @@ def work(locum, scratch, at, what, profile, outcome="done", requests=3, words=""
         "the file is what the model wrote, to the letter": run.text("notes/both.md") == (NOTE if done else None),
         "the reason is told": words in run.reason + run.said,
     }
+    if what == "Bedrock, signed":
+        # The journal hides the signature itself.
+        signed = [entry["headers"] for entry in entries]
+        parts = ("authorization", "x-amz-date", "x-amz-security-token")
+        claims["every request is signed"] = bool(signed) and all(part in headers for headers in signed for part in parts)
     if what.startswith("429"):
         claims["it waited as long as it was asked"] = run.seconds >= 2
     return run.row(seen, claims)
