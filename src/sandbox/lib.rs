@@ -11,42 +11,23 @@
 //! - [`level::Level`] says what this kernel provides.
 //! - [`env::clean_env`] is the environment that child processes get.
 //!
-//! Inside, from below: `protected`, `git_settings` and `mount_masks` find what of a checkout is
-//! hidden or stays as it is. `files` (Landlock), `syscalls` (seccomp), `file_facts` (calls that are
-//! answered), `view` (namespaces), `own_network` and `limits` hold one thing each; `restrictions` are all of them for one command. `exec` starts it,
-//! `trial` tries the restrictions on this kernel, and `sandbox` chooses among them.
+//! Inside, `linux` holds what is put around a command; `exec` starts it and follows it to its end.
 
 mod caches;
 pub mod env;
 pub mod exec;
-mod file_facts;
-mod files;
-mod git_settings;
 mod layer;
 pub mod level;
-mod limits;
-mod loopback;
-mod mount_masks;
+mod linux;
 pub mod network;
-mod outputs;
-mod own_network;
-mod places;
-pub mod process_tree;
 pub mod programs;
-mod protected;
 mod reach;
-mod restrictions;
-mod sandbox;
-mod seccomp_notify;
-mod syscalls;
-mod tool_chains;
-mod trial;
-mod view;
 
 pub use crate::layer::{LayerFolders, MovedGit, SharedFolder, StandIn};
-pub use crate::places::half_visible;
+pub use crate::linux::places::half_visible;
+pub use crate::linux::process_tree;
+pub use crate::linux::sandbox::{Sandbox, SandboxError};
 pub use crate::reach::{CommandReach, WriteAccess};
-pub use crate::sandbox::{Sandbox, SandboxError};
 
 #[cfg(test)]
 extern crate self as locum_sandbox;

@@ -14,12 +14,13 @@ use tokio::io::AsyncWriteExt as _;
 
 use crate::exec::output::BoundedOutput;
 use crate::exec::spawn::{ChildProgram, ChildStreams, StartedCommand};
-use crate::exec::{CHUNK_BYTES, COUNT_PAUSE, ExecError, ProgramAround, read_some_or_end, setup};
+use crate::exec::{CHUNK_BYTES, COUNT_PAUSE, ExecError, ProgramAround, read_some_or_end};
+use crate::linux::process_tree::ProcessCounter;
+use crate::linux::sandbox::Sandbox;
+use crate::linux::seccomp_notify::Supervisor;
+use crate::linux::start::setup;
 use crate::network::proxy::{NetworkProxy, RunningProxy};
-use crate::process_tree::ProcessCounter;
 use crate::reach::CommandReach;
-use crate::sandbox::Sandbox;
-use crate::seccomp_notify::Supervisor;
 use locum_base::secret::Redactor;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};

@@ -5,13 +5,8 @@
 //! output is kept. Out: how it ended and both ends of what it printed. The policy judges the
 //! script; `env` builds the environment.
 
-mod child;
 pub mod dialogue;
-mod inside;
 pub mod output;
-mod pid1;
-mod process;
-pub(crate) mod setup;
 pub(crate) mod spawn;
 pub mod steps;
 pub mod tail;
@@ -29,12 +24,12 @@ use crate::exec::spawn::{ChildProgram, ChildStreams, StartedCommand};
 use crate::exec::steps::{FailedStep, ShellScript, StepReports};
 use crate::exec::tail::OutputTail;
 use crate::layer::LayerFolders;
+use crate::linux::process_tree::ProcessCounter;
+use crate::linux::sandbox::{Sandbox, SandboxError};
+use crate::linux::seccomp_notify::{Supervisor, SyscallGrants};
 use crate::network::offline;
 use crate::network::proxy::{NetworkProxy, RunningProxy, Traffic};
-use crate::process_tree::ProcessCounter;
 use crate::reach::CommandReach;
-use crate::sandbox::{Sandbox, SandboxError};
-use crate::seccomp_notify::{Supervisor, SyscallGrants};
 use locum_base::secret::Redactor;
 use locum_base::text::ClippedText;
 use locum_policy::Permit;

@@ -15,18 +15,18 @@ use rustix::process::{Signal, setsid};
 use tokio::net::unix::pipe;
 use tokio::process::Command;
 
-use crate::exec::child::{before_exec, close_others_at_exec, go_first, restrict};
-use crate::exec::inside::{self, InNamespaces, ProgramWords};
-use crate::exec::process::{CommandProcess, FirstProcess};
-use crate::file_facts::WritablePlaces;
-use crate::loopback;
-use crate::outputs::ToolOutputs;
-use crate::own_network::{LentNetwork, OwnNetworks};
-use crate::process_tree::{CommandMark, ProcessCounter, ProcessTree};
-use crate::restrictions::{ChildRestrictions, Restrictions};
-use crate::view::SandboxView;
-use crate::view::live_layers::LiveLayers;
-use crate::view::steps::c_string;
+use crate::linux::file_facts::WritablePlaces;
+use crate::linux::loopback;
+use crate::linux::outputs::ToolOutputs;
+use crate::linux::own_network::{LentNetwork, OwnNetworks};
+use crate::linux::process_tree::{CommandMark, ProcessCounter, ProcessTree};
+use crate::linux::restrictions::{ChildRestrictions, Restrictions};
+use crate::linux::start::child::{before_exec, close_others_at_exec, go_first, restrict};
+use crate::linux::start::inside::{self, InNamespaces, ProgramWords};
+use crate::linux::start::process::{CommandProcess, FirstProcess};
+use crate::linux::view::SandboxView;
+use crate::linux::view::live_layers::LiveLayers;
+use crate::linux::view::steps::c_string;
 
 /// What a program reads and writes.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, ResolveFlags, Timest
 use rustix::io::Errno;
 use rustix::time::Timespec;
 
-use crate::protected::{ProtectedKind, is_protected};
+use crate::linux::protected::{ProtectedKind, is_protected};
 use locum_base::path::RepoPath;
 use locum_policy::paths::Protection;
 

@@ -20,9 +20,9 @@ use rustix::io::Errno;
 use rustix::mount::MountFlags;
 
 use crate::layer::{LayerFolders, MovedGit};
-use crate::mount_masks::Mask;
-use crate::places::PlaceUse;
-use crate::view::stage::ViewStage;
+use crate::linux::mount_masks::Mask;
+use crate::linux::places::PlaceUse;
+use crate::linux::view::stage::ViewStage;
 
 /// Links followed on the way to one place (Linux follows 40).
 const LINKS_LIMIT: usize = 40;

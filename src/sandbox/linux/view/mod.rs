@@ -22,16 +22,16 @@ use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use crate::git_settings::without_credentials;
 use crate::layer::{LayerFolders, MovedGit, SharedFolder};
-use crate::loopback;
-use crate::mount_masks::Mask;
-use crate::places::{PlaceUse, temporary_in};
+use crate::linux::git_settings::without_credentials;
+use crate::linux::loopback;
+use crate::linux::mount_masks::Mask;
+use crate::linux::places::{PlaceUse, temporary_in};
+use crate::linux::view::base::{BaseNamespaces, BaseView, OWN_FOLDERS, write_to};
+use crate::linux::view::live_layers::LiveLayersPlan;
+use crate::linux::view::stage::ViewStage;
+use crate::linux::view::steps::{LayerUse, ViewPlan, ViewStep, c_string};
 use crate::reach::NetworkAccess;
-use crate::view::base::{BaseNamespaces, BaseView, OWN_FOLDERS, write_to};
-use crate::view::live_layers::LiveLayersPlan;
-use crate::view::stage::ViewStage;
-use crate::view::steps::{LayerUse, ViewPlan, ViewStep, c_string};
 
 /// The folder for temporary files, where every program looks for it.
 const TEMPORARY: &str = "/tmp";

@@ -18,15 +18,15 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, setsid};
 
-use crate::exec::child::{
+use crate::linux::loopback;
+use crate::linux::process_tree::CommandMark;
+use crate::linux::restrictions::ChildRestrictions;
+use crate::linux::start::child::{
     close_others_at_exec, exit, go_first, keep_only, restrict, share_files, unshare,
 };
-use crate::exec::pid1;
-use crate::loopback;
-use crate::process_tree::CommandMark;
-use crate::restrictions::ChildRestrictions;
-use crate::view::SandboxView;
-use crate::view::stage::ViewStage;
+use crate::linux::start::pid1;
+use crate::linux::view::SandboxView;
+use crate::linux::view::stage::ViewStage;
 
 /// Memory for the stack of a process that borrows everything else.
 const STACK_BYTES: usize = 256 * 1024;
@@ -38,24 +38,24 @@ const USUAL_PATH: &str = "/bin:/usr/bin";
 const SHELL: &CStr = c"/bin/sh";
 
 /// What a command in namespaces of its own is started with.
-pub(super) struct InNamespaces {
-    pub(super) view: SandboxView,
+pub(crate) struct InNamespaces {
+    pub(crate) view: SandboxView,
     /// Where its first process hands out descriptors, and then its status.
-    pub(super) status: OwnedFd,
+    pub(crate) status: OwnedFd,
     /// Whether it hands out its namespace of files.
-    pub(super) shares_files: bool,
-    pub(super) folder: CString,
-    pub(super) restrictions: ChildRestrictions,
+    pub(crate) shares_files: bool,
+    pub(crate) folder: CString,
+    pub(crate) restrictions: ChildRestrictions,
     /// Where it hands out the descriptor that its calls come in on.
-    pub(super) notify: Option<UnixStream>,
-    pub(super) mark: CommandMark,
+    pub(crate) notify: Option<UnixStream>,
+    pub(crate) mark: CommandMark,
     /// Input, output and errors.
-    pub(super) streams: [OwnedFd; 3],
-    pub(super) program: ProgramWords,
+    pub(crate) streams: [OwnedFd; 3],
+    pub(crate) program: ProgramWords,
 }
 
 /// A program as the kernel takes it.
-pub(super) struct ProgramWords {
+pub(crate) struct ProgramWords {
     /// Where it may lie, in the order in which they are tried.
     places: Vec<CString>,
     words: Vec<CString>,
@@ -67,7 +67,7 @@ impl ProgramWords {
     ///
     /// # Errors
     /// When a word or a variable has a zero byte in it.
-    pub(super) fn of(words: &[String], env: &BTreeMap<String, String>) -> io::Result<Self> {
+    pub(crate) fn of(words: &[String], env: &BTreeMap<String, String>) -> io::Result<Self> {
         let text = |text: String| CString::new(text).map_err(|_| io::ErrorKind::InvalidInput);
         let program = words.first().ok_or(io::ErrorKind::InvalidInput)?;
         let places = if program.contains('/') {
@@ -119,7 +119,7 @@ struct Starting {
 ///
 /// # Errors
 /// When the namespaces, the view or the restrictions cannot be had, or the program not be started.
-pub(super) fn start(inside: InNamespaces) -> io::Result<Pid> {
+pub(crate) fn start(inside: InNamespaces) -> io::Result<Pid> {
     let (reader, result) = io::pipe()?;
     let pointers = |texts: &[CString]| -> Vec<*const c_char> {
         let pointers = texts.iter().map(|text| text.as_ptr());
@@ -164,7 +164,7 @@ pub(super) fn start(inside: InNamespaces) -> io::Result<Pid> {
 }
 
 /// Ends PID 1, and all in its namespaces with it.
-pub(super) fn kill(first: Pid) {
+pub(crate) fn kill(first: Pid) {
     // Both fail only when it is gone.
     let _ = rustix::process::kill_process(first, Signal::KILL);
     let _ = rustix::process::waitpid(Some(first), WaitOptions::empty());

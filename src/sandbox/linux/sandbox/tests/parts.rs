@@ -11,7 +11,7 @@ use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
 use super::SandboxFixture;
 use crate::exec::{ExecError, Exit};
 use crate::level::SandboxLevel;
-use crate::sandbox::{Sandbox, SandboxError};
+use crate::linux::sandbox::{Sandbox, SandboxError};
 use locum_policy::schema::{self, CommandLimits};
 
 /// Checks that a script does something with one level and cannot do it with another.

@@ -31,9 +31,9 @@ use tokio::net::TcpStream;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 
-use crate::file_facts::{self, FileFactsCall, WritablePlaces};
-use crate::loopback;
-use crate::process_tree::ProcessCounter;
+use crate::linux::file_facts::{self, FileFactsCall, WritablePlaces};
+use crate::linux::loopback;
+use crate::linux::process_tree::ProcessCounter;
 
 /// Sockets that are being connected at once; further calls wait.
 const OPENING_AT_ONCE: usize = 32;

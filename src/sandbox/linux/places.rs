@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::linux::tool_chains::{self, PROGRAMS, above, stays_in};
 use crate::reach::NetworkAccess;
-use crate::tool_chains::{self, PROGRAMS, above, stays_in};
 use locum_policy::schema::CommandLimits;
 
 /// What may be done in a place.

@@ -8,7 +8,7 @@ use super::{
     ADDRESS_BYTES, AnsweredCalls, PROCESSES, SyscallKind, address_in, calls, is_available,
     socket_asked,
 };
-use crate::file_facts;
+use crate::linux::file_facts;
 
 #[test]
 fn calls_can_be_answered_on_this_kernel() {

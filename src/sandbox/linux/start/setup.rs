@@ -14,12 +14,12 @@ use std::sync::Arc;
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions};
 
-use crate::exec::child;
-use crate::loopback;
-use crate::view::SandboxView;
-use crate::view::base::{BaseNamespaces, BasePlan, BaseView};
-use crate::view::live_layers::LiveLayers;
-use crate::view::stage::ViewStage;
+use crate::linux::loopback;
+use crate::linux::start::child;
+use crate::linux::view::SandboxView;
+use crate::linux::view::base::{BaseNamespaces, BasePlan, BaseView};
+use crate::linux::view::live_layers::LiveLayers;
+use crate::linux::view::stage::ViewStage;
 
 /// Error number of a step in which nothing was refused: none fails with it.
 const ALL_WELL: Errno = Errno::OWNERDEAD;
@@ -53,7 +53,7 @@ pub(crate) fn make_base(plan: BasePlan) -> io::Result<BaseView> {
 ///
 /// # Errors
 /// What was refused.
-pub(super) fn renew(layers: &Arc<LiveLayers>) -> io::Result<()> {
+pub(crate) fn renew(layers: &Arc<LiveLayers>) -> io::Result<()> {
     let layers = Arc::clone(layers);
     in_child(move || Ok(layers.renew()?))
 }

@@ -20,7 +20,7 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 
 use crate::caches;
-use crate::protected::{GuardedGitEntry, ProtectedKind, guarded, is_protected, open_folder};
+use crate::linux::protected::{GuardedGitEntry, ProtectedKind, guarded, is_protected, open_folder};
 use crate::reach::{CommandReach, WriteAccess};
 use locum_base::path::RepoPath;
 use locum_policy::paths::Protection;

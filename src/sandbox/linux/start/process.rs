@@ -11,7 +11,7 @@ use tokio::io::unix::AsyncFd;
 use tokio::process::Child;
 
 /// See the module.
-pub(super) enum CommandProcess {
+pub(crate) enum CommandProcess {
     /// The command itself.
     Itself(Child),
     /// The first process of its namespaces.
@@ -20,7 +20,7 @@ pub(super) enum CommandProcess {
 
 /// The first process of a command's namespaces, a child of this program. It is killed by whoever
 /// owns the processes of the command.
-pub(super) struct FirstProcess {
+pub(crate) struct FirstProcess {
     process: Pid,
     watch: AsyncFd<OwnedFd>,
     ended: Option<ExitStatus>,
@@ -28,7 +28,7 @@ pub(super) struct FirstProcess {
 
 impl CommandProcess {
     /// Returns its number.
-    pub(super) fn id(&self) -> Option<i32> {
+    pub(crate) fn id(&self) -> Option<i32> {
         match self {
             Self::Itself(child) => child.id().and_then(|id| i32::try_from(id).ok()),
             Self::First(first) => Some(first.process.as_raw_nonzero().get()),
@@ -39,7 +39,7 @@ impl CommandProcess {
     ///
     /// # Errors
     /// What the kernel says.
-    pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
+    pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
         match self {
             Self::Itself(child) => child.wait().await,
             Self::First(first) => first.wait().await,
@@ -56,7 +56,7 @@ impl FirstProcess {
         unsafe_code,
         reason = "the runtime asks for the word that the descriptor stays open while it waits on it"
     )]
-    pub(super) fn of(process: Pid) -> io::Result<Self> {
+    pub(crate) fn of(process: Pid) -> io::Result<Self> {
         let watch = rustix::process::pidfd_open(process, PidfdFlags::empty())?;
         // SAFETY: the descriptor is owned and stays the same until it is dropped, after its
         // registration.

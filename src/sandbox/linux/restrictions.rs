@@ -14,16 +14,16 @@ use rustix::process::Resource;
 use rustix::thread::CapabilitySet;
 
 use crate::caches;
-use crate::file_facts::WritablePlaces;
-use crate::files::{self, RulesetOptions};
-use crate::limits;
-use crate::loopback;
-use crate::outputs::ToolOutputs;
-use crate::own_network::{LentNetwork, OwnNetworks};
-use crate::places::PlaceUse;
-use crate::seccomp_notify;
-use crate::syscalls::{self, Filters};
-use crate::view::SandboxView;
+use crate::linux::file_facts::WritablePlaces;
+use crate::linux::files::{self, RulesetOptions};
+use crate::linux::limits;
+use crate::linux::loopback;
+use crate::linux::outputs::ToolOutputs;
+use crate::linux::own_network::{LentNetwork, OwnNetworks};
+use crate::linux::places::PlaceUse;
+use crate::linux::seccomp_notify;
+use crate::linux::syscalls::{self, Filters};
+use crate::linux::view::SandboxView;
 
 /// What one command gets.
 pub(crate) struct Restrictions {

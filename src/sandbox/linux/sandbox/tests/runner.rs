@@ -13,7 +13,7 @@ use pretty_assertions::{assert_eq, assert_ne};
 use super::{SandboxFixture, sandboxes_of};
 use crate::exec::Exit;
 use crate::level::SandboxLevel;
-use crate::sandbox::Sandbox;
+use crate::linux::sandbox::Sandbox;
 use locum_policy::Policy;
 use locum_policy::schema;
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::git_settings::is_free_of_credentials;
+use crate::linux::git_settings::is_free_of_credentials;
 use crate::reach::CommandReach;
 use locum_base::path::RepoPath;
 use locum_policy::paths::Protection;

@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use rustix::mount::MountFlags;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use crate::view::base::BaseNamespaces;
+use crate::linux::view::base::BaseNamespaces;
 
 /// What is known of the layers before the program runs.
 pub(crate) struct LiveLayersPlan {

@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 
 use landlock::RulesetStatus;
 
-use crate::exec::setup;
-use crate::files::{self, RulesetOptions};
 use crate::layer::LayerFolders;
 use crate::level::SandboxLevel;
-use crate::limits::ResourceLimits;
-use crate::places::PlaceUse;
+use crate::linux::files::{self, RulesetOptions};
+use crate::linux::limits::ResourceLimits;
+use crate::linux::places::PlaceUse;
+use crate::linux::seccomp_notify;
+use crate::linux::start::setup;
+use crate::linux::syscalls::{self, ProcessVisibility, SocketAccess};
+use crate::linux::view::base::BasePlan;
+use crate::linux::view::steps::LayerUse;
+use crate::linux::view::{SandboxView, ViewLayer, ViewSpec, steps};
 use crate::reach::NetworkAccess;
-use crate::seccomp_notify;
-use crate::syscalls::{self, ProcessVisibility, SocketAccess};
-use crate::view::base::BasePlan;
-use crate::view::steps::LayerUse;
-use crate::view::{SandboxView, ViewLayer, ViewSpec, steps};
 
 impl SandboxLevel {
     /// Tries on a thread of its own, and in a child process, what this kernel gives.

@@ -14,9 +14,11 @@ use landlock::{
 };
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags};
 
-use crate::mount_masks::Mask;
-use crate::places::PlaceUse;
-use crate::protected::{ENTRIES_LIMIT, ProtectedKind, is_guarded, is_protected, open_folder};
+use crate::linux::mount_masks::Mask;
+use crate::linux::places::PlaceUse;
+use crate::linux::protected::{
+    ENTRIES_LIMIT, ProtectedKind, is_guarded, is_protected, open_folder,
+};
 use crate::reach::{CommandReach, NetworkAccess, WriteAccess};
 use locum_base::path::RepoPath;
 use locum_policy::paths::Protection;

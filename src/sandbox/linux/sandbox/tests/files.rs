@@ -7,8 +7,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use super::{SandboxFixture, attacks, check, sandboxes_of};
 use crate::exec::Exit;
 use crate::level::SandboxLevel;
+use crate::linux::sandbox::Sandbox;
 use crate::reach::WriteAccess;
-use crate::sandbox::Sandbox;
 use locum_policy::Policy;
 use locum_policy::schema;
 

@@ -19,9 +19,9 @@ use rustix::io::Errno;
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use crate::places::PlaceUse;
-use crate::view::stage::ViewStage;
-use crate::view::steps::{ViewPlan, ViewStep, root_in, write_whole};
+use crate::linux::places::PlaceUse;
+use crate::linux::view::stage::ViewStage;
+use crate::linux::view::steps::{ViewPlan, ViewStep, root_in, write_whole};
 
 /// Memory that the new root itself may take: folders, links and places to lay files over.
 const ROOT_OPTIONS: &CStr = c"mode=0755,size=64m,nr_inodes=100k";
