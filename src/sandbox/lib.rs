@@ -1,7 +1,7 @@
-//! Runs commands of a model on Linux, where parsers err: which files a command reaches, that it
-//! reaches no network but what a policy lists, and what it may ask of the kernel. It needs no
-//! rights and no set-up, and changes nothing on the machine. Whether a command may run at all is
-//! the policy's business (`locum-policy`).
+//! Runs commands of a model, and on Linux restricts them, since parsers err: which files a command
+//! reaches, that it reaches no network but what a policy lists, and what it may ask of the kernel.
+//! It needs no rights and no set-up, and changes nothing on the machine. Whether a command may run
+//! at all is the policy's business (`locum-policy`).
 //!
 //! - [`Sandbox`] is prepared once for a run; [`CommandReach`] says how far one command reaches in a
 //!   checkout.
@@ -11,23 +11,33 @@
 //! - [`level::Level`] says what this kernel provides.
 //! - [`env::clean_env`] is the environment that child processes get.
 //!
-//! Inside, `linux` holds what is put around a command; `exec` starts it and follows it to its end.
+//! Inside, `exec` starts a command and follows it to its end, and `machine` is what this system puts
+//! around it: on Linux the sandbox (`linux`).
 
 mod caches;
+mod command_env;
 pub mod env;
 pub mod exec;
+mod hosts;
 mod layer;
 pub mod level;
-mod linux;
 pub mod network;
+mod program;
 pub mod programs;
 mod reach;
+mod sandbox_error;
+
+mod linux;
+
+use crate::linux as machine;
 
 pub use crate::layer::{LayerFolders, MovedGit, SharedFolder, StandIn};
-pub use crate::linux::places::half_visible;
-pub use crate::linux::process_tree;
-pub use crate::linux::sandbox::{Sandbox, SandboxError};
+pub use crate::machine::close_own_process;
+pub use crate::machine::places::half_visible;
+pub use crate::machine::process_tree::ProcessTree;
+pub use crate::machine::sandbox::Sandbox;
 pub use crate::reach::{CommandReach, WriteAccess};
+pub use crate::sandbox_error::SandboxError;
 
 #[cfg(test)]
 extern crate self as locum_sandbox;
@@ -35,12 +45,3 @@ extern crate self as locum_sandbox;
 #[path = "../testing/network.rs"]
 #[expect(unreachable_pub, reason = "`locum-testing` builds the same file for other crates")]
 mod samples;
-
-/// Keeps other processes of this user from looking into this one, and its memory from being written
-/// to disk when it fails.
-///
-/// # Errors
-/// When the kernel refuses.
-pub fn close_own_process() -> std::io::Result<()> {
-    Ok(rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?)
-}

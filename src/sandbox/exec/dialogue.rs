@@ -15,11 +15,8 @@ use tokio::io::AsyncWriteExt as _;
 use crate::exec::output::BoundedOutput;
 use crate::exec::spawn::{ChildProgram, ChildStreams, StartedCommand};
 use crate::exec::{CHUNK_BYTES, COUNT_PAUSE, ExecError, ProgramAround, read_some_or_end};
-use crate::linux::process_tree::ProcessCounter;
-use crate::linux::sandbox::Sandbox;
-use crate::linux::seccomp_notify::Supervisor;
-use crate::linux::start::setup;
-use crate::network::proxy::{NetworkProxy, RunningProxy};
+use crate::machine::sandbox::Sandbox;
+use crate::network::proxy::NetworkProxy;
 use crate::reach::CommandReach;
 use locum_base::secret::Redactor;
 use locum_policy::Permit;
@@ -60,8 +57,6 @@ pub struct Dialogue {
     /// How much of them is known to hold no end of a line.
     searched: usize,
     errors: Option<BoundedOutput>,
-    _serving: Option<RunningProxy>,
-    _supervisor: Option<Supervisor>,
 }
 
 /// Why no next line came.
@@ -91,16 +86,9 @@ impl Dialogue {
         let ServerCommand { words, folder, env, sandbox, reach, proxy, .. } = server;
         let program = ChildProgram { words, folder: &folder, env, streams: ChildStreams::Talk };
         let around = ProgramAround { sandbox, reach: &reach, proxy: proxy.as_ref() };
-        let (started, serving, supervisor) = around.start(program)?;
+        let started = around.start(program)?;
         let errors = Some(BoundedOutput::with_margin(ERRORS_KEPT_BYTES));
-        Ok(Self {
-            started,
-            unread: Vec::new(),
-            searched: 0,
-            errors,
-            _serving: serving,
-            _supervisor: supervisor,
-        })
+        Ok(Self { started, unread: Vec::new(), searched: 0, errors })
     }
 
     /// Shows the program what was changed below its layer, or taken out of it, since it looked. A
@@ -109,7 +97,7 @@ impl Dialogue {
     /// # Errors
     /// When the kernel refuses.
     pub fn renew_layer(&self) -> io::Result<()> {
-        self.started.layers.as_ref().map_or(Ok(()), setup::renew)
+        self.started.around.renew_layers()
     }
 
     /// Sends one line. Its output is read meanwhile, so that neither waits for the other.
@@ -174,8 +162,8 @@ impl Dialogue {
                 Some(bytes) => self.errors.iter_mut().for_each(|kept| kept.push(bytes)),
                 None => self.started.errors = None,
             },
-            () = tokio::time::sleep(COUNT_PAUSE), if self.started.counter.is_some() => {
-                if self.started.counter.as_ref().is_some_and(ProcessCounter::is_over) {
+            () = tokio::time::sleep(COUNT_PAUSE), if self.started.around.counts() => {
+                if self.started.around.has_too_many() {
                     return Err(DialogueEnd::TooManyProcesses);
                 }
             }

@@ -24,12 +24,11 @@ use crate::exec::spawn::{ChildProgram, ChildStreams, StartedCommand};
 use crate::exec::steps::{FailedStep, ShellScript, StepReports};
 use crate::exec::tail::OutputTail;
 use crate::layer::LayerFolders;
-use crate::linux::process_tree::ProcessCounter;
-use crate::linux::sandbox::{Sandbox, SandboxError};
-use crate::linux::seccomp_notify::{Supervisor, SyscallGrants};
+use crate::machine::sandbox::Sandbox;
 use crate::network::offline;
-use crate::network::proxy::{NetworkProxy, RunningProxy, Traffic};
+use crate::network::proxy::{NetworkProxy, Traffic};
 use crate::reach::CommandReach;
+use crate::sandbox_error::SandboxError;
 use locum_base::secret::Redactor;
 use locum_base::text::ClippedText;
 use locum_policy::Permit;
@@ -183,8 +182,7 @@ async fn run_program(
     let (folder, streams) = (&command.folder, ChildStreams::Output(channel));
     let CommandRun { sandbox, reach, proxy, .. } = command;
     let around = ProgramAround { sandbox, reach, proxy: proxy.as_ref() };
-    let (mut started, serving, _supervisor) =
-        around.start(ChildProgram { words: &words, folder, env, streams })?;
+    let mut started = around.start(ChildProgram { words: &words, folder, env, streams })?;
     command.tail.iter().for_each(|tail| tail.clear());
     let mut output = CollectedOutput {
         kept: BoundedOutput::with_margin(command.output_bytes),
@@ -205,14 +203,14 @@ async fn run_program(
     started.tree.kill();
     let _ = tokio::time::timeout(DRAIN_GRACE, until_closed(&mut started, &mut output)).await;
     // What ended by itself ended after all its processes.
-    if let (Exit::Code(_), Some(network)) = (exit, started.network.take()) {
-        network.keep();
+    if matches!(exit, Exit::Code(_)) {
+        started.around.keep_network();
     }
     Ok(CommandOutput {
         exit,
         failed_steps: reports.map(|reports| reports.finish(command.redactor)).unwrap_or_default(),
         output: output.kept.finish_redacted(command.redactor),
-        traffic: serving.map(RunningProxy::finish),
+        traffic: started.around.traffic(),
         elapsed: begin.elapsed(),
     })
 }
@@ -226,10 +224,7 @@ struct ProgramAround<'a> {
 
 impl ProgramAround<'_> {
     /// Starts a program with its way to the network, and what answers its calls.
-    fn start(
-        &self,
-        program: ChildProgram<'_>,
-    ) -> Result<(StartedCommand, Option<RunningProxy>, Option<Supervisor>), ExecError> {
+    fn start(&self, program: ChildProgram<'_>) -> Result<StartedCommand, ExecError> {
         let restrictions = self.sandbox.restrictions(self.reach)?;
         let below = program.folder.strip_prefix(self.reach.root).unwrap_or(program.folder);
         let in_layer = |layer: LayerFolders<'_>| layer.upper.join(below).is_dir();
@@ -239,40 +234,15 @@ impl ProgramAround<'_> {
         let seen = self.reach.seen(program.folder);
         let mut program = ChildProgram { folder: &seen, ..program };
         if let Some(restrictions) = &restrictions {
-            restrictions.adapt(&mut program.env);
+            restrictions.env.adapt(&mut program.env);
         }
         let name = program.words.first().ok_or(ExecError::NotUnderstood)?.clone();
         let mut started = spawn::spawn(program, restrictions)
             .map_err(|source| ExecError::Start { program: name, source })?;
-        let (serving, supervisor) = serve(&mut started, self.proxy)
-            .map_err(|error| SandboxError::Rules(error.to_string()))?;
-        Ok((started, serving, supervisor))
+        let served = started.around.serve(self.proxy);
+        served.map_err(|error| SandboxError::Rules(error.to_string()))?;
+        Ok(started)
     }
-}
-
-/// Serves what leads a command to a proxy, and answers its calls. Without a proxy nothing answers
-/// there.
-fn serve(
-    started: &mut StartedCommand,
-    proxy: Option<&NetworkProxy>,
-) -> io::Result<(Option<RunningProxy>, Option<Supervisor>)> {
-    let serving = match (started.listener.take(), started.notify.is_some(), proxy) {
-        (Some(listener), _, Some(proxy)) => Some(proxy.on(listener.into())?),
-        (None, true, Some(proxy)) => Some(proxy.on_loopback()?),
-        (_, _, None) | (None, false, Some(_)) => None,
-    };
-    // Where calls are answered, nothing has to be looked at from time to time.
-    let proxy = serving.as_ref().map(RunningProxy::address);
-    let supervisor = started
-        .notify
-        .take()
-        .map(|notify| {
-            let writable = std::mem::take(&mut started.writable);
-            let counter = started.counter.take();
-            Supervisor::on(notify, SyscallGrants { proxy, counter, writable })
-        })
-        .transpose()?;
-    Ok((serving, supervisor))
 }
 
 /// What of an output is collected, and who follows it.
@@ -302,10 +272,10 @@ async fn until_exit(
                 None => started.output = None,
             },
             status = started.child.wait() => {
-                return status.map(|status| exit_of(started.status(status)));
+                return status.map(|status| exit_of(started.around.status(status)));
             }
-            _ = counts.tick(), if started.counter.is_some() => {
-                if started.counter.as_ref().is_some_and(ProcessCounter::is_over) {
+            _ = counts.tick(), if started.around.counts() => {
+                if started.around.has_too_many() {
                     return Ok(Exit::TooManyProcesses);
                 }
             }

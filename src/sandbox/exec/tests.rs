@@ -10,7 +10,7 @@ use rustix::process::{Pid, test_kill_process};
 
 use super::steps::ShellScript;
 use super::{CommandOutput, CommandRun, ExecError, Exit, run_program};
-use crate::linux::sandbox::Sandbox;
+use crate::machine::sandbox::Sandbox;
 use crate::reach::{CommandReach, WriteAccess};
 use locum_base::secret::Redactor;
 use locum_policy::command::{Script, ScriptExecution};

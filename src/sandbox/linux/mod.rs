@@ -6,22 +6,31 @@
 //! are all of them for one command. `start` starts it with them, `trial` tries them on this kernel,
 //! and `sandbox` chooses among them.
 
-pub(crate) mod file_facts;
+mod file_facts;
 mod files;
 mod git_settings;
 mod limits;
-pub(crate) mod loopback;
+mod loopback;
 mod mount_masks;
-pub(crate) mod outputs;
-pub(crate) mod own_network;
+mod outputs;
+mod own_network;
 pub(crate) mod places;
-pub mod process_tree;
+pub(crate) mod process_tree;
 mod protected;
 pub(crate) mod restrictions;
 pub(crate) mod sandbox;
-pub(crate) mod seccomp_notify;
+mod seccomp_notify;
 pub(crate) mod start;
 mod syscalls;
 mod tool_chains;
 mod trial;
-pub(crate) mod view;
+mod view;
+
+/// Keeps other processes of this user from looking into this one, and its memory from being written
+/// to disk when it fails.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn close_own_process() -> std::io::Result<()> {
+    Ok(rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?)
+}

@@ -1,13 +1,14 @@
 //! Where programs find what they need outside the checkout: the system, toolchains, a home and a
 //! temporary folder of their own.
 //!
-//! In: the environment of this program. Out: places with what may be done there, and the variables
-//! that lead programs to them. The real home is not among them; of it only folders that hold tools
-//! are, and none that holds credentials.
+//! In: the environment of this program. Out: places with what may be done there; `command_env` has
+//! the variables that lead programs to them. The real home is not among them; of it only folders
+//! that hold tools are, and none that holds credentials.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::command_env::{TOOL_HOMES, cargo_home, folder};
 use crate::linux::tool_chains::{self, PROGRAMS, above, stays_in};
 use crate::reach::NetworkAccess;
 use locum_policy::schema::CommandLimits;
@@ -139,18 +140,6 @@ const CARGO_STORES: &[&str] = &["registry", "git"];
 /// What a toolchain keeps next to its `bin`.
 const BESIDE_PROGRAMS: &[&str] = &["lib", "lib64", "libexec", "include"];
 
-/// Variables that name a folder of tools, and where it lies in a home when they are not set.
-const TOOL_HOMES: &[(&str, &str)] = &[
-    ("RUSTUP_HOME", ".rustup"),
-    ("PYENV_ROOT", ".pyenv"),
-    ("RBENV_ROOT", ".rbenv"),
-    ("ASDF_DATA_DIR", ".asdf"),
-    ("VOLTA_HOME", ".volta"),
-    ("COREPACK_HOME", ".cache/node/corepack"),
-    ("GOMODCACHE", "go/pkg/mod"),
-    ("PYTHONUSERBASE", ".local"),
-];
-
 /// Returns every place outside the checkout. `own` is the private folder, `env` the whole
 /// environment of this program.
 pub(crate) fn places(
@@ -247,51 +236,12 @@ pub(crate) fn reads(limits: &CommandLimits) -> impl Iterator<Item = (PathBuf, Pl
     })
 }
 
-/// Returns the variables that lead programs to these places.
-pub(crate) fn variables(env: &BTreeMap<String, String>, own: &Path) -> BTreeMap<String, String> {
-    let text = |path: PathBuf| path.to_string_lossy().into_owned();
-    let mut found = BTreeMap::from([
-        ("HOME".to_owned(), text(home_in(own))),
-        ("TMPDIR".to_owned(), text(temporary_in(own))),
-        ("GIT_CONFIG_GLOBAL".to_owned(), "/dev/null".to_owned()),
-    ]);
-    let home = folder(env, "HOME");
-    for (name, place) in TOOL_HOMES {
-        let standard = || home.as_ref().map(|home| home.join(place)).filter(|path| path.is_dir());
-        found.extend(
-            folder(env, name).or_else(standard).map(|path| ((*name).to_owned(), text(path))),
-        );
-    }
-    found.extend(cargo_home(env).map(|path| ("CARGO_HOME".to_owned(), text(path))));
-    found
-}
-
-/// Returns the home that commands get.
-pub(crate) fn home_in(own: &Path) -> PathBuf {
-    own.join("home")
-}
-
-/// Returns the temporary folder that commands get.
-pub(crate) fn temporary_in(own: &Path) -> PathBuf {
-    own.join("tmp")
-}
-
-fn cargo_home(env: &BTreeMap<String, String>) -> Option<PathBuf> {
-    folder(env, "CARGO_HOME")
-        .or_else(|| folder(env, "HOME").map(|home| home.join(".cargo")))
-        .filter(|path| path.is_dir())
-}
-
-fn folder(env: &BTreeMap<String, String>, name: &str) -> Option<PathBuf> {
-    env.get(name).map(PathBuf::from).filter(|path| path.is_absolute() && path.parent().is_some())
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
     use std::path::{Path, PathBuf};
 
-    use super::{PlaceUse, half_visible, places, variables};
+    use super::{PlaceUse, half_visible, places};
     use crate::reach::NetworkAccess;
     use locum_policy::schema::CommandLimits;
 
@@ -359,15 +309,5 @@ mod tests {
         let env = env(&[("HOME", root.join("home").to_str().unwrap()), ("PATH", &path)]);
         let found = half_visible(&env, &CommandLimits::default());
         assert_eq!(found, [("node", root.join("home/lib"))]);
-    }
-
-    #[test]
-    fn the_home_of_commands_is_their_own() {
-        let found = variables(
-            &env(&[("HOME", "/home/me"), ("RUSTUP_HOME", "/tools/rustup")]),
-            Path::new("/own"),
-        );
-        assert_eq!(found.get("HOME").map(String::as_str), Some("/own/home"));
-        assert_eq!(found.get("RUSTUP_HOME").map(String::as_str), Some("/tools/rustup"));
     }
 }

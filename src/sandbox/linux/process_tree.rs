@@ -28,11 +28,11 @@ const MARK_BASE_US: u64 = 1 << 50;
 
 /// The number of a command, carried by all its descendants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CommandMark(u64);
+pub(crate) struct CommandMark(u64);
 
 impl CommandMark {
     /// Returns a number no other running command has.
-    pub fn fresh() -> Self {
+    pub(crate) fn fresh() -> Self {
         let (_, random) = uuid::Uuid::now_v7().as_u64_pair();
         Self(MARK_BASE_US | (random & (MARK_BASE_US - 1)))
     }
@@ -67,8 +67,13 @@ impl ProcessTree {
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     }
 
+    /// Takes care of a process and its group.
+    pub fn of_group(leader: Option<i32>) -> Self {
+        Self::of(leader, CommandMark::fresh())
+    }
+
     /// Takes care of the processes of a command by its first process.
-    pub fn of(leader: Option<i32>, mark: CommandMark) -> Self {
+    pub(crate) fn of(leader: Option<i32>, mark: CommandMark) -> Self {
         Self { leader: leader.and_then(Pid::from_raw), mark, ended: false }
     }
 

@@ -4,7 +4,6 @@
 //! In: rules, filters, limits and a view, made by `sandbox`. Out: [`Restrictions`] for whoever
 //! starts the command. They cannot be taken off again.
 
-use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -13,7 +12,7 @@ use landlock::{RulesetCreated, RulesetStatus};
 use rustix::process::Resource;
 use rustix::thread::CapabilitySet;
 
-use crate::caches;
+use crate::command_env::CommandEnv;
 use crate::linux::file_facts::WritablePlaces;
 use crate::linux::files::{self, RulesetOptions};
 use crate::linux::limits;
@@ -39,31 +38,10 @@ pub(crate) struct Restrictions {
     pub(crate) networks: OwnNetworks,
     /// The one it has, where there was one already.
     pub(crate) network: Option<LentNetwork>,
-    /// Variables it gets besides its own.
-    pub(crate) variables: BTreeMap<String, String>,
-    /// Whether what it writes goes to a layer, which takes the caches of tools as well.
-    pub(crate) is_layered: bool,
-    /// Root of the checkout, as an absolute path.
-    pub(crate) root: String,
+    /// What its environment gets besides its own.
+    pub(crate) env: CommandEnv,
     /// Files that had to be there; removed with it when they were not used.
     pub(crate) outputs: ToolOutputs,
-}
-
-impl Restrictions {
-    /// Changes an environment to that of a command inside.
-    pub(crate) fn adapt(&self, env: &mut BTreeMap<String, String>) {
-        env.extend(self.variables.clone());
-        if let Some(temporary) = env.get("TMPDIR").filter(|_| !self.is_layered).cloned() {
-            caches::lead_to(&temporary, env);
-        }
-        // Git refuses a folder of another owner, as a container's often is, unless a setting allows
-        // it. This comes after settings that already exist.
-        let count =
-            env.get("GIT_CONFIG_COUNT").and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
-        env.insert(format!("GIT_CONFIG_KEY_{count}"), "safe.directory".to_owned());
-        env.insert(format!("GIT_CONFIG_VALUE_{count}"), self.root.clone());
-        env.insert("GIT_CONFIG_COUNT".to_owned(), (count + 1).to_string());
-    }
 }
 
 /// What a child puts on itself before it becomes the program.

@@ -17,9 +17,9 @@ use tokio::process::Command;
 use crate::remote::Remote;
 use crate::repo::RepoError;
 use locum_base::secret::{Redactor, Secret};
+use locum_sandbox::ProcessTree;
 use locum_sandbox::env::holds_a_secret;
 use locum_sandbox::exec::output::BoundedOutput;
-use locum_sandbox::process_tree::{CommandMark, ProcessTree};
 
 /// Wall time of what stays on this machine.
 const LOCAL_TIMEOUT: Duration = Duration::from_secs(120);
@@ -162,7 +162,7 @@ impl<'a> GitInvocation<'a> {
         // Nothing else is started while it is open: a child started later does not get it.
         drop(token);
         let leader = child.id().and_then(|id| i32::try_from(id).ok());
-        let mut tree = ProcessTree::of(leader, CommandMark::fresh());
+        let mut tree = ProcessTree::of_group(leader);
         let (output, messages) = (child.stdout.take(), child.stderr.take());
         let talk = async { tokio::join!(read_whole(output), read_ends(messages), child.wait()) };
         let ended = tokio::time::timeout(self.timeout, talk).await;

@@ -8,13 +8,14 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use landlock::ABI;
 use rustix::thread::CapabilitySet;
 use tempfile::TempDir;
 
+use crate::command_env::{self, CommandEnv};
+use crate::hosts::ListedHosts;
 use crate::layer::LayerFolders;
 use crate::level::{ProcessLimit, SandboxLevel};
 use crate::linux::file_facts::WritablePlaces;
@@ -33,9 +34,9 @@ use crate::linux::trial;
 use crate::linux::view::base::{BasePlan, BaseView};
 use crate::linux::view::steps::{self, LayerUse, own_in};
 use crate::linux::view::{SandboxView, ViewLayer, ViewSpec};
-use crate::network::Connector;
 use crate::network::proxy::{self, NetworkProxy};
 use crate::reach::{CommandReach, NetworkAccess, WriteAccess, git_stays};
+use crate::sandbox_error::SandboxError;
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_policy::paths::Protection;
@@ -57,16 +58,10 @@ pub struct Sandbox {
     network: NetworkAccess,
     timeout: Duration,
     limits: ResourceLimits,
-    hosts: Option<ProxyPolicy>,
+    hosts: Option<ListedHosts>,
     shared: Option<SharedSetup>,
     /// The newest version of the kernel's interface for files that is used.
     newest: ABI,
-}
-
-/// Who decides what commands reach through the proxy.
-struct ProxyPolicy {
-    policy: Arc<Policy>,
-    facts: Facts,
 }
 
 /// What all commands have in common.
@@ -86,29 +81,6 @@ struct SharedSetup {
     path: PathBuf,
     /// The folder itself; removed with it.
     _own: TempDir,
-}
-
-/// Why a command gets no sandbox although the policy wants one: it is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum SandboxError {
-    /// The kernel does not give what the policy requires.
-    #[error(
-        "this kernel cannot provide the sandbox that the policy requires: {0}; `commands: {{ \
-         sandbox: best-effort }}` runs commands with less"
-    )]
-    Below(String),
-    /// Nothing would restrict commands to the proxy.
-    #[error(
-        "`commands.network: policy` needs a sandbox with namespaces or seccomp user notification, \
-         and this kernel provides neither; use `off` or `open`"
-    )]
-    NoProxy,
-    /// The rules could not be made.
-    #[error("cannot set up the sandbox: {0}")]
-    Rules(String),
-    /// The private folder could not be made.
-    #[error("cannot create the private folder of commands: {0}")]
-    Folder(#[from] io::Error),
 }
 
 impl Sandbox {
@@ -159,12 +131,11 @@ impl Sandbox {
             (CommandNetwork::Off, true) => NetworkAccess::Own,
             (CommandNetwork::Off, false) => NetworkAccess::Off,
         };
-        let own = private_folder()?;
+        let own = command_env::private_folder()?;
         // The kernel grants real folders; a temporary folder may lie behind a link.
         let path = own_in(&own.path().canonicalize()?);
         std::fs::create_dir(&path)?;
-        std::fs::create_dir(places::home_in(&path))?;
-        std::fs::create_dir(places::temporary_in(&path))?;
+        command_env::make_folders(&path)?;
         steps::prepare(&path)?;
         let mut places = places::places(env, &path, network);
         let reads: Vec<_> = places::reads(limits).collect();
@@ -186,7 +157,7 @@ impl Sandbox {
         } else {
             Vec::new()
         };
-        let variables = places::variables(env, &path);
+        let variables = command_env::variables(env, &path);
         let shared = SharedSetup {
             system,
             places,
@@ -213,21 +184,13 @@ impl Sandbox {
 
     /// Lets commands reach what a policy lists, where it says so.
     pub fn with_hosts_of(self, policy: &Policy, facts: &Facts) -> Self {
-        let hosts = self
-            .is_proxied()
-            .then(|| ProxyPolicy { policy: Arc::new(policy.clone()), facts: facts.clone() });
+        let hosts = self.is_proxied().then(|| ListedHosts::of(policy, facts));
         Self { hosts, ..self }
     }
 
     /// Returns the proxy that commands in a mode are held to; `None` where they are not.
     pub fn proxy(&self, mode: &str) -> Option<NetworkProxy> {
-        let hosts = self.hosts.as_ref()?;
-        let (policy, facts) =
-            (Arc::clone(&hosts.policy), Facts { mode: mode.to_owned(), ..hosts.facts.clone() });
-        Some(NetworkProxy::new(
-            Connector::default(),
-            Arc::new(move |connection| policy.admit(connection, &facts)),
-        ))
+        self.hosts.as_ref().map(|hosts| hosts.proxy(mode))
     }
 
     /// Returns true when commands reach no host at all.
@@ -342,37 +305,15 @@ impl Sandbox {
             limits: self.limits.list(self.timeout),
             kept,
         };
-        let root = reach.seen_root().to_string_lossy().into_owned();
+        let env = CommandEnv {
+            variables,
+            root: reach.seen_root().to_string_lossy().into_owned(),
+            is_layered: reach.layer.is_some(),
+        };
         let writable = shared.writable(reach, masks);
         let networks = shared.networks.clone();
-        let is_layered = reach.layer.is_some();
-        Ok(Some(Restrictions {
-            child,
-            writable,
-            processes,
-            view,
-            networks,
-            network,
-            variables,
-            is_layered,
-            root,
-            outputs,
-        }))
+        Ok(Some(Restrictions { child, writable, processes, view, networks, network, env, outputs }))
     }
-}
-
-/// Makes the folder that commands have for themselves. Not in `/tmp` where there is a choice: then
-/// what commands leave in theirs can be kept for the next one.
-fn private_folder() -> io::Result<TempDir> {
-    let made_in =
-        |folder: &Path| tempfile::Builder::new().prefix("locum-commands-").tempdir_in(folder);
-    let usual = std::env::temp_dir();
-    if usual.starts_with("/tmp")
-        && let Ok(made) = made_in(Path::new("/var/tmp"))
-    {
-        return Ok(made);
-    }
-    made_in(&usual)
 }
 
 /// Returns what a command may write: the root as a whole only where no mask can lie in it, and

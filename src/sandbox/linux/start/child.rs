@@ -28,7 +28,7 @@ const NICE: i32 = 5;
     unsafe_code,
     reason = "the child must change itself before it becomes the program; there is no other way"
 )]
-pub(crate) fn before_exec(
+pub(super) fn before_exec(
     command: &mut std::process::Command,
     step: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
 ) {
@@ -42,13 +42,13 @@ pub(crate) fn before_exec(
 }
 
 /// Restricts the calling process, and hands out the descriptor its calls come in on.
-pub(crate) fn restrict(own: &mut ChildRestrictions, notify: Option<&UnixStream>) -> io::Result<()> {
+pub(super) fn restrict(own: &mut ChildRestrictions, notify: Option<&UnixStream>) -> io::Result<()> {
     own.apply()?;
     notify.map_or(Ok(()), |channel| own.notify(channel))
 }
 
 /// Hands out the namespace of files that the calling process is in, and its root.
-pub(crate) fn share_files(channel: &OwnedFd) -> Result<(), Errno> {
+pub(super) fn share_files(channel: &OwnedFd) -> Result<(), Errno> {
     for path in [c"/proc/self/ns/mnt", c"/"] {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let held = rustix::fs::openat(rustix::fs::CWD, path, flags, Mode::empty())?;
@@ -59,7 +59,7 @@ pub(crate) fn share_files(channel: &OwnedFd) -> Result<(), Errno> {
 
 /// Does something to the process's own files in `/proc`: one that others cannot look into does not
 /// own them.
-pub(crate) fn with_own_files(act: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+pub(super) fn with_own_files(act: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable)?;
     let done = act();
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
@@ -68,7 +68,7 @@ pub(crate) fn with_own_files(act: impl FnOnce() -> io::Result<()>) -> io::Result
 
 /// Lets everything else on this machine go before the command: the processor, and memory when there
 /// is none left.
-pub(crate) fn go_first() -> io::Result<()> {
+pub(super) fn go_first() -> io::Result<()> {
     let first = || {
         let file = rustix::fs::open(
             c"/proc/self/oom_score_adj",
@@ -84,21 +84,21 @@ pub(crate) fn go_first() -> io::Result<()> {
 }
 
 #[expect(unsafe_code, reason = "namespaces are made by a child that has one thread")]
-pub(crate) fn unshare(namespaces: i32) -> io::Result<()> {
+pub(super) fn unshare(namespaces: i32) -> io::Result<()> {
     let flags = UnshareFlags::from_bits_retain(namespaces.cast_unsigned());
     // SAFETY: descriptors are not among what is unshared, and there are no other threads.
     Ok(unsafe { rustix::thread::unshare_unsafe(flags) }?)
 }
 
 /// Puts one descriptor where input is, and closes every other.
-pub(crate) fn keep_only(kept: &OwnedFd) {
+pub(super) fn keep_only(kept: &OwnedFd) {
     // Both fail only where there is no such descriptor.
     let _ = rustix::stdio::dup2_stdin(kept);
     let _ = close_range(1, 0);
 }
 
 /// Sees to it that the program gets its three streams and no other descriptor.
-pub(crate) fn close_others_at_exec() -> io::Result<()> {
+pub(super) fn close_others_at_exec() -> io::Result<()> {
     close_range(3, libc::CLOSE_RANGE_CLOEXEC)
 }
 
@@ -115,7 +115,7 @@ fn close_range(first: libc::c_uint, flags: libc::c_uint) -> io::Result<()> {
 
 /// Ends the process without anything else being done.
 #[expect(unsafe_code, reason = "a forked process must not run what the program does when it ends")]
-pub(crate) fn exit(code: i32) -> ! {
+pub(super) fn exit(code: i32) -> ! {
     // SAFETY: it does not return.
     unsafe { libc::_exit(code) }
 }

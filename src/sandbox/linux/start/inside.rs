@@ -38,24 +38,24 @@ const USUAL_PATH: &str = "/bin:/usr/bin";
 const SHELL: &CStr = c"/bin/sh";
 
 /// What a command in namespaces of its own is started with.
-pub(crate) struct InNamespaces {
-    pub(crate) view: SandboxView,
+pub(super) struct InNamespaces {
+    pub(super) view: SandboxView,
     /// Where its first process hands out descriptors, and then its status.
-    pub(crate) status: OwnedFd,
+    pub(super) status: OwnedFd,
     /// Whether it hands out its namespace of files.
-    pub(crate) shares_files: bool,
-    pub(crate) folder: CString,
-    pub(crate) restrictions: ChildRestrictions,
+    pub(super) shares_files: bool,
+    pub(super) folder: CString,
+    pub(super) restrictions: ChildRestrictions,
     /// Where it hands out the descriptor that its calls come in on.
-    pub(crate) notify: Option<UnixStream>,
-    pub(crate) mark: CommandMark,
+    pub(super) notify: Option<UnixStream>,
+    pub(super) mark: CommandMark,
     /// Input, output and errors.
-    pub(crate) streams: [OwnedFd; 3],
-    pub(crate) program: ProgramWords,
+    pub(super) streams: [OwnedFd; 3],
+    pub(super) program: ProgramWords,
 }
 
 /// A program as the kernel takes it.
-pub(crate) struct ProgramWords {
+pub(super) struct ProgramWords {
     /// Where it may lie, in the order in which they are tried.
     places: Vec<CString>,
     words: Vec<CString>,
@@ -67,7 +67,7 @@ impl ProgramWords {
     ///
     /// # Errors
     /// When a word or a variable has a zero byte in it.
-    pub(crate) fn of(words: &[String], env: &BTreeMap<String, String>) -> io::Result<Self> {
+    pub(super) fn of(words: &[String], env: &BTreeMap<String, String>) -> io::Result<Self> {
         let text = |text: String| CString::new(text).map_err(|_| io::ErrorKind::InvalidInput);
         let program = words.first().ok_or(io::ErrorKind::InvalidInput)?;
         let places = if program.contains('/') {
@@ -119,7 +119,7 @@ struct Starting {
 ///
 /// # Errors
 /// When the namespaces, the view or the restrictions cannot be had, or the program not be started.
-pub(crate) fn start(inside: InNamespaces) -> io::Result<Pid> {
+pub(super) fn start(inside: InNamespaces) -> io::Result<Pid> {
     let (reader, result) = io::pipe()?;
     let pointers = |texts: &[CString]| -> Vec<*const c_char> {
         let pointers = texts.iter().map(|text| text.as_ptr());
@@ -164,7 +164,7 @@ pub(crate) fn start(inside: InNamespaces) -> io::Result<Pid> {
 }
 
 /// Ends PID 1, and all in its namespaces with it.
-pub(crate) fn kill(first: Pid) {
+pub(super) fn kill(first: Pid) {
     // Both fail only when it is gone.
     let _ = rustix::process::kill_process(first, Signal::KILL);
     let _ = rustix::process::waitpid(Some(first), WaitOptions::empty());

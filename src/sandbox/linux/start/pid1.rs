@@ -9,7 +9,7 @@ use rustix::process::{Pid, WaitOptions};
 
 /// Waits inside, as PID 1, until the command itself has ended and writes its status to what is put
 /// in the place of the input; reaps what lost its parent meanwhile.
-pub(crate) fn wait_inside(program: Pid) {
+pub(super) fn wait_inside(program: Pid) {
     let out = rustix::stdio::stdin();
     loop {
         match rustix::process::waitpid(None, WaitOptions::empty()) {

@@ -28,7 +28,7 @@ pub(crate) struct FirstProcess {
 
 impl CommandProcess {
     /// Returns its number.
-    pub(crate) fn id(&self) -> Option<i32> {
+    pub(super) fn id(&self) -> Option<i32> {
         match self {
             Self::Itself(child) => child.id().and_then(|id| i32::try_from(id).ok()),
             Self::First(first) => Some(first.process.as_raw_nonzero().get()),
@@ -56,7 +56,7 @@ impl FirstProcess {
         unsafe_code,
         reason = "the runtime asks for the word that the descriptor stays open while it waits on it"
     )]
-    pub(crate) fn of(process: Pid) -> io::Result<Self> {
+    pub(super) fn of(process: Pid) -> io::Result<Self> {
         let watch = rustix::process::pidfd_open(process, PidfdFlags::empty())?;
         // SAFETY: the descriptor is owned and stays the same until it is dropped, after its
         // registration.

@@ -53,7 +53,7 @@ pub(crate) fn make_base(plan: BasePlan) -> io::Result<BaseView> {
 ///
 /// # Errors
 /// What was refused.
-pub(crate) fn renew(layers: &Arc<LiveLayers>) -> io::Result<()> {
+pub(super) fn renew(layers: &Arc<LiveLayers>) -> io::Result<()> {
     let layers = Arc::clone(layers);
     in_child(move || Ok(layers.renew()?))
 }

@@ -22,11 +22,12 @@ use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
+use crate::command_env::temporary_in;
 use crate::layer::{LayerFolders, MovedGit, SharedFolder};
 use crate::linux::git_settings::without_credentials;
 use crate::linux::loopback;
 use crate::linux::mount_masks::Mask;
-use crate::linux::places::{PlaceUse, temporary_in};
+use crate::linux::places::PlaceUse;
 use crate::linux::view::base::{BaseNamespaces, BaseView, OWN_FOLDERS, write_to};
 use crate::linux::view::live_layers::LiveLayersPlan;
 use crate::linux::view::stage::ViewStage;

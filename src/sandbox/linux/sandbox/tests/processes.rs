@@ -65,7 +65,7 @@ fn settings_of_git_that_were_there_stay_when_the_sandbox_adds_its_own() {
     .into_iter()
     .map(|(name, value)| (name.to_owned(), value.to_owned()))
     .collect();
-    restrictions.adapt(&mut env);
+    restrictions.env.adapt(&mut env);
     let value = |name: &str| env.get(name).map(String::as_str);
     assert_eq!(
         (value("GIT_CONFIG_COUNT"), value("GIT_CONFIG_KEY_0"), value("GIT_CONFIG_KEY_1")),
