@@ -46,6 +46,11 @@ impl SandboxLevel {
         self.files && self.network && self.syscalls
     }
 
+    /// Returns true when nothing is held at all: this machine can make no sandbox.
+    pub fn is_nothing(self) -> bool {
+        self == Self::default()
+    }
+
     /// Whether commands can be given sockets that lead to a proxy only: nothing else they call may
     /// open a way beside them.
     pub(crate) fn hands_sockets(self) -> bool {

@@ -11,8 +11,12 @@
 //! - [`level::Level`] says what this kernel provides.
 //! - [`env::clean_env`] is the environment that child processes get.
 //!
-//! Inside, `exec` starts a command and follows it to its end, and `machine` is what this system puts
-//! around it: on Linux the sandbox (`linux`).
+//! Inside, `exec` starts a command and follows it to its end, and `machine` is what this system
+//! puts around it: on Linux the sandbox (`linux`), on others a process group alone (`elsewhere`).
+#![cfg_attr(
+    not(target_os = "linux"),
+    expect(dead_code, reason = "some questions are only asked by a sandbox")
+)]
 
 mod caches;
 mod command_env;
@@ -27,8 +31,18 @@ pub mod programs;
 mod reach;
 mod sandbox_error;
 
+#[cfg(any(not(target_os = "linux"), test))]
+#[cfg_attr(
+    target_os = "linux",
+    expect(dead_code, unreachable_pub, reason = "on Linux, only its tests use it")
+)]
+mod elsewhere;
+#[cfg(target_os = "linux")]
 mod linux;
 
+#[cfg(not(target_os = "linux"))]
+use crate::elsewhere as machine;
+#[cfg(target_os = "linux")]
 use crate::linux as machine;
 
 pub use crate::layer::{LayerFolders, MovedGit, SharedFolder, StandIn};

@@ -163,8 +163,13 @@ fn external_crates_have_owners() {
         let package =
             if folder == root { "locum" } else { folder.file_name().unwrap().to_str().unwrap() };
         let text = std::fs::read_to_string(&manifest).unwrap();
-        let listed = text.split("\n[dependencies]\n").nth(1).unwrap().split("\n[").next().unwrap();
-        let names: Vec<&str> = listed.lines().filter_map(|line| line.split('.').next()).collect();
+        // Those of one system count as well.
+        let tables = text.split("\n[").filter(|table| {
+            table.starts_with("dependencies]") || table.contains(".dependencies]\n")
+        });
+        let names: Vec<&str> = tables
+            .flat_map(|table| table.lines().skip(1).filter_map(|line| line.split('.').next()))
+            .collect();
         assert!(!names.is_empty(), "{}: no dependencies", manifest.display());
         let owned = OWNERS
             .iter()
