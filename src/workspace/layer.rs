@@ -479,4 +479,5 @@ pub(super) fn on_layer(path: &RepoPath, source: io::Error) -> RepoError {
 }
 
 #[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests;

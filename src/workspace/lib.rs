@@ -3,6 +3,7 @@
 
 pub mod aside;
 #[cfg(test)]
+#[cfg(target_os = "linux")]
 mod attacks;
 mod attributes;
 mod beneath;

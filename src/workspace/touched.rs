@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use git2::{Delta, DiffOptions};
-use rustix::fs::Stat;
+use rustix::fs::{RawMode, Stat};
 
 use crate::git_binary::GitBinary;
 use crate::repo::{CommitId, Repo, RepoError};
@@ -28,7 +28,7 @@ pub struct Snapshot {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 struct FileStamp {
     inode: u64,
-    mode: u32,
+    mode: RawMode,
     size_bytes: i64,
     modified_ns: i64,
     changed_ns: i64,
@@ -119,10 +119,6 @@ impl Snapshot {
 
 impl FileStamp {
     fn of(stat: &Stat) -> Self {
-        // Wraps in the year 2262 and stays comparable.
-        let nanoseconds = |seconds: i64, rest: u64| {
-            seconds.wrapping_mul(1_000_000_000).wrapping_add(rest.cast_signed())
-        };
         Self {
             inode: stat.st_ino,
             mode: stat.st_mode,
@@ -131,6 +127,12 @@ impl FileStamp {
             changed_ns: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
         }
     }
+}
+
+/// Returns a time in nanoseconds. Systems differ in the type of what is left of a second.
+fn nanoseconds(seconds: i64, rest: impl TryInto<i64>) -> i64 {
+    // Wraps in the year 2262 and stays comparable.
+    seconds.wrapping_mul(1_000_000_000).wrapping_add(rest.try_into().unwrap_or_default())
 }
 
 /// Reads the second porcelain format of `git status -z`; the stamps are left empty.

@@ -23,6 +23,8 @@ use locum_sandbox::env::holds_a_secret;
 
 /// The variable that says which keys come through open files.
 const KEY_FDS_VARIABLE: &str = "LOCUM_KEY_FDS";
+/// Where a process finds the files it has open.
+const OPEN_FILES: &str = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
 /// Most bytes of one key.
 const KEY_LIMIT_BYTES: u64 = 16 * 1024;
 
@@ -78,7 +80,7 @@ impl Environment {
             return Err(format!("`{name}` is set already"));
         }
         let mut text = String::new();
-        let file = std::fs::File::open(format!("/proc/self/fd/{number}"));
+        let file = std::fs::File::open(format!("{OPEN_FILES}/{number}"));
         let read = file.and_then(|file| file.take(KEY_LIMIT_BYTES).read_to_string(&mut text));
         read.map_err(|error| format!("descriptor {number} for `{name}` cannot be read: {error}"))?;
         match text.trim() {

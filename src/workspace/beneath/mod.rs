@@ -5,14 +5,21 @@
 //! a link anywhere on the way is `ELOOP`, a way out `EXDEV`. The kernel does it in one step
 //! (`openat2`) where it can; otherwise folder after folder is opened without following. Permits are
 //! checked in `checkout`.
+//!
+//! Some file systems find a file by other names than its own: macOS ignores case and how letters
+//! are composed. Rules that deny ignore case, too. Of names that are more than ASCII, only the one
+//! that is in the folder is found by a walk.
+
+mod system;
 
 use std::ffi::CString;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
+use crate::beneath::system::{FOLDER, open_folder, open_in_one_step};
 use locum_base::path::RepoPath;
 
 /// Links followed before a path counts as a loop (Linux follows 40).
@@ -43,19 +50,8 @@ impl Beneath {
     /// # Errors
     /// When it is not a folder or may not be opened.
     pub(super) fn open_root(folder: &Path) -> Result<Self, Errno> {
-        let root = rustix::fs::openat(
-            CWD,
-            folder,
-            OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
-            Mode::empty(),
-        )?;
-        let probe = rustix::fs::openat2(
-            &root,
-            ".",
-            OFlags::PATH | OFlags::CLOEXEC,
-            Mode::empty(),
-            no_way_out(),
-        );
+        let root = rustix::fs::openat(CWD, folder, FOLDER, Mode::empty())?;
+        let probe = open_in_one_step(&root, &RepoPath::root(), FOLDER);
         Ok(Self {
             root,
             resolver: if probe.is_ok() { PathResolution::Openat2 } else { PathResolution::Walk },
@@ -81,6 +77,7 @@ impl Beneath {
             }
             PathResolution::Walk => {
                 let folder = self.walk(&path.parent(), MissingFolder::Refuse)?;
+                self.refuse_other_name(&folder, name_of(path)?)?;
                 let opened = rustix::fs::openat(&folder, name_of(path)?, flags, Mode::empty());
                 // A folder flag on a link says ENOTDIR; `openat2` says ELOOP.
                 match opened {
@@ -97,9 +94,7 @@ impl Beneath {
     /// `ELOOP` for a link, `ENOTDIR` for anything else that is not a folder.
     pub(super) fn folder(&self, path: &RepoPath) -> Result<OwnedFd, Errno> {
         match self.resolver {
-            PathResolution::Openat2 => {
-                self.open_by_kernel(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC)
-            }
+            PathResolution::Openat2 => self.open_by_kernel(path, FOLDER),
             PathResolution::Walk => self.walk(path, MissingFolder::Refuse),
         }
     }
@@ -123,7 +118,10 @@ impl Beneath {
         if path.is_root() {
             return rustix::fs::fstat(&self.root).map(Some);
         }
-        let found = self.folder(&path.parent()).and_then(|folder| stat_in(folder, name_of(path)?));
+        let found = self.folder(&path.parent()).and_then(|folder| {
+            self.refuse_other_name(&folder, name_of(path)?)?;
+            stat_in(folder, name_of(path)?)
+        });
         match found {
             Ok(stat) => Ok(Some(stat)),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
@@ -202,8 +200,7 @@ impl Beneath {
         let mut tries = 0;
         loop {
             tries += 1;
-            match rustix::fs::openat2(&self.root, path.as_str(), flags, Mode::empty(), no_way_out())
-            {
+            match open_in_one_step(&self.root, path, flags) {
                 Err(Errno::AGAIN | Errno::INTR) if tries < OPEN_TRIES => {}
                 // O_PATH with O_DIRECTORY on a link says ENOTDIR.
                 Err(Errno::NOTDIR) if self.leads_through_link(path) => return Err(Errno::LOOP),
@@ -218,27 +215,35 @@ impl Beneath {
     }
 
     fn walk(&self, path: &RepoPath, missing: MissingFolder) -> Result<OwnedFd, Errno> {
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut folder = rustix::fs::openat(&self.root, ".", flags, Mode::empty())?;
+        let mut folder = open_folder(&self.root, ".")?;
         for part in path.parts() {
-            let next = match (rustix::fs::openat(&folder, part, flags, Mode::empty()), missing) {
+            let next = match (open_folder(&folder, part), missing) {
                 (Err(Errno::NOENT), MissingFolder::Make) => {
                     match rustix::fs::mkdirat(&folder, part, Mode::from_raw_mode(0o777)) {
-                        Ok(()) | Err(Errno::EXIST) => {
-                            rustix::fs::openat(&folder, part, flags, Mode::empty())?
-                        }
+                        Ok(()) | Err(Errno::EXIST) => open_folder(&folder, part)?,
                         Err(errno) => return Err(errno),
                     }
                 }
                 (opened, MissingFolder::Make | MissingFolder::Refuse) => opened?,
             };
-            match FileType::from_raw_mode(rustix::fs::fstat(&next)?.st_mode) {
-                FileType::Directory => folder = next,
-                FileType::Symlink => return Err(Errno::LOOP),
-                _ => return Err(Errno::NOTDIR),
-            }
+            self.refuse_other_name(&folder, part)?;
+            folder = next;
         }
         Ok(folder)
+    }
+
+    /// Refuses a name by which the file system finds what has another one. Not asked where the
+    /// kernel opens in one step: Linux finds a file by its own name.
+    ///
+    /// # Errors
+    /// `ENOENT` when no entry has this very name although one is found by it.
+    pub(super) fn refuse_other_name(&self, folder: impl AsFd, name: &str) -> Result<(), Errno> {
+        let is_sure = self.resolver == PathResolution::Openat2 || name.is_ascii();
+        if is_sure || stat_in(&folder, name).is_err() || has_entry(folder, name)? {
+            Ok(())
+        } else {
+            Err(Errno::NOENT)
+        }
     }
 
     fn is_link(&self, folder: impl AsFd, path: &RepoPath) -> bool {
@@ -271,8 +276,16 @@ pub(super) fn stat_in(folder: impl AsFd, name: &str) -> Result<Stat, Errno> {
     rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-fn no_way_out() -> ResolveFlags {
-    ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS | ResolveFlags::NO_SYMLINKS
+/// Whether a folder has an entry of exactly this name.
+fn has_entry(folder: impl AsFd, name: &str) -> Result<bool, Errno> {
+    // Not every descriptor of a folder can be listed.
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    for entry in Dir::new(rustix::fs::openat(folder, ".", flags, Mode::empty())?)? {
+        if entry?.file_name().to_bytes() == name.as_bytes() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 #[cfg(test)]

@@ -11,9 +11,16 @@ use rustix::io::Errno;
 use super::{Beneath, PathResolution};
 use locum_base::path::RepoPath;
 
+/// The ways that this system has.
+const WAYS: &[PathResolution] = if cfg!(target_os = "linux") {
+    &[PathResolution::Openat2, PathResolution::Walk]
+} else {
+    &[PathResolution::Walk]
+};
+
 fn tree() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    let root = folder.path();
+    let root = &folder.path().canonicalize().unwrap();
     std::fs::create_dir_all(root.join("a/b")).unwrap();
     std::fs::write(root.join("a/b/file"), "x").unwrap();
     for (name, target) in [
@@ -67,8 +74,8 @@ fn follows_links_that_stay_inside_and_no_others() {
 #[test]
 fn opens_real_places_only_by_either_way() {
     let folder = tree();
-    for resolver in [PathResolution::Openat2, PathResolution::Walk] {
-        let beneath = Beneath::open_root_by(folder.path(), resolver).unwrap();
+    for resolver in WAYS {
+        let beneath = Beneath::open_root_by(folder.path(), *resolver).unwrap();
         for (written, expected) in [
             (".", None),
             ("a/b/file", None),
@@ -102,6 +109,7 @@ fn opens_real_places_only_by_either_way() {
     }
 }
 
+#[cfg(target_os = "linux")]
 #[test]
 fn a_kernel_without_openat2_is_walked() {
     use seccompiler::{BpfProgram, SeccompAction, SeccompFilter};
@@ -130,12 +138,31 @@ fn a_kernel_without_openat2_is_walked() {
 #[test]
 fn makes_missing_folders_but_not_behind_links() {
     let folder = tree();
-    for resolver in [PathResolution::Openat2, PathResolution::Walk] {
-        let beneath = Beneath::open_root_by(folder.path(), resolver).unwrap();
+    for resolver in WAYS {
+        let beneath = Beneath::open_root_by(folder.path(), *resolver).unwrap();
         let made = format!("a/{resolver:?}/deep");
         beneath.folder_made(&path(&made)).unwrap();
         assert!(folder.path().join(&made).is_dir());
         assert_eq!(beneath.folder_made(&path("to-folder/new")).err(), Some(Errno::LOOP));
         assert!(!Path::new(&folder.path().join("a/b/new")).exists());
+    }
+}
+
+#[test]
+fn a_walk_finds_a_name_that_is_in_the_folder_and_no_other() {
+    let folder = tree();
+    std::fs::create_dir(folder.path().join("gr\u{fc}n")).unwrap();
+    std::fs::write(folder.path().join("gr\u{fc}n/\u{e4}"), "x").unwrap();
+    let beneath = Beneath::open_root_by(folder.path(), PathResolution::Walk).unwrap();
+    assert!(beneath.open(&path("gr\u{fc}n/\u{e4}"), OFlags::RDONLY).is_ok());
+    // The same letters, composed otherwise: another name on Linux, the same on macOS.
+    for other in ["gru\u{308}n/\u{e4}", "gr\u{fc}n/a\u{308}"] {
+        let opened = beneath.open(&path(other), OFlags::RDONLY);
+        assert_eq!(opened.err(), Some(Errno::NOENT), "{other}");
+        assert_eq!(beneath.stat(&path(other)).unwrap().map(|stat| stat.st_size), None, "{other}");
+    }
+    let root = beneath.folder(&RepoPath::root()).unwrap();
+    for (name, expected) in [("gr\u{fc}n", true), ("gru\u{308}n", false), ("a", true)] {
+        assert_eq!(super::has_entry(&root, name), Ok(expected), "{name}");
     }
 }

@@ -213,7 +213,7 @@ impl Checkout {
         let opened = self.beneath.open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY);
         let file = opened.map_err(|errno| match errno {
             // Opening a socket or a device without a driver.
-            Errno::NXIO | Errno::NODEV => {
+            Errno::NXIO | Errno::NODEV | Errno::OPNOTSUPP => {
                 FileError::NotAFile { path: path.clone(), what: "a socket or a device" }
             }
             errno => file_error(path, errno),
@@ -339,4 +339,5 @@ pub(super) fn read_limited(
 }
 
 #[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests;

@@ -10,6 +10,7 @@ pub mod bundle;
 mod process;
 mod push;
 mod retry;
+mod settings_file;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

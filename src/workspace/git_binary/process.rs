@@ -4,9 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
-use std::io::Write as _;
-use std::os::fd::AsRawFd as _;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -14,6 +11,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::Command;
 
+use crate::git_binary::settings_file::SettingsFile;
 use crate::remote::Remote;
 use crate::repo::RepoError;
 use locum_base::secret::{Redactor, Secret};
@@ -143,11 +141,10 @@ impl<'a> GitInvocation<'a> {
         let token = self
             .remote
             .and_then(Remote::authorization)
-            .map(|settings| in_memory(&settings))
+            .map(|settings| SettingsFile::of(&settings))
             .transpose();
-        let token = token.map_err(|error| {
-            failed(format!("cannot create a file in memory for the token: {error}"))
-        })?;
+        let token = token
+            .map_err(|error| failed(format!("cannot create a file for the token: {error}")))?;
         let mut command = Command::new("git");
         command
             .args(&self.arguments)
@@ -159,14 +156,14 @@ impl<'a> GitInvocation<'a> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child =
             command.spawn().map_err(|error| failed(format!("cannot start `git`: {error}")))?;
-        // Nothing else is started while it is open: a child started later does not get it.
-        drop(token);
+        let token = token.and_then(SettingsFile::started);
         let leader = child.id().and_then(|id| i32::try_from(id).ok());
         let mut tree = ProcessTree::of_group(leader);
         let (output, messages) = (child.stdout.take(), child.stderr.take());
         let talk = async { tokio::join!(read_whole(output), read_ends(messages), child.wait()) };
         let ended = tokio::time::timeout(self.timeout, talk).await;
         tree.kill();
+        drop(token);
         let (output, messages, status) =
             ended.map_err(|_| failed(format!("no end after {} s", self.timeout.as_secs())))?;
         let output = output
@@ -185,11 +182,10 @@ impl<'a> GitInvocation<'a> {
     }
 
     /// The part of the environment that makes git neutral, and lets it reach the one remote.
-    fn neutral(&self, token: Option<&fs::File>) -> BTreeMap<String, String> {
+    fn neutral(&self, token: Option<&SettingsFile>) -> BTreeMap<String, String> {
         let own = [("safe.directory".to_owned(), self.folder.display().to_string())];
         let neutral = NEUTRAL.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
-        let token = token
-            .map(|file| ("include.path".to_owned(), format!("/proc/self/fd/{}", file.as_raw_fd())));
+        let token = token.map(|file| ("include.path".to_owned(), file.path()));
         let settings: Vec<(String, String)> = neutral.chain(own).chain(token).collect();
         let protocol = self.remote.map_or("none", Remote::protocol);
         let plain = [
@@ -218,14 +214,6 @@ impl GitOutput {
         let said = self.messages.trim();
         if said.is_empty() { self.status.to_string() } else { said.to_owned() }
     }
-}
-
-/// Puts a text into memory that children started while it is open can read as a file.
-fn in_memory(text: &str) -> std::io::Result<fs::File> {
-    let mut file =
-        fs::File::from(rustix::fs::memfd_create(c"settings", rustix::fs::MemfdFlags::empty())?);
-    file.write_all(text.as_bytes())?;
-    Ok(file)
 }
 
 /// Returns the error of a command that failed.

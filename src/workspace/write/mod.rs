@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{AtFlags, Mode, OFlags, Stat};
+use rustix::fs::{AtFlags, Mode, OFlags, RawMode, Stat};
 use rustix::io::Errno;
 
 use crate::beneath::{name_of, stat_in};
@@ -80,6 +80,7 @@ impl Checkout {
         let name = self.name_outside_git(path)?;
         let io = |errno| file_error(path, errno);
         let folder = self.beneath.folder_made(&path.parent()).map_err(io)?;
+        self.beneath.refuse_other_name(&folder, name).map_err(|_| io(Errno::EXIST))?;
         let beside = format!(".locum-{}", uuid::Uuid::now_v7().simple());
         rustix::fs::symlinkat(target, &folder, beside.as_str()).map_err(io)?;
         rustix::fs::renameat(&folder, beside.as_str(), &folder, name).map_err(|errno| {
@@ -94,7 +95,9 @@ impl Checkout {
         let name = self.name_outside_git(path)?;
         let folder =
             self.beneath.folder(&path.parent()).map_err(|errno| file_error(path, errno))?;
-        rustix::fs::unlinkat(folder, name, AtFlags::empty())
+        self.beneath
+            .refuse_other_name(&folder, name)
+            .and_then(|()| rustix::fs::unlinkat(folder, name, AtFlags::empty()))
             .map_err(|errno| file_error(path, errno))
     }
 
@@ -138,7 +141,11 @@ impl Checkout {
     }
 
     fn look_at_file(&self, folder: &OwnedFd, path: &RepoPath) -> Result<Option<Stat>, FileError> {
-        match name_of(path).and_then(|name| stat_in(folder, name)) {
+        let name = name_of(path).map_err(|errno| file_error(path, errno))?;
+        // What another name leads to is not replaced.
+        let other = self.beneath.refuse_other_name(folder, name);
+        other.map_err(|_| file_error(path, Errno::EXIST))?;
+        match stat_in(folder, name) {
             Ok(stat) => refuse_unless_regular(path, &stat).map(|()| Some(stat)),
             Err(Errno::NOENT) => Ok(None),
             Err(errno) => Err(file_error(path, errno)),
@@ -196,7 +203,7 @@ fn keep_owner(file: impl AsFd, before: &Stat, fresh: &Stat) {
 
 /// Returns the permission bits of a written file: never set-user, set-group or sticky; execution
 /// for those who may read.
-fn mode_of(before: u32, executable: Executable) -> u32 {
+fn mode_of(before: RawMode, executable: Executable) -> RawMode {
     let plain = before & 0o777;
     match executable {
         Executable::AsBefore => plain,
