@@ -21,6 +21,7 @@ use locum_agent::report::figures;
 use locum_agent::session::outcome::OutcomeWord;
 use locum_policy::actors::Tier;
 use locum_policy::intent::{Facts, TriggerKind};
+use locum_sandbox::level::SandboxLevel;
 use locum_workspace::seed;
 
 const FILES: &[(&str, &str)] = &[
@@ -29,8 +30,14 @@ const FILES: &[(&str, &str)] = &[
     ("src/lib.rs", include_str!("../../config/demo/lib.rs")),
     ("tests/durations.rs", include_str!("../../config/demo/durations.rs")),
     (".gitignore", "/target\nCargo.lock\n"),
-    (".locum/policy.yml", include_str!("../../config/demo/policy.yml")),
 ];
+const POLICY: &str = include_str!("../../config/demo/policy.yml");
+
+/// What the policy says of commands, and what it says where there is no sandbox: the demo runs its
+/// own code alone.
+const COMMANDS: &str = "commands: { contained: allow }";
+const COMMANDS_WITHOUT_SANDBOX: &str = "commands: { sandbox: off }";
+
 const SCRIPT: &str = include_str!("../../config/demo/script.yml");
 const TASK: &str = "The tests fail. Find out why, repair it, and make sure they pass.";
 
@@ -59,7 +66,17 @@ pub fn run(
     let folder = kept
         .or_else(|| temporary.as_ref().map(|folder| folder.path().join("durations")))
         .unwrap_or_default();
-    seed::repository(&folder, FILES, "A crate that reads durations")
+    let level = SandboxLevel::obtained();
+    let policy = policy(level);
+    let files: Vec<_> =
+        FILES.iter().copied().chain([(".locum/policy.yml", policy.as_str())]).collect();
+    if level.is_nothing() {
+        output.talk(
+            "note: this machine has no sandbox, so the demo's policy runs commands without one; \
+             they run the demo's own code alone",
+        );
+    }
+    seed::repository(&folder, &files, "A crate that reads durations")
         .map_err(|error| RunError::usage("--dir", error.to_string()))?;
     let own = folder.join(".git").join("locum");
     let ended = play(&folder, &own, context, output)?;
@@ -75,6 +92,15 @@ pub fn run(
         Some(_) => output.line("\nRemoved the repository; `locum demo --dir DIR` keeps it."),
     }
     Ok(ExitStatus::Ended(ended.outcome.word))
+}
+
+/// Returns the policy of the demo on a machine with this much of a sandbox.
+fn policy(level: SandboxLevel) -> String {
+    if level.is_nothing() {
+        POLICY.replacen(COMMANDS, COMMANDS_WITHOUT_SANDBOX, 1)
+    } else {
+        POLICY.to_owned()
+    }
 }
 
 fn play(
@@ -142,4 +168,24 @@ fn show(ended: &LocalRunResult, postings: &Path, output: &mut Output) -> Result<
         output.line(format_args!("\nNot posted: {note}"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use locum_policy::Policy;
+    use locum_policy::schema::SandboxSetting;
+    use locum_sandbox::level::SandboxLevel;
+
+    use super::policy;
+
+    #[test]
+    fn commands_run_without_a_sandbox_only_where_there_is_none() {
+        let wanted = |level| {
+            let policy = Policy::parse(&policy(level), "demo").unwrap();
+            policy.settings().commands.sandbox
+        };
+        assert_eq!(wanted(SandboxLevel::default()), SandboxSetting::Off);
+        let some = SandboxLevel { syscalls: true, ..SandboxLevel::default() };
+        assert_eq!(wanted(some), SandboxSetting::Required);
+    }
 }

@@ -15,6 +15,7 @@ use crate::cli::models_test::{ModelProbe, probe};
 use crate::cli::output::Output;
 use crate::cli::policy_file::{built_in, parse, repository_file};
 use crate::cli::programs::is_on_path;
+use crate::cli::sandbox_rows;
 use crate::cli::session_folder::sessions_folder;
 use crate::cli::stop_signal::runtime;
 use crate::cli::success_check::{self, SuccessCheck};
@@ -29,23 +30,11 @@ use locum_policy::Policy;
 use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
 use locum_policy::starter::unheard::unheard_events;
 use locum_sandbox::half_visible;
-use locum_sandbox::level::{ProcessLimit, SandboxLevel};
+use locum_sandbox::level::SandboxLevel;
 use locum_workspace::git_binary;
 
 /// Where workflows are.
 const WORKFLOWS: &str = ".github/workflows";
-
-/// What is weaker where commands get no namespaces.
-const WEAKER: [&str; 4] = [
-    "commands write to the checkout: what the policy does not allow is taken back afterwards",
-    "commands are judged by their words, also under `commands.contained: allow`",
-    "sub-tasks that run at the same time have copies of the folders git ignores, if they are small",
-    "MCP servers cannot write to the checkout",
-];
-
-/// What is weaker besides, where this program cannot answer calls of commands.
-const WEAKER_WITHOUT_ANSWERS: &str =
-    "commands may change modes, owners and times of your files outside the checkout";
 
 /// Result of every check.
 #[derive(Clone, Debug, Serialize)]
@@ -157,7 +146,9 @@ fn tried(context: &CommandContext, output: &mut Output) -> Result<Option<Success
 /// Returns why no run can start on this machine.
 fn laptop_problems(findings: &DoctorReport) -> Vec<String> {
     let git = findings.git.is_none().then(|| "git is not installed: install it".to_owned());
-    let sandbox = (!findings.sandbox.is_full()).then(|| {
+    // Where there is none at all, a policy can want none.
+    let wants_none = findings.sandbox.is_nothing() && findings.commands_run;
+    let sandbox = (!findings.sandbox.is_full() && !wants_none).then(|| {
         format!("this machine does not support the whole sandbox: {}", findings.sandbox_missing)
     });
     let commands = (!findings.commands_run && findings.sandbox.is_full())
@@ -289,7 +280,7 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
         version: env!("CARGO_PKG_VERSION"),
         sandbox,
         sandbox_missing: sandbox.missing(),
-        weaker: weaker(sandbox),
+        weaker: sandbox_rows::weaker(sandbox),
         namespaces_refused,
         git: git_version(context)?,
         model: resolved.as_ref().ok().map(|found| found.main.name.clone()),
@@ -311,15 +302,6 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
     };
     findings.laptop = laptop_problems(&findings);
     Ok(findings)
-}
-
-/// Returns what is weaker than on a machine that gives all of the sandbox.
-fn weaker(sandbox: SandboxLevel) -> Vec<&'static str> {
-    if sandbox.namespaces {
-        return Vec::new();
-    }
-    let more = (!sandbox.calls).then_some(WEAKER_WITHOUT_ANSWERS);
-    WEAKER.into_iter().chain(more).collect()
 }
 
 /// Says where the working tree differs from the commit that a run reads.
@@ -369,6 +351,11 @@ fn commands(limits: &CommandLimits, level: SandboxLevel) -> (bool, String) {
         _ if limits.network == CommandNetwork::Listed && !hosts => {
             (false, "`commands.network: policy`, which this machine cannot enforce".to_owned())
         }
+        (SandboxSetting::BestEffort, false) if level.is_nothing() => (
+            true,
+            "not sandboxed: `commands.sandbox: best-effort`, and this machine offers nothing"
+                .to_owned(),
+        ),
         (SandboxSetting::BestEffort, false) => {
             (true, "partly sandboxed; code of the repository is refused".to_owned())
         }
@@ -392,42 +379,10 @@ fn git_version(context: &CommandContext) -> Result<Option<String>, RunError> {
 }
 
 fn rows(findings: &DoctorReport) -> Vec<[String; 3]> {
-    let enforced = |enforced: bool| if enforced { "enforced" } else { "not enforced" };
-    let level = findings.sandbox;
-    let kernel = format!("Landlock v{}", level.landlock);
-    let namespaces = findings.namespaces_refused.as_ref().map_or_else(
-        || "commands get their own processes, loopback network and file system view".to_owned(),
-        Clone::clone,
-    );
-    let hosts = enforced(level.namespaces || level.calls);
-    let processes = match level.process_limit() {
-        ProcessLimit::User => ["enforced", "the kernel counts processes of this user"],
-        ProcessLimit::Namespace => ["enforced", "the kernel counts processes of a command"],
-        ProcessLimit::Answered => {
-            ["enforced", "each new process of a command is counted before it starts"]
-        }
-        ProcessLimit::Looked => [
-            "sampled",
-            "processes of an administrator are counted at intervals, which a fast command can \
-             outrun",
-        ],
-    };
-    let row =
-        |part: &str, state: &str, more: &str| [part.to_owned(), state.to_owned(), more.to_owned()];
-    let mut rows = vec![
-        row("locum", findings.version, ""),
-        row("files", enforced(level.files), &kernel),
-        row("network", enforced(level.network), ""),
-        row("hosts", hosts, "`commands.network: policy`"),
-        row("system calls", enforced(level.syscalls), &findings.sandbox_missing),
-        row(
-            "signals",
-            enforced(level.holds_signals()),
-            "commands cannot signal your other processes; needs namespaces or Landlock v6",
-        ),
-        row("processes", processes[0], processes[1]),
-        row("namespaces", if level.namespaces { "available" } else { "unavailable" }, &namespaces),
-    ];
+    let row = sandbox_rows::row;
+    let refused = findings.namespaces_refused.as_deref();
+    let mut rows = vec![row("locum", findings.version, "")];
+    rows.extend(sandbox_rows::rows(findings.sandbox, refused));
     rows.extend(findings.weaker.iter().map(|what| row("", "weaker", what)));
     rows.push(row("git", findings.git.as_deref().unwrap_or("not found"), ""));
     rows.extend(findings.models.iter().map(|model| row("model", &model.name, &described(model))));

@@ -60,6 +60,7 @@ mod recorded_run;
 pub mod resume;
 pub mod run;
 pub mod run_args;
+mod sandbox_rows;
 pub mod schema;
 pub mod session;
 pub mod session_args;

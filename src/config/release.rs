@@ -59,8 +59,12 @@ pub fn describe() -> String {
     lines.join("\n")
 }
 
-/// The platform that the program was built for, as Rust names it. Locum runs on Linux alone.
+/// The platform that the program was built for, as Rust names it.
 fn target() -> String {
-    let libc = if cfg!(target_env = "musl") { "musl" } else { "gnu" };
-    format!("{}-unknown-linux-{libc}", std::env::consts::ARCH)
+    let system = match (std::env::consts::OS, cfg!(target_env = "musl")) {
+        ("macos", _) => "apple-darwin",
+        (_, true) => "unknown-linux-musl",
+        (_, false) => "unknown-linux-gnu",
+    };
+    format!("{}-{system}", std::env::consts::ARCH)
 }
