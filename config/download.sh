@@ -32,7 +32,9 @@ case $(uname -s)-$(uname -m) in
 Linux-x86_64) target=x86_64-unknown-linux-musl ;;
 Linux-aarch64 | Linux-arm64) target=aarch64-unknown-linux-musl ;;
 Linux-*) none "there is none for $(uname -m)" ;;
-*) fail "Locum runs on Linux: use a Linux runner, such as ubuntu-24.04." ;;
+Darwin-x86_64) target=x86_64-apple-darwin ;;
+Darwin-arm64) target=aarch64-apple-darwin ;;
+*) fail "Locum runs on Linux and macOS: use such a runner, for example ubuntu-24.04." ;;
 esac
 file=locum-$version-$target.gz
 expected=$(sed -n "s/^\([0-9a-f]\{64\}\)  $file\$/\1/p" "$release")
@@ -41,7 +43,12 @@ if [ "$("$folder/config/source-key.sh" "$folder")" != "$(read_key source)" ]; th
     none "the sources are not those of release $version"
 fi
 
-sum() { sha256sum <"$1" | cut -d ' ' -f 1; }
+# macOS may have the other program alone.
+if command -v sha256sum >/dev/null; then
+    sum() { sha256sum <"$1" | cut -d ' ' -f 1; }
+else
+    sum() { shasum -a 256 <"$1" | cut -d ' ' -f 1; }
+fi
 is_right() { [ -f "$1" ] && [ "$(sum "$1")" = "$expected" ]; }
 
 mkdir -p -- "$(dirname -- "$program")"

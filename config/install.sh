@@ -36,7 +36,9 @@ case $(uname -s)-$(uname -m) in
 Linux-x86_64) target=x86_64-unknown-linux-musl ;;
 Linux-aarch64 | Linux-arm64) target=aarch64-unknown-linux-musl ;;
 Linux-*) fail "there is no program for $(uname -m); build it from source" ;;
-*) fail "Locum runs on Linux; this is $(uname -s)" ;;
+Darwin-x86_64) target=x86_64-apple-darwin ;;
+Darwin-arm64) target=aarch64-apple-darwin ;;
+*) fail "Locum runs on Linux and macOS; this is $(uname -s)" ;;
 esac
 archive=locum-$version-$target.tar.gz
 expected=$(printf '%s\n' "$sums" | sed -n "s/^\([0-9a-f]\{64\}\)  $archive\$/\1/p")
@@ -52,7 +54,12 @@ elif command -v wget >/dev/null; then
 else
     fail "neither curl nor wget is installed"
 fi
-found=$(sha256sum <"$scratch/$archive" | cut -d ' ' -f 1)
+# macOS may have the other program alone.
+if command -v sha256sum >/dev/null; then
+    found=$(sha256sum <"$scratch/$archive" | cut -d ' ' -f 1)
+else
+    found=$(shasum -a 256 <"$scratch/$archive" | cut -d ' ' -f 1)
+fi
 [ "$found" = "$expected" ] || fail "$archive has the SHA-256 $found, not $expected: nothing was installed"
 
 gzip -dc <"$scratch/$archive" | tar -xf - -C "$scratch"

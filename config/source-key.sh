@@ -9,5 +9,9 @@
 set -eu
 
 cd -- "$1"
-find Cargo.toml Cargo.lock rust-toolchain.toml src config -type f ! -path config/release.txt -exec sha256sum {} + |
-    LC_ALL=C sort | sha256sum | cut -d ' ' -f 1
+# macOS may have the other program alone; both write the same lines.
+sums='sha256sum'
+command -v sha256sum >/dev/null || sums='shasum -a 256'
+# shellcheck disable=SC2086 # the program and its option
+find Cargo.toml Cargo.lock rust-toolchain.toml src config -type f ! -path config/release.txt -exec $sums {} + |
+    LC_ALL=C sort | $sums | cut -d ' ' -f 1

@@ -276,6 +276,30 @@ fn a_program_that_its_source_does_not_name_is_not_used() {
 }
 
 #[test]
+fn a_runner_gets_the_program_for_its_system_and_others_are_told_which_there_are() {
+    for (system, machine, said) in [
+        ("Darwin", "arm64", "for aarch64-apple-darwin: downloaded"),
+        ("Darwin", "x86_64", "for x86_64-apple-darwin: downloaded"),
+        ("FreeBSD", "amd64", "Locum runs on Linux and macOS"),
+    ] {
+        let released = Released::new();
+        let uname = format!("#!/bin/sh\n[ \"$1\" = -s ] && echo {system} || echo {machine}\n");
+        released.write("fake/uname", uname.as_bytes());
+        let target = said.split([' ', ':']).nth(1).unwrap();
+        let own = released.file();
+        let other = format!("locum-1.2.3-{target}.gz");
+        let before = format!(
+            "chmod 755 fake/uname; PATH=$PWD/fake:$PATH; mv mirror/{own} mirror/{other}; \
+             sed -i s/{own}/{other}/ action/config/release.txt"
+        );
+        let (ran, _) = released.get(&before);
+        assert!(ran.out.contains(said), "{system}: {ran:?}");
+        assert_eq!(ran.code, Some(i32::from(system == "FreeBSD")), "{system}: {ran:?}");
+        assert_eq!(released.program().is_some(), system == "Darwin", "{system}");
+    }
+}
+
+#[test]
 fn sources_without_a_release_of_their_own_are_built() {
     for (before, said) in [
         ("BINARY=build", ""),
