@@ -1,4 +1,4 @@
-//! Writing and removing files of a [`Checkout`]: in one step, never through a link, never inside
+//! Writing, renaming and removing files of a [`Checkout`]: in one step, never through a link, never inside
 //! `.git`.
 //!
 //! In: a resolved path, a permit that covers it as an edit, the content. Out: the file replaced or
@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::fs::{AtFlags, Mode, OFlags, RawMode, Stat};
+use rustix::fs::{AtFlags, Mode, OFlags, RawMode, RenameFlags, Stat};
 use rustix::io::Errno;
 
 use crate::beneath::{name_of, stat_in};
@@ -45,6 +45,37 @@ impl Checkout {
     pub fn remove(&self, permit: &Permit<impl Act>, path: &RepoPath) -> Result<(), FileError> {
         refuse_unless_edit(permit, path)?;
         self.take_away(path)
+    }
+
+    /// Gives a regular file another name in one step, parents included; what it holds and its
+    /// permissions stay. Both are resolved paths the permit covers as edits.
+    ///
+    /// # Errors
+    /// See [`FileError`]; the file is then where it was. Nothing is moved over what is there.
+    pub fn rename(
+        &self,
+        permit: &Permit<impl Act>,
+        from: &RepoPath,
+        to: &RepoPath,
+    ) -> Result<(), FileError> {
+        refuse_unless_edit(permit, from)?;
+        refuse_unless_edit(permit, to)?;
+        self.give_name(from, to)
+    }
+
+    /// Renames a file on behalf of whoever checked the right to.
+    fn give_name(&self, from: &RepoPath, to: &RepoPath) -> Result<(), FileError> {
+        let (name, new_name) = (self.name_outside_git(from)?, self.name_outside_git(to)?);
+        let folder =
+            self.beneath.folder(&from.parent()).map_err(|errno| file_error(from, errno))?;
+        if self.look_at_file(&folder, from)?.is_none() {
+            return Err(FileError::Missing(from.clone()));
+        }
+        let new_folder =
+            self.beneath.folder_made(&to.parent()).map_err(|errno| file_error(to, errno))?;
+        let flags = RenameFlags::NOREPLACE;
+        rustix::fs::renameat_with(&folder, name, &new_folder, new_name, flags)
+            .map_err(|errno| file_error(to, errno))
     }
 
     /// Writes a file on behalf of whoever checked the right to.

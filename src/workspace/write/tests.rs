@@ -50,6 +50,28 @@ fn replaces_a_file_and_keeps_its_mode() {
 }
 
 #[test]
+fn renames_a_file_with_its_mode_over_nothing_and_out_of_no_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let checkout = Checkout::open(folder.path()).unwrap();
+    std::fs::write(at("run.sh"), "\0x").unwrap();
+    std::fs::set_permissions(at("run.sh"), PermissionsExt::from_mode(0o755)).unwrap();
+    std::fs::write(at("there"), "y").unwrap();
+    symlink("there", at("link")).unwrap();
+    let rename = |from: &str, to: &str| checkout.give_name(&path(from), &path(to));
+    rename("run.sh", "new/folder/go.sh").unwrap();
+    assert_eq!(std::fs::read(at("new/folder/go.sh")).unwrap(), b"\0x");
+    assert_eq!((mode(&at("new/folder/go.sh")), at("run.sh").exists()), (0o755, false));
+    assert!(matches!(rename("run.sh", "b"), Err(FileError::Missing(_))));
+    assert!(rename("there", "new/folder/go.sh").is_err());
+    assert!(rename("link", "b").is_err() && rename("new", "b").is_err());
+    for (from, to) in [(".git/x", "b"), ("there", ".git/hooks/x"), ("there", ".GIT/x")] {
+        assert!(matches!(rename(from, to), Err(FileError::GitFolder(_))), "{from} {to}");
+    }
+    assert_eq!(std::fs::read_to_string(at("there")).unwrap(), "y");
+}
+
+#[test]
 fn makes_parents_and_sets_the_executable_bit_only_when_asked() {
     let folder = tempfile::tempdir().unwrap();
     let checkout = Checkout::open(folder.path()).unwrap();
