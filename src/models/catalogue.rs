@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::profile::{Price, Profile, Provider, ToolProtocol};
 use crate::tokens::Tokenizer;
+use locum_base::tool::ToolName;
 
 /// Everything the program knows about models without configuration.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -44,6 +45,9 @@ pub struct CatalogueEntry {
     /// How its tokens are estimated.
     #[serde(default)]
     pub tokenizer: Tokenizer,
+    /// True when it was trained on the tool `apply_patch`.
+    #[serde(default)]
+    pub apply_patch: bool,
 }
 
 /// How one host differs from the others that speak the same protocol.
@@ -185,6 +189,18 @@ impl Catalogue {
         self.defaults
             .iter()
             .filter_map(|name| Some((Provider::before(name).0.home()?.key_variable, name.as_str())))
+    }
+
+    /// Returns the opt-in tools that a configured model is offered: those its profile names, else
+    /// those the model was trained on.
+    pub fn included_tools(&self, profile: &Profile) -> Vec<ToolName> {
+        let is_remote = profile.provider.home().is_some();
+        let is_trained =
+            || is_remote && self.find(&profile.model).is_some_and(|entry| entry.apply_patch);
+        profile
+            .included_tools
+            .clone()
+            .unwrap_or_else(|| if is_trained() { vec![ToolName::ApplyPatch] } else { Vec::new() })
     }
 
     /// Returns every host with the environment variable that holds its key.

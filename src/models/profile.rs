@@ -63,9 +63,8 @@ pub struct Profile {
     /// Whether the model sees images; what the catalogue says when absent.
     pub images: Option<bool>,
     /// Opt-in tools the model is offered where its mode has their group: those some models were
-    /// trained on.
-    #[serde(default)]
-    pub included_tools: Vec<ToolName>,
+    /// trained on. What the catalogue says when absent.
+    pub included_tools: Option<Vec<ToolName>>,
     /// How it calls tools; as the catalogue says when absent, natively where that says nothing.
     pub tool_protocol: Option<ToolProtocol>,
     /// How its tokens are estimated; as the catalogue says when absent, by bytes where that says
@@ -89,7 +88,7 @@ impl Profile {
             idle_timeout_s: Self::default_idle_timeout_s(),
             price: None,
             images: None,
-            included_tools: Vec::new(),
+            included_tools: None,
             tool_protocol: None,
             tokenizer: None,
         }

@@ -16,6 +16,7 @@ use crate::credentials::{self, Credential};
 use crate::profile::{ModelSettings, Pointer, Profile, Provider, ProviderApi};
 use crate::proxy::{ProxySettings, variable_value};
 use locum_base::secret::Secret;
+use locum_base::tool::ToolName;
 
 use base_url::{base_url, parse_base_url};
 use notes::notes;
@@ -69,6 +70,8 @@ pub struct ChosenModel {
     pub credential: Option<Credential>,
     /// What the model can take and what it costs.
     pub limits: ModelLimits,
+    /// Opt-in tools that the model is offered.
+    pub included_tools: Vec<ToolName>,
     /// What the host differs in.
     pub ways: HostWays,
     /// The proxy that stands before its host.
@@ -337,6 +340,7 @@ impl<'a> ModelResolver<'a> {
             key_variable: None,
             credential: None,
             limits: self.catalogue.limits(profile),
+            included_tools: self.catalogue.included_tools(profile),
             ways: HostWays::default(),
             proxy: None,
             fallbacks: Vec::new(),

@@ -116,7 +116,7 @@ impl PreparedModel {
                 sees_images,
                 tool_protocol: chosen.limits.tool_protocol,
                 tokenizer: chosen.limits.tokenizer,
-                included_tools: chosen.profile.included_tools.clone(),
+                included_tools: chosen.included_tools.clone(),
             },
             traced: TracedModel {
                 provider: traced_provider(&chosen.profile),

@@ -5,6 +5,7 @@ use pretty_assertions::assert_eq;
 use super::{Catalogue, OutputLimit};
 use crate::profile::{Price, Profile};
 use crate::tokens::Tokenizer;
+use locum_base::tool::ToolName;
 
 fn check(model: &str, listed: Option<&str>) {
     let catalogue = Catalogue::built_in().unwrap();
@@ -50,6 +51,29 @@ fn names_a_tokenizer_where_one_was_found_to_be_right_or_near() {
         assert_eq!(catalogue.limits(&overridden).tokenizer, Tokenizer::Bytes, "{model}");
     }
     assert_eq!(catalogue.limits(&Profile::new("nobody-knows-it")).tokenizer, Tokenizer::Bytes);
+}
+
+#[test]
+fn offers_a_patch_to_models_that_were_trained_on_it_unless_a_profile_says_otherwise() {
+    let catalogue = Catalogue::built_in().unwrap();
+    let patch = vec![ToolName::ApplyPatch];
+    for (model, is_trained) in [
+        ("gpt-5-codex", true),
+        ("openai/gpt-5-mini-2025-08-07", true),
+        ("gpt-6.1-terra", true),
+        ("gpt-4.1", false),
+        ("o3", false),
+        ("claude-opus-5", false),
+        ("nobody-knows-it", false),
+    ] {
+        let profile = Profile::new(model);
+        let offered = if is_trained { patch.clone() } else { Vec::new() };
+        assert_eq!(catalogue.included_tools(&profile), offered, "{model}");
+        for included in [Vec::new(), patch.clone()] {
+            let profile = Profile { included_tools: Some(included.clone()), ..profile.clone() };
+            assert_eq!(catalogue.included_tools(&profile), included, "{model}");
+        }
+    }
 }
 
 #[test]

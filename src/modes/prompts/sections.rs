@@ -69,10 +69,16 @@ pub(crate) fn language(facts: &PromptFacts<'_>) -> String {
 
 /// Returns how to use the tools that are offered. Their schemas go to the model by themselves.
 pub(crate) fn tools(facts: &PromptFacts<'_>) -> String {
+    // What models were trained on is what they are told to use.
+    let edit = if has(facts, ToolName::ApplyPatch) {
+        include_str!("../../../config/prompts/edit-patch.md")
+    } else {
+        include_str!("../../../config/prompts/edit.md")
+    };
     let of_tools = [
         (ToolName::UpdateTodoList, include_str!("../../../config/prompts/todo.md")),
         (ToolName::ReadFile, include_str!("../../../config/prompts/read.md")),
-        (ToolName::WriteToFile, include_str!("../../../config/prompts/edit.md")),
+        (ToolName::WriteToFile, edit),
         (ToolName::ExecuteCommand, include_str!("../../../config/prompts/command.md")),
         (ToolName::NewTask, include_str!("../../../config/prompts/delegate.md")),
     ];
