@@ -20,6 +20,8 @@ macro_rules! tool_table {
             ShowChanges, "show_changes", InWithout(Read, Edit), search::changes::ShowChanges;
             WriteToFile, "write_to_file", In(Edit), files::write::WriteToFile;
             ApplyDiff, "apply_diff", In(Edit), files::apply_diff::tool::ApplyDiff;
+            DeleteFile, "delete_file", In(Edit), files::delete_file::DeleteFile;
+            MoveFile, "move_file", In(Edit), files::move_file::MoveFile;
             ApplyPatch, "apply_patch", OptIn(Edit), files::apply_patch::tool::ApplyPatch;
             GenerateImage, "generate_image", In(Edit), files::generate::GenerateImage;
             ExecuteCommand, "execute_command", In(Command), command::ExecuteCommand;
@@ -191,6 +193,8 @@ const PEER_NAMES: &[(&[&str], ToolName)] = &[
         ],
         ToolName::ApplyDiff,
     ),
+    (&["remove_file", "rm_file"], ToolName::DeleteFile),
+    (&["rename_file"], ToolName::MoveFile),
     (
         &["Bash", "shell", "local_shell", "exec_command", "run_command", "run_terminal_cmd"],
         ToolName::ExecuteCommand,

@@ -124,7 +124,7 @@ fn sentence(purpose: CommandPurpose, may_serve: &dyn Fn(ToolName) -> bool) -> Op
             &[(ToolName::WriteToFile, "`write_to_file` writes files, and makes their folders.")]
         }
         CommandPurpose::MoveFiles => {
-            &[(ToolName::ApplyPatch, "`apply_patch` deletes and moves files.")]
+            &[(ToolName::MoveFile, "`delete_file` deletes a file, `move_file` moves one.")]
         }
         CommandPurpose::FetchPage => &[(ToolName::WebFetch, "`web_fetch` gets pages.")],
         CommandPurpose::Publish => {

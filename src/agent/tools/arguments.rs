@@ -275,9 +275,18 @@ impl ResolvedPath {
     /// # Errors
     /// When it is not a path inside the repository or leads out of it.
     pub fn find(text: &str, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let asked = RepoPath::parse(below_root(text, context.seen_root()))
-            .map_err(|error| sentence(&error))?;
+        let asked = asked(text, context)?;
         let real = context.checkout.resolve(&asked).map_err(|error| sentence(&error))?;
+        Ok(Self { asked, real })
+    }
+
+    /// As [`ResolvedPath::find`], without following a link at the end: the name itself.
+    ///
+    /// # Errors
+    /// See [`ResolvedPath::find`].
+    pub fn find_name(text: &str, context: ToolContext<'_>) -> Result<Self, CallError> {
+        let asked = asked(text, context)?;
+        let real = context.checkout.resolve_name(&asked).map_err(|error| sentence(&error))?;
         Ok(Self { asked, real })
     }
 
@@ -292,6 +301,11 @@ impl ResolvedPath {
         }
         Ok(())
     }
+}
+
+/// Reads a path as a model writes it.
+fn asked(text: &str, context: ToolContext<'_>) -> Result<RepoPath, CallError> {
+    RepoPath::parse(below_root(text, context.seen_root())).map_err(|error| sentence(&error))
 }
 
 /// Joins names as `a`, `b`, `c`.

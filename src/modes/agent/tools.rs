@@ -56,7 +56,14 @@ const WORDS: &[(&[&str], &[&str])] = &[
             "searchandreplace",
             "searchreplace",
         ],
-        &["apply_diff", "write_to_file", "apply_patch", "generate_image"],
+        &[
+            "apply_diff",
+            "write_to_file",
+            "delete_file",
+            "move_file",
+            "apply_patch",
+            "generate_image",
+        ],
     ),
     (&["notebookedit"], &["apply_diff"]),
     (
@@ -162,6 +169,8 @@ mod tests {
                     vec![
                         ToolName::ApplyDiff,
                         ToolName::WriteToFile,
+                        ToolName::DeleteFile,
+                        ToolName::MoveFile,
                         ToolName::ApplyPatch,
                         ToolName::GenerateImage,
                     ],

@@ -148,7 +148,7 @@ fn a_run_whose_model_has_no_calls_of_its_own() {
     ]);
     let replies = [
         "I read it first.\n\n```xml\n<read_file>\n<path>src/a.txt</path>\n</read_file>\
-        \n<delete_file>\n<path>x</path>\n</delete_file>\n```",
+        \n<erase_file>\n<path>x</path>\n</erase_file>\n```",
         "<write_to_file>\n<path>src/a.txt</path>\n<content>\n<content>new</content>\n</content>\
         \n</write_to_file>\n<write_to_file>\n<path>b.txt</path>\n<content>\nx\n</content>\n</\
          write_to_file>",
@@ -180,8 +180,8 @@ fn a_run_whose_model_has_no_calls_of_its_own() {
     );
     assert!(
         answers.contains(
-            "<tool_result tool=\"delete_file\" call=\"2\" failed=\"true\">\nUnknown tool \
-             \"delete_file\"."
+            "<tool_result tool=\"erase_file\" call=\"2\" failed=\"true\">\nUnknown tool \
+             \"erase_file\"."
         ),
         "{answers}"
     );
@@ -193,7 +193,7 @@ fn a_run_whose_model_has_no_calls_of_its_own() {
     let names: Vec<String> = stage.answers().into_iter().map(|(tool, _)| tool).collect();
     assert_eq!(
         names,
-        ["delete_file", "read_file", "write_to_file", "write_to_file", "attempt_completion"]
+        ["erase_file", "read_file", "write_to_file", "write_to_file", "attempt_completion"]
     );
     let estimates = stage
         .journal()

@@ -71,7 +71,20 @@ fn renames(tool: ToolName) -> &'static [Renames] {
             PATH,
             &[("file_text", "content"), ("contents", "content"), ("new_content", "content")],
         ],
-        ToolName::ApplyDiff => &[PATH],
+        ToolName::ApplyDiff | ToolName::DeleteFile => &[PATH],
+        ToolName::MoveFile => &[
+            PATH,
+            &[
+                ("source", "path"),
+                ("source_path", "path"),
+                ("from", "path"),
+                ("old_path", "path"),
+                ("destination", "to"),
+                ("destination_path", "to"),
+                ("new_path", "to"),
+                ("target", "to"),
+            ],
+        ],
         ToolName::ApplyPatch => &[&[("input", "patch"), ("patch_text", "patch")]],
         ToolName::ListFiles | ToolName::ShowChanges => &[FOLDER],
         ToolName::Glob => &[

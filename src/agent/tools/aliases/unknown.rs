@@ -46,15 +46,24 @@ const COMMAND: &[ToolName] = &[ToolName::ExecuteCommand];
 const COMPLETION: &[ToolName] = &[ToolName::AttemptCompletion];
 const FETCH: &[ToolName] = &[ToolName::WebFetch];
 const FILE: &[ToolName] = &[ToolName::WriteToFile, ToolName::ApplyDiff];
-const FILES: &[ToolName] = &[ToolName::WriteToFile, ToolName::ApplyDiff, ToolName::ApplyPatch];
+const FILES: &[ToolName] = &[
+    ToolName::WriteToFile,
+    ToolName::ApplyDiff,
+    ToolName::DeleteFile,
+    ToolName::MoveFile,
+    ToolName::ApplyPatch,
+];
 const EFFECTS: &[ToolName] = &[
     ToolName::WriteToFile,
     ToolName::ApplyDiff,
+    ToolName::DeleteFile,
+    ToolName::MoveFile,
     ToolName::ApplyPatch,
     ToolName::GenerateImage,
     ToolName::ExecuteCommand,
     ToolName::UseMcpTool,
 ];
+const PLACES: &[ToolName] = &[ToolName::DeleteFile, ToolName::MoveFile];
 const PATCH: &[ToolName] = &[ToolName::ApplyPatch];
 const SEARCH: &[ToolName] = &[ToolName::SearchFiles];
 const WRITE: &[ToolName] = &[ToolName::WriteToFile];
@@ -113,6 +122,12 @@ const DECISIVE: &[DecisiveParameters] = &[
         tools: BLOCKS,
         names: "regex use_regex is_regex regexp",
         instead: "The text to replace is taken letter for letter.",
+        ..ROW
+    },
+    DecisiveParameters {
+        tools: PLACES,
+        names: "recursive force overwrite replace copy keep_original",
+        instead: "One file is moved or deleted, and never over another.",
         ..ROW
     },
     DecisiveParameters {

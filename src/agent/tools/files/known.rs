@@ -26,6 +26,11 @@ impl SeenFile {
     pub fn new(path: &RepoPath, content: &[u8]) -> Self {
         Self { path: path.clone(), hash: content_hash(content) }
     }
+
+    /// Returns the same of a file that was moved.
+    pub(crate) fn at(self, path: &RepoPath) -> Self {
+        Self { path: path.clone(), ..self }
+    }
 }
 
 /// What a task's model knows of files.

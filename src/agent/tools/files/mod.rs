@@ -1,10 +1,12 @@
-//! Tools on files: read, list, write, apply_diff.
+//! Tools on files: read, list, write, edit, move, delete.
 
 pub mod apply_diff;
 pub mod apply_patch;
+pub mod delete_file;
 pub mod generate;
 pub mod known;
 pub mod list;
+pub mod move_file;
 pub mod overwrite;
 pub mod read;
 pub mod text;

@@ -115,11 +115,18 @@ impl Tool for ApplyPatch {
             )));
         }
         let mut done = Observation::default();
+        let moved = self.moved(&changes);
         for change in changes.iter().filter(|change| change.before != change.after) {
-            let written = match &change.after {
+            let is_source = moved.iter().any(|(from, _)| *from == change.path);
+            let source = moved.iter().find(|(_, to)| *to == change.path);
+            // A file that moves keeps its permissions.
+            let renamed =
+                source.map_or(Ok(()), |(from, to)| context.checkout.rename(permit, from, to));
+            let written = renamed.and_then(|()| match &change.after {
                 Some(text) => context.checkout.write(permit, &change.path, text.as_bytes()),
+                None if is_source => Ok(()),
                 None => context.checkout.remove(permit, &change.path),
-            };
+            });
             if let Err(error) = written {
                 done.is_error = true;
                 let _ =
@@ -172,6 +179,26 @@ impl ApplyPatch {
             .iter()
             .find(|(known, _)| known == name)
             .map_or_else(RepoPath::root, |(_, place)| place.real.clone())
+    }
+
+    /// Returns both ends of the moves of files that nothing else of the patch is about.
+    fn moved(&self, changes: &[PatchedFile<RepoPath>]) -> Vec<(RepoPath, RepoPath)> {
+        let change = |path: &RepoPath| changes.iter().find(|change| change.path == *path);
+        let named: Vec<RepoPath> =
+            self.hunks.iter().flat_map(Hunk::paths).map(|path| self.real(path)).collect();
+        let is_named_once =
+            |path: &RepoPath| named.iter().filter(|other| *other == path).count() == 1;
+        let ends = self.hunks.iter().filter_map(|hunk| match hunk {
+            Hunk::Update { path, to: Some(to), .. } => Some((self.real(path), self.real(to))),
+            Hunk::Update { to: None, .. } | Hunk::Add { .. } | Hunk::Delete { .. } => None,
+        });
+        ends.filter(|(from, to)| {
+            is_named_once(from)
+                && is_named_once(to)
+                && change(from).is_some_and(|it| it.before.is_some() && it.after.is_none())
+                && change(to).is_some_and(|it| it.before.is_none() && it.after.is_some())
+        })
+        .collect()
     }
 
     /// Refuses changes of files that hold something else than the model knows, and new contents of
@@ -285,6 +312,21 @@ mod tests {
             "{}",
             again.text
         );
+    }
+
+    #[test]
+    fn a_file_that_moves_keeps_its_mode() {
+        use std::os::unix::fs::PermissionsExt;
+        let fixture = ToolFixture::new(&[("a.sh", "x\n"), ("b.sh", "x\n")]);
+        for (from, to) in [("a.sh", "z.sh"), ("b.sh", "a/z.sh")] {
+            let file = fixture.at(from);
+            std::fs::set_permissions(file, PermissionsExt::from_mode(0o755)).unwrap();
+            let body = format!("*** Update File: {from}\n*** Move to: {to}\n@@\n-x\n+y");
+            let done = fixture.call("apply_patch", &arguments(&body));
+            let moved = std::fs::metadata(fixture.at(to)).unwrap();
+            assert!(!done.is_error && !fixture.at(from).exists(), "{}", done.text);
+            assert_eq!((moved.permissions().mode() & 0o777, moved.len()), (0o755, 2), "{to}");
+        }
     }
 
     #[test]
