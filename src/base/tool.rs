@@ -20,6 +20,9 @@ macro_rules! tool_table {
             ShowChanges, "show_changes", InWithout(Read, Edit), search::changes::ShowChanges;
             WriteToFile, "write_to_file", In(Edit), files::write::WriteToFile;
             ApplyDiff, "apply_diff", In(Edit), files::apply_diff::tool::ApplyDiff;
+            MultiEdit, "multi_edit", OptIn(Edit), files::multi_edit::MultiEdit;
+            InsertContent, "insert_content", OptIn(Edit),
+                files::insert_content::InsertContent;
             DeleteFile, "delete_file", In(Edit), files::delete_file::DeleteFile;
             MoveFile, "move_file", In(Edit), files::move_file::MoveFile;
             ApplyPatch, "apply_patch", OptIn(Edit), files::apply_patch::tool::ApplyPatch;
@@ -175,7 +178,7 @@ const ALIASES: &[(&str, &str)] = &[("write_file", "write_to_file"), ("search_and
 /// Names that tools of the same effect have in Claude Code, Codex, Roo, Kilo and Kode. Models that
 /// were trained on those call them here too; their arguments are mapped where calls are read.
 const PEER_NAMES: &[(&[&str], ToolName)] = &[
-    (&["Read", "view_file"], ToolName::ReadFile),
+    (&["Read", "view_file", "view_image", "NotebookRead"], ToolName::ReadFile),
     (&["Write", "create_file"], ToolName::WriteToFile),
     (
         &[
@@ -184,27 +187,38 @@ const PEER_NAMES: &[(&[&str], ToolName)] = &[
             "search_replace",
             "search_and_replace",
             "str_replace",
-            "MultiEdit",
-            "multi_edit",
-            "insert_content",
             // These view and create files, too: the call's arguments say so.
             "str_replace_editor",
             "str_replace_based_edit_tool",
         ],
         ToolName::ApplyDiff,
     ),
+    (&["MultiEdit", "multi_edit_file"], ToolName::MultiEdit),
     (&["remove_file", "rm_file"], ToolName::DeleteFile),
     (&["rename_file"], ToolName::MoveFile),
+    (&["patch"], ToolName::ApplyPatch),
     (
-        &["Bash", "shell", "local_shell", "exec_command", "run_command", "run_terminal_cmd"],
+        &[
+            "Bash",
+            "shell",
+            "shell_command",
+            "local_shell",
+            "exec_command",
+            "run_command",
+            "run_terminal_cmd",
+        ],
         ToolName::ExecuteCommand,
     ),
-    (&["Grep", "grep_search"], ToolName::SearchFiles),
+    (&["Grep", "grep_search", "grep_files"], ToolName::SearchFiles),
     (&["Glob", "glob_search"], ToolName::Glob),
     (&["LS", "list", "list_dir", "list_directory"], ToolName::ListFiles),
-    (&["Task", "Agent"], ToolName::NewTask),
+    (&["Task", "Agent", "spawn_agent"], ToolName::NewTask),
     (&["TodoWrite", "update_plan"], ToolName::UpdateTodoList),
-    (&["WebFetch"], ToolName::WebFetch),
+    (&["WebFetch", "URLFetcher"], ToolName::WebFetch),
+    (&["Skill"], ToolName::Skill),
+    (&["AskExpertModel"], ToolName::AskExpertModel),
+    (&["AskUserQuestion", "question", "request_user_input"], ToolName::AskFollowupQuestion),
+    (&["ReadMcpResourceTool", "read_mcp_resource"], ToolName::AccessMcpResource),
 ];
 
 /// Returns the name the table has for a tool: `write_to_file` for `write_file`, `use_mcp_tool` for
@@ -231,12 +245,12 @@ mod tests {
             ("glob", Some(ToolName::Glob)),
             ("TodoWrite", Some(ToolName::UpdateTodoList)),
             ("write_file", Some(ToolName::WriteToFile)),
-            ("MultiEdit", Some(ToolName::ApplyDiff)),
-            ("insert_content", Some(ToolName::ApplyDiff)),
+            ("MultiEdit", Some(ToolName::MultiEdit)),
+            ("insert_content", Some(ToolName::InsertContent)),
+            ("NotebookEdit", None),
             ("str_replace_based_edit_tool", Some(ToolName::ApplyDiff)),
             ("mcp__time__now", Some(ToolName::UseMcpTool)),
             // What has no tool of the same effect.
-            ("NotebookEdit", None),
             ("TaskOutput", None),
         ] {
             assert_eq!(ToolName::called(name), expected, "{name}");

@@ -76,6 +76,18 @@ fn each_agent_gets_the_decision_of_the_policy_in_its_own_words() {
             "allow",
         ),
         ("claude", "Edit", held.clone(), "ask"),
+        (
+            "claude",
+            "MultiEdit",
+            json!({ "file_path": within, "edits": [{ "old_string": "one", "new_string": "x" }] }),
+            "allow",
+        ),
+        (
+            "claude",
+            "MultiEdit",
+            json!({ "file_path": ".env", "edits": [{ "old_string": "one", "new_string": "x" }] }),
+            "deny",
+        ),
         ("claude", "Write", json!({ "file_path": "README.md", "content": "x" }), "deny"),
         ("claude", "Write", json!({ "file_path": "src/../../x", "content": "x" }), "deny"),
         (

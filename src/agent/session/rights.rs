@@ -4,6 +4,8 @@
 use crate::session::live::Session;
 use crate::session::outcome::TargetMode;
 use crate::session::system_prompt::{self, ToolPrerequisites};
+use crate::tools::dispatch;
+use crate::tools::tool::ToolEffect;
 use locum_base::text::head;
 use locum_base::tool::ToolName;
 use locum_modes::Mode;
@@ -29,7 +31,7 @@ impl Session<'_> {
         let (policy, facts) = (self.parts.run.policy, self.facts(&mode.slug));
         let tools = mode.tools();
         let has = |tool: ToolName| tools.contains(&tool);
-        let edits = has(ToolName::WriteToFile) || has(ToolName::ApplyDiff);
+        let edits = tools.iter().any(|tool| dispatch::effect(*tool) == ToolEffect::Edits);
         let mut rights = Vec::new();
         let reads = has(ToolName::ReadFile).then(|| self.patterns(RuleKind::Read, &facts));
         rights.push(with_limits("read", reads.flatten(), &access::read_limits(mode)));

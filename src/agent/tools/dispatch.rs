@@ -234,11 +234,13 @@ fn find(
     }))
 }
 
-/// Returns whether a call of a tool is accepted. A patch is, wherever files may be changed by blocks:
-/// models that were trained on it send it unasked, and it is judged edit by edit like them.
+/// Returns whether a call of a tool is accepted. Other edits are, wherever files may be changed by
+/// blocks: models that were trained on them send them unasked, and they are judged file by file
+/// like blocks.
 fn is_accepted(tool: ToolName, offered: &[ToolName]) -> bool {
-    offered.contains(&tool)
-        || (tool == ToolName::ApplyPatch && offered.contains(&ToolName::ApplyDiff))
+    let is_edit =
+        matches!(tool, ToolName::ApplyPatch | ToolName::MultiEdit | ToolName::InsertContent);
+    offered.contains(&tool) || (is_edit && offered.contains(&ToolName::ApplyDiff))
 }
 
 /// Does what was permitted. Never fails: a failure is an observation with `is_error`.

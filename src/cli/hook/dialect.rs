@@ -220,8 +220,8 @@ impl HookedCall {
     }
 
     /// Names the tool by which such a call goes on, where this one has no counterpart of its name:
-    /// Copilot's `view`, `create` and `edit` are commands of one editor elsewhere, and a change of
-    /// a notebook is one of its file.
+    /// Copilot's `view`, `create` and `edit` are commands of one editor elsewhere, and whatever is
+    /// read or changed of a notebook is so of its file.
     fn counterpart(&self, arguments: &mut Value) -> Option<&'static str> {
         let fields = arguments.as_object_mut()?;
         let command = match self.tool.as_str() {

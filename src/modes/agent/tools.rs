@@ -1,7 +1,7 @@
 //! The names other programs have for tools. In: a word from an agent file or a mode's `tools`; out:
 //! what it gives here.
 
-use locum_base::tool::{self, ToolGroup, ToolName};
+use locum_base::tool::{ToolGroup, ToolName};
 
 /// What a word gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ const WORDS: &[(&[&str], &[&str])] = &[
         &["search_files"],
     ),
     (
-        &["write", "filewrite", "writefile", "createfile", "new", "insertcontent"],
+        &["write", "filewrite", "writefile", "createfile", "new"],
         &["write_to_file", "generate_image"],
     ),
     (
@@ -55,16 +55,24 @@ const WORDS: &[(&[&str], &[&str])] = &[
             "replace",
             "searchandreplace",
             "searchreplace",
+            "strreplace",
+            "strreplaceeditor",
+            "strreplacebasededittool",
         ],
         &[
             "apply_diff",
             "write_to_file",
+            "multi_edit",
+            "insert_content",
             "delete_file",
             "move_file",
             "apply_patch",
             "generate_image",
         ],
     ),
+    // What only some models are shown is taken from all of them, where they may change parts of
+    // files.
+    (&["insertcontent"], &["insert_content", "apply_diff"]),
     (&["notebookedit"], &["apply_diff"]),
     (
         &[
@@ -125,7 +133,7 @@ pub fn granted(word: &str) -> GrantedTools {
         .iter()
         .flat_map(|(_, names)| names.iter().filter_map(|name| ToolName::find(name)))
         .collect();
-    let own = ToolName::find(tool::resolve(&word.to_lowercase()));
+    let own = ToolName::called(&word.to_lowercase());
     tools.extend(own.filter(|own| !tools.contains(own)));
     of_tools(&tools)
 }
@@ -153,6 +161,30 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     #[test]
+    fn knows_whatever_models_may_call_a_tool_by() {
+        let names = "Read Write Edit MultiEdit NotebookRead Bash Grep Glob LS Task \
+                     Agent TodoWrite WebFetch URLFetcher Skill AskExpertModel AskUserQuestion \
+                     ReadMcpResourceTool read_file write_to_file apply_diff edit search_replace \
+                     edit_file apply_patch search_files list_files execute_command \
+                     ask_followup_question attempt_completion new_task switch_mode \
+                     update_todo_list use_mcp_tool access_mcp_resource generate_image \
+                     insert_content search_and_replace bash write read grep list patch todowrite \
+                     webfetch task question shell shell_command local_shell exec_command \
+                     update_plan list_dir grep_files view_image spawn_agent str_replace \
+                     str_replace_based_edit_tool delete_file move_file multi_edit";
+        for name in names.split_whitespace() {
+            assert!(ToolName::called(name).is_some(), "a model calls {name}");
+            assert_ne!(granted(name), GrantedTools::Unknown, "an agent file names {name}");
+        }
+        for name in ["insert_content", "MultiEdit"] {
+            let GrantedTools::Tools(group, tools) = granted(name) else { panic!("{name}") };
+            let own = ToolName::called(name).unwrap();
+            assert!(group == ToolGroup::Edit && tools.contains(&own), "{name}");
+            assert!(tools.contains(&ToolName::ApplyDiff), "{name}");
+        }
+    }
+
+    #[test]
     fn knows_the_names_of_other_programs() {
         for (word, expected) in [
             ("Read", GrantedTools::Tools(ToolGroup::Read, vec![ToolName::ReadFile])),
@@ -169,6 +201,8 @@ mod tests {
                     vec![
                         ToolName::ApplyDiff,
                         ToolName::WriteToFile,
+                        ToolName::MultiEdit,
+                        ToolName::InsertContent,
                         ToolName::DeleteFile,
                         ToolName::MoveFile,
                         ToolName::ApplyPatch,

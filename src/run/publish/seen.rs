@@ -7,15 +7,15 @@ use crate::run::plan::RunSubject;
 use crate::run::progress;
 use crate::run::publish::{Publisher, SEEN};
 use locum_agent::report::comment::{self, Progress};
+use locum_agent::tools::dispatch;
+use locum_agent::tools::tool::ToolEffect;
+use locum_base::tool::ToolName;
 use locum_forge::ForgeError;
 use locum_forge::posts::{OwnReaction, Posting};
 use locum_policy::intent::{Intent, PublicationKind};
 use locum_policy::schema::{CommitSigner, PublishForm};
 use locum_policy::verdict::Decision;
 use locum_workspace::repo::RepoError;
-
-/// Tools of a task that can change files, or hand work on to one that can.
-const CHANGES: &[&str] = &["write_to_file", "apply_diff", "new_task"];
 
 impl Publisher<'_> {
     /// Says on what started the run that it was seen.
@@ -55,7 +55,7 @@ impl Publisher<'_> {
     /// Returns whether a change of this run would be pushed by git.
     fn becomes_commit(&self) -> bool {
         let plan = &self.run.plan;
-        let changes = plan.tools.iter().any(|tool| CHANGES.contains(&tool.as_str()));
+        let changes = plan.tools.iter().filter_map(|tool| ToolName::find(tool)).any(may_change);
         let is_fork = matches!(plan.subject, RunSubject::PullRequest { is_fork: true, .. });
         let pushed = matches!(self.form(), PublishForm::Commit | PublishForm::PullRequest)
             && self.run.policy.settings().publish.sign == CommitSigner::Git;
@@ -78,4 +78,9 @@ impl Publisher<'_> {
             Ok(_) | Err(_) => Ok(()),
         }
     }
+}
+
+/// Whether a tool can change files, or hand work on to a task that can.
+fn may_change(tool: ToolName) -> bool {
+    tool == ToolName::NewTask || dispatch::effect(tool) == ToolEffect::Edits
 }

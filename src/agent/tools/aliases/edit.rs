@@ -1,15 +1,18 @@
 //! An edit as other agents' tools have it: a list of blocks, an old and a new text or several of
 //! them, lines to put in.
 //!
-//! In: arguments of `apply_diff` as written. Out: the same with SEARCH/REPLACE blocks or a
-//! [`FileChange`] as `diff`, or a sentence for the model where the effect would be another.
+//! In: arguments of `apply_diff`, `multi_edit` and `insert_content` as written. Out: the same with
+//! SEARCH/REPLACE blocks as text or what the engine takes in its place, or a sentence for the model
+//! where the effect would be another.
 
 use serde_json::{Map, Value};
 
 use crate::tools::CallError;
 use crate::tools::aliases::{CalledTool, is_true, number, parsed, unknown};
 use crate::tools::arguments::kind_of;
-use crate::tools::files::apply_diff::edits::{FileChange, Insertion, TextEdit};
+use crate::tools::files::edit::FileChange;
+use crate::tools::files::edit::insertion::{Insertion, InsertionPlace};
+use crate::tools::files::edit::texts::TextEdit;
 use locum_base::tool::ToolName;
 
 /// Names of an old and a new text.
@@ -29,8 +32,7 @@ const BLOCK: [&str; 9] = [
     "new_str",
 ];
 
-/// Makes one change of a list of blocks, of an old and a new text or a list of those, or of a line
-/// and a text to put in.
+/// Makes one change of a list of blocks, or of an old and a new text or a list of those.
 /// Names of what else an edit of a list has are added to `ignored`.
 pub(crate) fn diff(
     of: CalledTool<'_>,
@@ -42,11 +44,7 @@ pub(crate) fn diff(
     {
         return Err(wrong("Several replacements at once are not known here"));
     }
-    let change = if of.called.trim().eq_ignore_ascii_case("insert_content") {
-        Some(FileChange::Insertion(inserted_before(fields)?))
-    } else if let Some(line) = fields.remove("insert_line") {
-        Some(FileChange::Insertion(inserted_after(&line, fields)?))
-    } else if let Some(edits) = fields.remove("edits") {
+    let change = if let Some(edits) = fields.remove("edits") {
         Some(FileChange::Texts(text_edits(fields.get("path"), edits, ignored)?))
     } else {
         let alone = |edit| FileChange::Texts(vec![edit]);
@@ -55,12 +53,52 @@ pub(crate) fn diff(
     match change {
         None => blocks(fields, ignored),
         Some(_) if fields.contains_key("diff") => Err(wrong("Both `diff` and another edit")),
-        Some(change) => {
-            let change = serde_json::to_value(change).map_err(|_| wrong("The edit is no text"))?;
-            fields.insert("diff".to_owned(), change);
-            Ok(())
-        }
+        Some(change) => put(fields, "diff", &change),
     }
+}
+
+/// Reads the list of `multi_edit`.
+pub(crate) fn edits(
+    fields: &mut Map<String, Value>,
+    ignored: &mut Vec<String>,
+) -> Result<(), CallError> {
+    let Some(edits) = fields.remove("edits") else { return Ok(()) };
+    let edits = FileChange::Texts(text_edits(fields.get("path"), edits, ignored)?);
+    put(fields, "edits", &edits)
+}
+
+/// Reads an insertion that follows a line, with 0 at the beginning, as editors of other agents have
+/// it.
+pub(crate) fn insertion(fields: &mut Map<String, Value>) -> Result<(), CallError> {
+    let Some(line) = fields.remove("insert_line") else { return Ok(()) };
+    let line = number(&line).and_then(|line| usize::try_from(line).ok()).ok_or_else(|| {
+        CallError(format!(
+            "`insert_line` must be a whole number of at least 0, not {}.",
+            kind_of(&line)
+        ))
+    })?;
+    let text = ["insert_text", "new_str", "content"].iter().find_map(|name| fields.remove(*name));
+    let Some(Value::String(text)) = text else {
+        return Err(CallError(
+            "`insert_text`, the text to insert, must be there and be a text.".to_owned(),
+        ));
+    };
+    let place = match line {
+        0 => InsertionPlace::Start,
+        line => InsertionPlace::Before { line: line.saturating_add(1), lines: None },
+    };
+    put(fields, "content", &Insertion { place, text })
+}
+
+/// Puts what the engine takes in the place of a text.
+fn put(
+    fields: &mut Map<String, Value>,
+    name: &str,
+    value: &impl serde::Serialize,
+) -> Result<(), CallError> {
+    let value = serde_json::to_value(value).map_err(|_| wrong("The edit is no text"))?;
+    fields.insert(name.to_owned(), value);
+    Ok(())
 }
 
 fn wrong(what: &str) -> CallError {
@@ -147,38 +185,6 @@ fn note_beside<'f>(
         }
     }
     Ok(())
-}
-
-/// Reads a call of Roo's: the lines go before a line, with 0 at the end of the file.
-fn inserted_before(fields: &mut Map<String, Value>) -> Result<Insertion, CallError> {
-    let line = fields.remove("line").ok_or_else(|| {
-        CallError("`insert_content` needs `line`, the line to put it before; 0 appends.".to_owned())
-    })?;
-    let after = whole_line("line", &line)?.checked_sub(1);
-    Ok(Insertion { after, or_end: true, text: inserted_text(&["content"], fields)? })
-}
-
-/// Reads an insertion that follows a line, with 0 at the beginning.
-fn inserted_after(line: &Value, fields: &mut Map<String, Value>) -> Result<Insertion, CallError> {
-    let after = Some(whole_line("insert_line", line)?);
-    let text = inserted_text(&["insert_text", "new_str", "text"], fields)?;
-    Ok(Insertion { after, or_end: false, text })
-}
-
-fn whole_line(name: &str, line: &Value) -> Result<usize, CallError> {
-    number(line).and_then(|line| usize::try_from(line).ok()).ok_or_else(|| {
-        CallError(format!("`{name}` must be a whole number of at least 0, not {}.", kind_of(line)))
-    })
-}
-
-fn inserted_text(names: &[&str], fields: &mut Map<String, Value>) -> Result<String, CallError> {
-    match names.iter().find_map(|name| fields.remove(*name)) {
-        Some(Value::String(text)) => Ok(text),
-        Some(_) | None => Err(CallError(format!(
-            "`{}`, the text to insert, must be there and be a text.",
-            names.first().unwrap_or(&"content")
-        ))),
-    }
 }
 
 /// Reads one block of a list: its text, or what it searches and puts there.

@@ -20,6 +20,7 @@ pub(crate) fn meant(fields: &Map<String, Value>) -> ToolName {
     match fields.get("command").and_then(Value::as_str) {
         Some("view") => ToolName::ReadFile,
         Some("create") => ToolName::WriteToFile,
+        Some("insert") => ToolName::InsertContent,
         Some(_) | None => ToolName::ApplyDiff,
     }
 }

@@ -71,7 +71,8 @@ fn renames(tool: ToolName) -> &'static [Renames] {
             PATH,
             &[("file_text", "content"), ("contents", "content"), ("new_content", "content")],
         ],
-        ToolName::ApplyDiff | ToolName::DeleteFile => &[PATH],
+        ToolName::ApplyDiff | ToolName::MultiEdit | ToolName::DeleteFile => &[PATH],
+        ToolName::InsertContent => &[PATH, &[("text", "content"), ("line_number", "line")]],
         ToolName::MoveFile => &[
             PATH,
             &[
@@ -85,7 +86,9 @@ fn renames(tool: ToolName) -> &'static [Renames] {
                 ("target", "to"),
             ],
         ],
-        ToolName::ApplyPatch => &[&[("input", "patch"), ("patch_text", "patch")]],
+        ToolName::ApplyPatch => {
+            &[&[("input", "patch"), ("patch_text", "patch"), ("patchText", "patch")]]
+        }
         ToolName::ListFiles | ToolName::ShowChanges => &[FOLDER],
         ToolName::Glob => &[
             FOLDER,
@@ -177,10 +180,13 @@ pub(crate) fn map(
     }
     match of.tool {
         ToolName::ReadFile => lines::line_range(&mut fields)?,
+        ToolName::MultiEdit => edit::edits(&mut fields, &mut ignored)?,
+        ToolName::InsertContent => edit::insertion(&mut fields)?,
         ToolName::ApplyDiff => edit::diff(of, &mut fields, &mut ignored)?,
         ToolName::ApplyPatch => patch::patch(&mut fields)?,
         ToolName::ExecuteCommand => command::command(of, &mut fields)?,
         ToolName::SearchFiles => letter_case(&mut fields),
+        ToolName::AskFollowupQuestion => question(&mut fields)?,
         _ => {}
     }
     let unknown = leave_out(&mut fields, of.properties, |name, value, given| {
@@ -270,7 +276,11 @@ fn rename(
 
 /// Takes the one file out of `files`, `paths`, or `args.file`, as tools have it that take several.
 fn unwrap_single(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Result<(), CallError> {
-    if !matches!(of.tool, ToolName::ReadFile | ToolName::ApplyDiff | ToolName::WriteToFile) {
+    let is_of_one_file = matches!(
+        of.tool,
+        ToolName::ReadFile | ToolName::ApplyDiff | ToolName::WriteToFile | ToolName::InsertContent
+    );
+    if !is_of_one_file {
         return Ok(());
     }
     if let Some(Value::Object(args)) = fields.get("args") {
@@ -313,6 +323,26 @@ fn unwrap_single(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Result<
                     kind_of(&other)
                 )));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Takes the one question out of `questions`, with its answers to choose from.
+fn question(fields: &mut Map<String, Value>) -> Result<(), CallError> {
+    let Some(questions) = fields.remove("questions").map(parsed) else { return Ok(()) };
+    let Value::Array(mut questions) = questions else {
+        return Err(CallError("`questions` must be a list with one question.".to_owned()));
+    };
+    let (Some(Value::Object(mut one)), 0) = (questions.pop(), questions.len()) else {
+        return Err(CallError(
+            "`ask_followup_question` asks one question a call, as `question` with `follow_up`."
+                .to_owned(),
+        ));
+    };
+    for (from, to) in [("question", "question"), ("options", "follow_up")] {
+        if let Some(value) = one.remove(from) {
+            fields.entry(to).or_insert(value);
         }
     }
     Ok(())

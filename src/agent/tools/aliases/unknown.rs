@@ -41,14 +41,18 @@ const ROW: DecisiveParameters = DecisiveParameters {
     instead: "",
 };
 
-const BLOCKS: &[ToolName] = &[ToolName::ApplyDiff];
+const BLOCKS: &[ToolName] = &[ToolName::ApplyDiff, ToolName::MultiEdit];
 const COMMAND: &[ToolName] = &[ToolName::ExecuteCommand];
 const COMPLETION: &[ToolName] = &[ToolName::AttemptCompletion];
 const FETCH: &[ToolName] = &[ToolName::WebFetch];
-const FILE: &[ToolName] = &[ToolName::WriteToFile, ToolName::ApplyDiff];
+const FILE: &[ToolName] = &[ToolName::WriteToFile, ToolName::ApplyDiff, ToolName::InsertContent];
+const PARTS: &[ToolName] = &[ToolName::ApplyDiff, ToolName::MultiEdit];
+const PLACES: &[ToolName] = &[ToolName::DeleteFile, ToolName::MoveFile, ToolName::InsertContent];
 const FILES: &[ToolName] = &[
     ToolName::WriteToFile,
     ToolName::ApplyDiff,
+    ToolName::MultiEdit,
+    ToolName::InsertContent,
     ToolName::DeleteFile,
     ToolName::MoveFile,
     ToolName::ApplyPatch,
@@ -56,6 +60,8 @@ const FILES: &[ToolName] = &[
 const EFFECTS: &[ToolName] = &[
     ToolName::WriteToFile,
     ToolName::ApplyDiff,
+    ToolName::MultiEdit,
+    ToolName::InsertContent,
     ToolName::DeleteFile,
     ToolName::MoveFile,
     ToolName::ApplyPatch,
@@ -63,7 +69,6 @@ const EFFECTS: &[ToolName] = &[
     ToolName::ExecuteCommand,
     ToolName::UseMcpTool,
 ];
-const PLACES: &[ToolName] = &[ToolName::DeleteFile, ToolName::MoveFile];
 const PATCH: &[ToolName] = &[ToolName::ApplyPatch];
 const SEARCH: &[ToolName] = &[ToolName::SearchFiles];
 const WRITE: &[ToolName] = &[ToolName::WriteToFile];
@@ -113,7 +118,7 @@ const DECISIVE: &[DecisiveParameters] = &[
         ..ROW
     },
     DecisiveParameters {
-        tools: BLOCKS,
+        tools: PARTS,
         names: "content",
         instead: "It changes a part of a file; `write_to_file` writes a whole one.",
         ..ROW
@@ -126,8 +131,10 @@ const DECISIVE: &[DecisiveParameters] = &[
     },
     DecisiveParameters {
         tools: PLACES,
-        names: "recursive force overwrite replace copy keep_original",
-        instead: "One file is moved or deleted, and never over another.",
+        names: "recursive force overwrite replace replace_line replace_lines overwrite_line \
+                end_line copy keep_original",
+        instead: "One file is moved or deleted, and never over another; lines are put in and \
+                  none is replaced.",
         ..ROW
     },
     DecisiveParameters {

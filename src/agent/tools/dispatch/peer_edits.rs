@@ -46,11 +46,6 @@ fn an_edit_of_a_peer_changes_what_it_would_change_there() {
             "one\ntwo two\nthree\nx\n",
         ),
         (
-            "insert_content",
-            json!({ "path": "src/a", "line": "77", "content": "x" }),
-            "one\ntwo two\nthree\nx\n",
-        ),
-        (
             "str_replace_editor",
             json!({ "command": "insert", "path": "src/a", "insert_line": 0, "new_str": "x" }),
             "x\none\ntwo two\nthree\n",
@@ -87,7 +82,12 @@ fn an_edit_of_a_peer_that_does_not_fit_leaves_the_file_as_it_is() {
         (
             "str_replace_editor",
             json!({ "command": "insert", "path": "src/a", "insert_line": 4, "new_str": "x" }),
-            "the file has 3 lines, and the text was to follow line 4",
+            "the file has 3 lines, and the text was to go before line 5",
+        ),
+        (
+            "insert_content",
+            json!({ "path": "src/a", "line": "77", "content": "x" }),
+            "the file has 3 lines, and the text was to go before line 77; 0 puts it behind",
         ),
         (
             "insert_content",
@@ -111,7 +111,8 @@ fn lines_are_counted_only_in_a_file_that_was_read() {
     };
     let mut read = KnownFiles::default();
     read.note(&[SeenFile::new(&RepoPath::parse("src/a").unwrap(), FILE.as_bytes())], None);
-    assert!(!insert(read, 2).0);
+    let (refused, text) = insert(read, 2);
+    assert!(refused && text.contains("only a number says so"), "{text}");
     assert!(!insert(KnownFiles::default(), 0).0);
     let (refused, text) = insert(KnownFiles::default(), 2);
     assert!(refused && text.contains("you have not read"), "{text}");

@@ -123,6 +123,24 @@ fn what_other_agents_send_is_the_call_they_mean() {
             json!({ "path": "src/a", "edits": [{ "old_string": "one", "new_string": "1" },
             { "old_string": "two", "new_string": "2", "replace_all": false }] }),
         ),
+        (
+            "insert_content",
+            json!({ "path": "src/a", "line": "0", "content": "x" }),
+            "insert_content",
+            json!({ "path": "src/a", "line": 0, "content": "x" }),
+        ),
+        (
+            "delete_file",
+            json!({ "target_file": "src/a", "explanation": "why" }),
+            "delete_file",
+            json!({ "path": "src/a" }),
+        ),
+        (
+            "move_file",
+            json!({ "source": "src/a", "destination": "src/b" }),
+            "move_file",
+            json!({ "path": "src/a", "to": "src/b" }),
+        ),
         // One tool of several effects.
         (
             "str_replace_editor",
@@ -167,6 +185,7 @@ fn what_other_agents_send_is_the_call_they_mean() {
             "apply_patch",
             json!({ "patch": PATCH }),
         ),
+        ("patch", json!({ "patchText": PATCH }), "apply_patch", json!({ "patch": PATCH })),
         // Running.
         (
             "execute_command",
@@ -265,6 +284,13 @@ fn what_other_agents_send_is_the_call_they_mean() {
             json!({ "question": "q", "follow_up": ["a", "b"] }),
         ),
         (
+            "AskUserQuestion",
+            json!({ "questions": [{ "question": "q", "header": "h", "multiSelect": false,
+            "options": [{ "label": "a", "description": "d" }, { "label": "b" }] }] }),
+            "ask_followup_question",
+            json!({ "question": "q", "follow_up": ["a", "b"] }),
+        ),
+        (
             "WebFetch",
             json!({ "url": "https://docs.rs", "prompt": "what?" }),
             "web_fetch",
@@ -328,13 +354,21 @@ fn what_could_mean_two_things_is_not_guessed() {
             "regex": true }] }),
             "Edit 1 of `edits` has no parameter `regex`",
         ),
-        ("insert_content", json!({ "path": "src/a", "content": "x" }), "needs `line`"),
         (
-            "insert_content",
-            json!({ "path": "src/a", "line": -1, "content": "x" }),
-            "`line` must be a whole number of at least 0",
+            "str_replace_editor",
+            json!({ "command": "insert", "path": "src/a", "insert_line": -1, "new_str": "x" }),
+            "`insert_line` must be a whole number of at least 0",
         ),
-        ("insert_content", json!({ "path": "src/a", "line": 1 }), "`content`, the text to insert"),
+        (
+            "str_replace_editor",
+            json!({ "command": "insert", "path": "src/a", "insert_line": 1 }),
+            "`insert_text`, the text to insert",
+        ),
+        (
+            "AskUserQuestion",
+            json!({ "questions": [{ "question": "q" }, { "question": "r" }] }),
+            "asks one question a call",
+        ),
         ("str_replace_editor", json!({ "path": "src/a" }), "`command` must be `view`"),
         (
             "str_replace_editor",

@@ -94,7 +94,7 @@ fn the_note_names_what_was_ignored_and_what_there_is() {
             json!({ "path": "src/a", "edits": [
             { "old_string": "one", "new_string": "1", "why": "x", "gone": null },
             { "old_string": "two", "new_string": "2", "why": "y" } ] }),
-            "Ignored: `edits.why`. `apply_diff` takes `path`, `diff`.",
+            "Ignored: `edits.why`. `multi_edit` takes `path`, `edits`.",
         ),
         (
             "apply_diff",

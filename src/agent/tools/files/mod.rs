@@ -3,10 +3,13 @@
 pub mod apply_diff;
 pub mod apply_patch;
 pub mod delete_file;
+pub mod edit;
 pub mod generate;
+pub mod insert_content;
 pub mod known;
 pub mod list;
 pub mod move_file;
+pub mod multi_edit;
 pub mod overwrite;
 pub mod read;
 pub mod text;

@@ -7,6 +7,50 @@ use crate::tools::files::text::stand::Likeness;
 /// Most lines named where text stands in several places.
 const NAMED_LIMIT: usize = 12;
 
+/// What was looked for, as messages name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SoughtText {
+    /// The SEARCH part of a block.
+    Block,
+    /// The old text of an edit.
+    OldText,
+    /// The lines that others are put in before.
+    Anchor,
+}
+
+impl SoughtText {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Block => "this SEARCH part",
+            Self::OldText => "the old text",
+            Self::Anchor => "`line_text`",
+        }
+    }
+
+    fn new_text(self) -> &'static str {
+        match self {
+            Self::Block => "the REPLACE part",
+            Self::OldText => "the new text",
+            Self::Anchor => "the text to insert",
+        }
+    }
+
+    /// Says how to tell one place from others.
+    fn cure(self) -> &'static str {
+        match self {
+            Self::Block => {
+                "Write `:start_line:N` with the exact first line of the one that is meant, as \
+                 read_file shows it, or more lines around it"
+            }
+            Self::OldText => "Give more of the text around the one that is meant",
+            Self::Anchor => {
+                "Give the exact `line` of the one that is meant, as read_file shows it, or more \
+                 lines from there on as `line_text`"
+            }
+        }
+    }
+}
+
 /// A block for which no place of the file is meant without doubt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoMatch {
@@ -14,6 +58,8 @@ pub struct NoMatch {
     pub search: String,
     /// Where it was to be, counted from 1; 0 when not given.
     pub start_line: usize,
+    /// What it is.
+    pub sought: SoughtText,
     /// What is wrong with it.
     pub why: Miss,
 }
@@ -69,6 +115,7 @@ pub enum Miss {
 
 impl Display for NoMatch {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> Result {
+        let name = self.sought.name();
         match &self.why {
             Miss::Nowhere { .. } => self.nowhere(formatter),
             Miss::Several { lines, likeness } => {
@@ -82,16 +129,15 @@ impl Display for NoMatch {
                 };
                 write!(
                     formatter,
-                    "this SEARCH part stands at {}{like}{none}. Write `:start_line:N` with the \
-                     exact first line of the one that is meant, as read_file shows it, or more \
-                     lines around it:\n{}",
+                    "{name} stands at {}{like}{none}. {}:\n{}",
                     listed(lines),
+                    self.sought.cure(),
                     self.search
                 )
             }
             Miss::NearCopies { lines } => write!(
                 formatter,
-                "this SEARCH part stands at {}, and line {} was named. Send the same call again \
+                "{name} stands at {}, and line {} was named. Send the same call again \
                  to change that one, or write the first line of another, or more lines around \
                  it:\n{}",
                 listed(lines),
@@ -100,7 +146,7 @@ impl Display for NoMatch {
             ),
             Miss::Alike { line, alike } => write!(
                 formatter,
-                "this SEARCH part stands at line {line}, and with other blanks at {}, and line {} \
+                "{name} stands at line {line}, and with other blanks at {}, and line {} \
                  was named. Send the same call again to change line {line}, or write the first \
                  line of another with its lines as read_file shows them:\n{}",
                 listed(alike),
@@ -109,15 +155,16 @@ impl Display for NoMatch {
             ),
             Miss::Indentation { line, text } => write!(
                 formatter,
-                "this SEARCH part is indented otherwise than the file, so how deep the new lines \
+                "{name} is indented otherwise than the file, so how deep the new lines \
                  go is unclear. Copy the lines as they are, blanks included. From line {line} the \
                  file has:\n{text}"
             ),
             Miss::Placeholder { line } => write!(
                 formatter,
-                "the REPLACE part holds `{line}`, which stands for text that would be lost. Write \
-                 all the lines that are to be there, or a smaller block; if the words are meant as \
-                 they are, word them otherwise"
+                "{} holds `{line}`, which stands for text that would be lost. Write all the lines \
+                 that are to be there, or a smaller part; if the words are meant as they are, word \
+                 them otherwise",
+                self.sought.new_text()
             ),
         }
     }
@@ -125,7 +172,7 @@ impl Display for NoMatch {
 
 impl NoMatch {
     /// Returns whether the same call may be sent again to confirm it.
-    pub(super) fn is_unconfirmed(&self) -> bool {
+    pub(crate) fn is_unconfirmed(&self) -> bool {
         matches!(self.why, Miss::NearCopies { .. } | Miss::Alike { .. })
     }
 
@@ -134,8 +181,8 @@ impl NoMatch {
             return Ok(());
         };
         match self.start_line {
-            0 => formatter.write_str("no lines of the file match this SEARCH part")?,
-            line => write!(formatter, "no lines near line {line} match this SEARCH part")?,
+            0 => write!(formatter, "no lines of the file match {}", self.sought.name())?,
+            line => write!(formatter, "no lines near line {line} match {}", self.sought.name())?,
         }
         write!(formatter, " (letter case counts, blanks do not):\n{}\n", self.search)?;
         if !elsewhere.is_empty() {
@@ -168,7 +215,7 @@ pub fn listed(lines: &[usize]) -> String {
 }
 
 /// Returns lines of a file with their numbers, from `start`, counted from 0.
-pub(super) fn numbered(lines: &[String], start: usize, count: usize) -> String {
+pub(crate) fn numbered(lines: &[String], start: usize, count: usize) -> String {
     let mut text = String::new();
     // What follows a final line end is no line.
     let lines = match lines {

@@ -5,7 +5,6 @@
 //! that fit in one; nothing is changed when none does. Text found letter for letter comes before
 //! any that differs in blanks or signs.
 
-pub mod edits;
 pub mod matching;
 pub mod miss;
 pub mod parse;
@@ -14,7 +13,7 @@ pub mod tool;
 use std::ops::Range;
 
 use crate::tools::files::apply_diff::matching::{LineBounds, LineMatch, NormalizedLines};
-use crate::tools::files::apply_diff::miss::{Miss, NoMatch};
+use crate::tools::files::apply_diff::miss::{Miss, NoMatch, SoughtText};
 use crate::tools::files::apply_diff::parse::{DiffBlock, DiffParseError};
 use crate::tools::files::text::blank;
 use crate::tools::files::text::indent;
@@ -24,7 +23,7 @@ use crate::tools::files::text::stand::{Likeness, places};
 
 /// Furthest that a model's line numbers are off, by miscounting or after edits further up. Of two
 /// copies within that of a start line, either can be meant, unless one begins exactly there.
-const MISCOUNT_LINES: usize = 30;
+pub(crate) const MISCOUNT_LINES: usize = 30;
 
 /// What becomes of a block whose start line is exactly one copy's while another is that near, or
 /// beside one while what is near it differs in blanks alone.
@@ -85,14 +84,21 @@ pub enum DiffError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BlockError {
     /// Search and replacement are the same text, or the file holds the replacement already.
-    #[error("a block would change nothing: its REPLACE part is what stands there already")]
+    #[error("nothing would change: the new text is what stands there already")]
     Identical,
     /// There is nothing to search for.
-    #[error("a block's SEARCH part is empty; give the lines to replace")]
+    #[error("the text to replace is empty; give the lines to replace")]
     EmptySearch,
     /// No place of the file is meant without doubt.
     #[error("{0}")]
     NoMatch(Box<NoMatch>),
+}
+
+impl BlockError {
+    /// Whether the same call may be sent again to confirm it.
+    pub(crate) fn is_question(&self) -> bool {
+        matches!(self, Self::NoMatch(miss) if miss.is_unconfirmed())
+    }
 }
 
 /// Applies a diff to a file's text as the tool does.
@@ -113,7 +119,7 @@ pub fn apply_with(
     tolerance: Tolerance,
 ) -> Result<AppliedDiff, DiffError> {
     let blocks = parse::parse(diff)?;
-    let mut file = TargetText::new(original, tolerance);
+    let mut file = TargetText::new(original, tolerance, SoughtText::Block);
     file.named = blocks.iter().map(|block| (block.start_line, block.search.clone())).collect();
     let (mut failed, mut unconfirmed) = (Vec::new(), Vec::new());
     for block in blocks {
@@ -136,10 +142,14 @@ pub fn apply_with(
 }
 
 /// The file while blocks are applied to it, one after another.
-struct TargetText<'a> {
+pub(crate) struct TargetText<'a> {
     original: &'a str,
-    edited: EditedLines,
-    tolerance: Tolerance,
+    /// Its lines as they are by now.
+    pub(crate) edited: EditedLines,
+    /// How far from what is sought a place may be.
+    pub(crate) tolerance: Tolerance,
+    /// What is sought, for messages.
+    sought: SoughtText,
     /// Start lines and search texts of all blocks, as sent.
     named: Vec<(usize, String)>,
 }
@@ -152,17 +162,30 @@ struct Target {
 }
 
 impl<'a> TargetText<'a> {
-    fn new(original: &'a str, tolerance: Tolerance) -> Self {
-        Self { original, edited: EditedLines::new(original), tolerance, named: Vec::new() }
+    /// Takes a file as it is.
+    pub(crate) fn new(original: &'a str, tolerance: Tolerance, sought: SoughtText) -> Self {
+        Self { original, edited: EditedLines::new(original), tolerance, sought, named: Vec::new() }
+    }
+
+    /// Returns how many lines there are by now.
+    pub(crate) fn line_count(&self) -> usize {
+        self.edited.lines().len() - usize::from(self.edited.is_ended())
     }
 
     /// Returns what became of the file, as if everything had fitted.
-    fn applied(&self) -> AppliedDiff {
+    pub(crate) fn applied(&self) -> AppliedDiff {
         let changed = self.edited.changed().to_vec();
         AppliedDiff { content: self.edited.text(), changed, failed: Vec::new() }
     }
 
-    fn apply(&mut self, block: DiffBlock) -> Result<(), BlockError> {
+    /// Replaces lines by a block that is the only one.
+    pub(crate) fn apply_alone(&mut self, block: DiffBlock) -> Result<(), BlockError> {
+        self.named = vec![(block.start_line, block.search.clone())];
+        self.apply(block)
+    }
+
+    /// Replaces lines that stand in one place.
+    pub(crate) fn apply(&mut self, block: DiffBlock) -> Result<(), BlockError> {
         let sent_line = block.start_line;
         let block = self.placed(block);
         if block.search == block.replace {
@@ -172,7 +195,7 @@ impl<'a> TargetText<'a> {
             return Err(BlockError::EmptySearch);
         }
         if let Some(line) = self.placeholder(&block.search, &block.replace) {
-            return Err(no_match(&block, Miss::Placeholder { line }));
+            return Err(self.no_match(&block, Miss::Placeholder { line }));
         }
         let target = self.find(&block)?;
         self.check_named(&block, sent_line, &target)?;
@@ -180,7 +203,7 @@ impl<'a> TargetText<'a> {
     }
 
     /// Returns the first new line that stands for text left out.
-    fn placeholder(&self, search: &str, replace: &str) -> Option<String> {
+    pub(crate) fn placeholder(&self, search: &str, replace: &str) -> Option<String> {
         let height = |text: &str| if text.is_empty() { 0 } else { text.split('\n').count() };
         let loses = height(replace) < height(search);
         let known = |line: &str| self.original.lines().any(|known| known.trim() == line);
@@ -255,11 +278,11 @@ impl<'a> TargetText<'a> {
             return Ok(());
         }
         // Nothing of the call is done: the lines are those of the file as it is.
-        let file = TargetText::new(self.original, self.tolerance);
+        let file = TargetText::new(self.original, self.tolerance, self.sought);
         let everywhere = DiffBlock { start_line: 0, ..target.block.clone() };
         let lines = file.copies(&everywhere, likeness).iter().map(|line| line + 1).collect();
         let sent = DiffBlock { start_line: sent_line, ..block.clone() };
-        Err(no_match(&sent, Miss::NearCopies { lines }))
+        Err(self.no_match(&sent, Miss::NearCopies { lines }))
     }
 
     /// Refuses a place beside the start line where the text stands about there with other blanks or
@@ -282,7 +305,7 @@ impl<'a> TargetText<'a> {
             return Ok(());
         }
         let alike = alike.iter().map(|line| line + 1).collect();
-        Err(no_match(block, Miss::Alike { line: line + 1, alike }))
+        Err(self.no_match(block, Miss::Alike { line: line + 1, alike }))
     }
 
     /// Returns where a block can be meant: one place, several, or none.
@@ -315,7 +338,7 @@ impl<'a> TargetText<'a> {
     fn several(&self, block: &DiffBlock, form: &DiffBlock, likeness: Likeness) -> BlockError {
         let everywhere = DiffBlock { start_line: 0, ..form.clone() };
         let lines = self.stands(&everywhere, likeness).iter().map(|line| line + 1).collect();
-        no_match(block, Miss::Several { lines, likeness })
+        self.no_match(block, Miss::Several { lines, likeness })
     }
 
     fn most_similar(&self, block: &DiffBlock, least: f64) -> Option<LineMatch> {
@@ -366,12 +389,19 @@ impl<'a> TargetText<'a> {
         };
         let Some(lines) = lines else {
             let text = found.join("\n");
-            return Err(no_match(block, Miss::Indentation { line: line + 1, text }));
+            return Err(self.no_match(block, Miss::Indentation { line: line + 1, text }));
         };
         if self.edited.replace(range, lines) { Ok(()) } else { Err(BlockError::Identical) }
     }
 
-    fn nowhere(&self, block: &DiffBlock) -> BlockError {
+    /// Says what is wrong with lines.
+    pub(crate) fn no_match(&self, block: &DiffBlock, why: Miss) -> BlockError {
+        let DiffBlock { start_line, search, .. } = block.clone();
+        BlockError::NoMatch(Box::new(NoMatch { search, start_line, sought: self.sought, why }))
+    }
+
+    /// Says that lines stand nowhere, and what is most like them.
+    pub(crate) fn nowhere(&self, block: &DiffBlock) -> BlockError {
         let height = block.search.split('\n').count();
         let best = self.most_similar(block, 0.0);
         let centre = best.map_or(block.start_line.saturating_sub(1), |found| found.line);
@@ -384,7 +414,7 @@ impl<'a> TargetText<'a> {
         };
         let wanted: Vec<&str> = block.search.split('\n').collect();
         let elsewhere = places(lines, &wanted, Likeness::Exact, 0..lines.len());
-        no_match(
+        self.no_match(
             block,
             Miss::Nowhere {
                 elsewhere: elsewhere.iter().map(|line| line + 1).collect(),
@@ -398,11 +428,6 @@ impl<'a> TargetText<'a> {
             },
         )
     }
-}
-
-fn no_match(block: &DiffBlock, why: Miss) -> BlockError {
-    let DiffBlock { start_line, search, .. } = block.clone();
-    BlockError::NoMatch(Box::new(NoMatch { search, start_line, why }))
 }
 
 /// Takes the blank lines off that both parts begin with.

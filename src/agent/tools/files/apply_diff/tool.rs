@@ -1,36 +1,20 @@
-//! The tool around [`crate::tools::files::apply_diff::edits::change`]: arguments in, file read and
-//! written, a short notice out.
-
-use std::fmt::Write as _;
+//! The tool `apply_diff`: SEARCH/REPLACE blocks, or one old and new text as other agents send it.
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
-use crate::tools::files::apply_diff::edits::{ChangeError, FileChange, change};
-use crate::tools::files::apply_diff::miss::NoMatch;
-use crate::tools::files::apply_diff::{AppliedDiff, DiffError, NearCopies};
-use crate::tools::files::known::content_hash;
-use crate::tools::files::overwrite::{refuse_outdated, refuse_unread, seen_after};
-use crate::tools::files::text::echo::echo;
-use crate::tools::files::text::lines::EditedLines;
-use crate::tools::files::write::write;
-use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
-use crate::tools::search::near_names::{WantedEntry, did_you_mean};
+use crate::tools::files::edit::FileChange;
+use crate::tools::files::edit::file_edit::FileEdit;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::text::counted;
 use locum_base::tool::ToolName;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
-use locum_workspace::checkout::FileError;
 
 /// A diff about to be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApplyDiff {
-    place: ResolvedPath,
-    change: FileChange,
-}
+pub struct ApplyDiff(FileEdit);
 
 impl Tool for ApplyDiff {
     const EFFECT: ToolEffect = ToolEffect::Edits;
@@ -56,16 +40,15 @@ impl Tool for ApplyDiff {
             None => FileChange::Blocks(arguments.text("diff", "the SEARCH/REPLACE blocks")?),
         };
         arguments.finish()?;
-        place.check_edit(ToolName::ApplyDiff, context)?;
-        Ok(Self { place, change })
+        Ok(Self(FileEdit::checked(ToolName::ApplyDiff, place, change, context)?))
     }
 
     fn intents(&self) -> Vec<Intent> {
-        vec![Intent::Edit(self.place.real.clone())]
+        self.0.intents()
     }
 
     fn headline(&self) -> String {
-        format!("edit {}", self.place.asked)
+        self.0.headline()
     }
 
     async fn perform(
@@ -73,230 +56,10 @@ impl Tool for ApplyDiff {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
-        let ResolvedPath { asked, real } = &self.place;
-        let unread = |error: FileError| match error {
-            FileError::Missing(_) => CallError(format!(
-                "`{asked}` does not exist; write_to_file creates files.{}",
-                did_you_mean(asked, WantedEntry::File, context)
-            )),
-            error => CallError(format!("Cannot read `{asked}`: {error}.")),
-        };
-        let original = context.checkout.read(permit, real, FILE_LIMIT_BYTES).map_err(unread)?;
-        let unchanged = |why: &str| CallError(format!("`{asked}` is {why}; nothing was changed."));
-        if is_binary(&original) {
-            return Err(unchanged("a binary file"));
-        }
-        let original = String::from_utf8(original).map_err(|_| unchanged("not UTF-8"))?;
-        let may_be_read = (context.visible)(real);
-        refuse_outdated(real, original.as_bytes(), context)?;
-        if let FileChange::Insertion(insertion) = &self.change
-            && insertion.counts_lines()
-        {
-            refuse_unread(real, original.as_bytes(), context)?;
-        }
-        let applied = match self.applied(&original, NearCopies::Ask) {
-            Err(ChangeError::Blocks(DiffError::Unconfirmed(blocks))) => {
-                let key = self.confirmation(&original, &blocks);
-                // A person who approved the edit saw where it goes.
-                if permit.approval().is_none()
-                    && context.given.known.is_some_and(|known| !known.is_confirmed(&key))
-                {
-                    let text = question(&self.place, blocks, may_be_read);
-                    return Ok(Observation { unconfirmed: Some(key), ..Observation::failed(text) });
-                }
-                self.applied(&original, NearCopies::Take)
-            }
-            done => done,
-        };
-        let applied = applied.map_err(|error| {
-            let why = if may_be_read {
-                error.to_string()
-            } else {
-                "the edit does not fit, and the file may not be read.".to_owned()
-            };
-            CallError(format!("Nothing was changed in `{asked}`: {why}"))
-        })?;
-        write(&self.place, applied.content.as_bytes(), permit, context)?;
-        let text = notice(&self.place, &applied, may_be_read);
-        Ok(Observation {
-            touched: vec![real.clone()],
-            seen: seen_after(real, original.as_bytes(), applied.content.as_bytes(), context),
-            ..Observation::said(text)
-        })
+        self.0.perform(permit, context)
     }
 
     fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
-        let text = std::str::from_utf8(before?).ok()?;
-        Some(self.applied(text, NearCopies::Take).ok()?.content.into_bytes())
-    }
-}
-
-impl ApplyDiff {
-    fn applied(&self, original: &str, near_copies: NearCopies) -> Result<AppliedDiff, ChangeError> {
-        change(original, &self.change, near_copies)
-    }
-
-    /// Returns what tells blocks that are asked about from others, and from the same ones in
-    /// another content of the file.
-    fn confirmation(&self, original: &str, blocks: &[NoMatch]) -> String {
-        let mut asked = format!("{}\n{}\n", self.place.real, content_hash(original.as_bytes()));
-        for NoMatch { start_line, search, .. } in blocks {
-            let _ = writeln!(asked, "{start_line} {}", content_hash(search.as_bytes()));
-        }
-        content_hash(asked.as_bytes())
-    }
-}
-
-/// Asks whether the start lines of blocks are right.
-fn question(place: &ResolvedPath, blocks: Vec<NoMatch>, may_be_read: bool) -> String {
-    let why = if may_be_read {
-        DiffError::Unconfirmed(blocks).to_string()
-    } else {
-        "another place near the line that is named is like it. Send the same call again if the \
-         line is right."
-            .to_owned()
-    };
-    format!("Nothing was changed in `{}`: {why}", place.asked)
-}
-
-/// Says what changed and what stands there now, so that the model need not read the file again.
-fn notice(place: &ResolvedPath, applied: &AppliedDiff, may_be_read: bool) -> String {
-    let mut text = format!("Changed `{}`:", place.asked);
-    for change in &applied.changed {
-        let end = change.line + change.added.max(1) - 1;
-        let _ = match change.added {
-            0 => write!(
-                text,
-                " {} removed at line {};",
-                counted(change.removed, "line"),
-                change.line
-            ),
-            _ => write!(
-                text,
-                " lines {}-{end} (+{} -{});",
-                change.line, change.added, change.removed
-            ),
-        };
-    }
-    let mut text = text.trim_end_matches(';').to_owned();
-    if may_be_read {
-        let shown = echo(EditedLines::new(&applied.content).lines(), &applied.changed);
-        let _ = write!(text, ". No need to read it again; it reads now:{shown}");
-    } else {
-        text.push('.');
-    }
-    if applied.failed.is_empty() {
-        return text;
-    }
-    let _ = write!(
-        text,
-        "\n{} of the blocks did not fit; send only these again:",
-        applied.failed.len()
-    );
-    if may_be_read {
-        for failure in &applied.failed {
-            let _ = write!(text, "\n\n{failure}");
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::notice;
-    use crate::tools::arguments::ResolvedPath;
-    use crate::tools::files::apply_diff::{AppliedDiff, BlockError, ChangedRange};
-    use crate::tools::fixture::ToolFixture;
-    use locum_base::path::RepoPath;
-    use pretty_assertions::assert_eq;
-    use serde_json::json;
-
-    #[test]
-    fn a_miss_shows_nothing_of_a_file_that_may_not_be_read() {
-        let mut fixture = ToolFixture::new(&[("a", "kept to itself\n")]);
-        let arguments =
-            json!({ "path": "a", "diff": "<<<<<<< SEARCH\nkept\n=======\nx\n>>>>>>> REPLACE" })
-                .to_string();
-        assert!(fixture.call("apply_diff", &arguments).text.contains("kept to itself"));
-        fixture.hidden.push("a");
-        assert!(!fixture.call("apply_diff", &arguments).text.contains("itself"));
-    }
-
-    #[test]
-    fn a_line_that_may_be_another_copys_is_taken_when_it_is_sent_again() {
-        let call = |fixture: &mut ToolFixture, line: usize| {
-            let diff = format!(
-                "<<<<<<< SEARCH\n:start_line:{line}\n-------\nx\n=======\ny\n>>>>>>> REPLACE"
-            );
-            let arguments = json!({ "path": "a", "diff": diff }).to_string();
-            fixture.known.get_or_insert_default();
-            let done = fixture.call("apply_diff", &arguments);
-            fixture.known.get_or_insert_default().note(&done.seen, done.unconfirmed.as_ref());
-            done.is_error
-        };
-        let replied = |fixture: &mut ToolFixture| {
-            fixture.known.get_or_insert_default().replied();
-        };
-        let mut fixture = ToolFixture::new(&[("a", "x\nb\nx\n")]);
-        // Twice in one reply, the question was not read.
-        assert!(call(&mut fixture, 3) && call(&mut fixture, 3));
-        replied(&mut fixture);
-        fixture.call("read_file", r#"{"path": "a"}"#);
-        replied(&mut fixture);
-        // Another line is another question.
-        assert!(call(&mut fixture, 1));
-        assert!(!call(&mut fixture, 3));
-        assert_eq!(fixture.content("a"), "x\nb\ny\n");
-        // A file that changed in between is asked about once more.
-        let mut fixture = ToolFixture::new(&[("a", "x\nb\nx\n")]);
-        assert!(call(&mut fixture, 3));
-        replied(&mut fixture);
-        let diff = "<<<<<<< SEARCH\nb\n=======\nc\n>>>>>>> REPLACE";
-        let other = json!({ "path": "a", "diff": diff }).to_string();
-        assert!(!fixture.call("apply_diff", &other).is_error);
-        assert!(call(&mut fixture, 3));
-        replied(&mut fixture);
-        assert!(!call(&mut fixture, 3));
-        assert_eq!(fixture.content("a"), "x\nc\ny\n");
-    }
-
-    #[test]
-    fn the_notice_names_lines_and_failures() {
-        let path = RepoPath::parse("a/b.rs").unwrap();
-        let place = ResolvedPath { asked: path.clone(), real: path };
-        let changed = vec![
-            ChangedRange { line: 3, removed: 1, added: 2 },
-            ChangedRange { line: 9, removed: 4, added: 0 },
-        ];
-        let content = "1\n2\n3\n4\n5\n6\n7\n8\n9\n".to_owned();
-        let applied = AppliedDiff { content, changed, failed: vec![] };
-        assert_eq!(
-            notice(&place, &applied, true),
-            "Changed `a/b.rs`: lines 3-4 (+2 -1); 4 lines removed at line 9. No need to read it \
-             again; it reads now:\n1 | 1\n2 | 2\n3 | 3\n4 | 4\n5 | 5\n6 | 6\n7 | 7\n8 | 8\n9 | 9"
-        );
-        assert_eq!(
-            notice(&place, &applied, false),
-            "Changed `a/b.rs`: lines 3-4 (+2 -1); 4 lines removed at line 9."
-        );
-        let text =
-            notice(&place, &AppliedDiff { failed: vec![BlockError::EmptySearch], ..applied }, true);
-        assert!(
-            text.contains("1 of the blocks did not fit")
-                && text.ends_with("give the lines to replace"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn the_answer_shows_what_stands_there_now() {
-        let fixture = ToolFixture::new(&[("a", "1\n2\n3\n4\n5\n6\n7\n")]);
-        let diff = "<<<<<<< SEARCH\n:start_line:4\n-------\n4\n=======\nfour\n>>>>>>> REPLACE";
-        let arguments = json!({ "path": "a", "diff": diff }).to_string();
-        assert_eq!(
-            fixture.call("apply_diff", &arguments).text,
-            "Changed `a`: lines 4-4 (+1 -1). No need to read it again; it reads now:\n2 | 2\n3 | \
-             3\n4 | four\n5 | 5\n6 | 6"
-        );
+        self.0.content_after(before)
     }
 }

@@ -1,0 +1,112 @@
+//! The one engine behind the tools that change a part of a file: what is to be done with its text,
+//! and what comes of it.
+//!
+//! In: the file's text and a [`FileChange`]. Out: the new text and what changed, or why nothing
+//! did. What is found letter for letter comes first, a place that is not meant without doubt is
+//! refused, and a number that alone says where is asked about. Pure; [`file_edit`] does it to a
+//! file.
+
+pub mod file_edit;
+pub mod insertion;
+pub mod texts;
+
+use serde::{Deserialize, Serialize};
+
+use crate::tools::files::apply_diff::miss::SoughtText;
+use crate::tools::files::apply_diff::{
+    AppliedDiff, DiffError, NearCopies, TargetText, Tolerance, apply_with,
+};
+use crate::tools::files::edit::insertion::{Insertion, InsertionError, InsertionPlace};
+use crate::tools::files::edit::texts::{TextEdit, TextError};
+
+/// What is to be done with a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileChange {
+    /// SEARCH/REPLACE blocks, as written.
+    Blocks(String),
+    /// Texts to replace one after another, all or none.
+    Texts(Vec<TextEdit>),
+    /// Lines to put in.
+    Insertion(Insertion),
+}
+
+impl FileChange {
+    /// Whether only what the file holds gives its place a meaning: a number.
+    pub fn counts(&self) -> bool {
+        match self {
+            Self::Insertion(insertion) => {
+                matches!(insertion.place, InsertionPlace::Before { lines: None, .. })
+            }
+            Self::Blocks(_) | Self::Texts(_) => false,
+        }
+    }
+}
+
+/// Why nothing was changed.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ChangeError {
+    /// The blocks do not fit.
+    #[error(transparent)]
+    Blocks(#[from] DiffError),
+    /// One of the texts does not fit.
+    #[error("{}{why}", of_several(*.number, *.count))]
+    Text {
+        /// Which one, counted from 1.
+        number: usize,
+        /// How many there are.
+        count: usize,
+        /// What is wrong with it.
+        why: TextError,
+    },
+    /// The lines cannot be put in.
+    #[error(transparent)]
+    Insertion(#[from] InsertionError),
+}
+
+impl ChangeError {
+    /// Whether it is a question: the same call sent again is done.
+    pub fn is_question(&self) -> bool {
+        match self {
+            Self::Blocks(error) => matches!(error, DiffError::Unconfirmed(_)),
+            Self::Text { why, .. } => why.is_question(),
+            Self::Insertion(error) => error.is_question(),
+        }
+    }
+}
+
+fn of_several(number: usize, count: usize) -> String {
+    match count {
+        1 => String::new(),
+        _ => format!("edit {number} of {count} does not fit, and all are made or none: "),
+    }
+}
+
+/// Applies a change to a file's text.
+///
+/// # Errors
+/// When it does not fit.
+pub fn change(
+    original: &str,
+    change: &FileChange,
+    near_copies: NearCopies,
+) -> Result<AppliedDiff, ChangeError> {
+    let tolerance = Tolerance { near_copies, ..Tolerance::default() };
+    let sought = match change {
+        FileChange::Blocks(diff) => return Ok(apply_with(original, diff, tolerance)?),
+        FileChange::Insertion(_) => SoughtText::Anchor,
+        FileChange::Texts(_) => SoughtText::OldText,
+    };
+    let mut file = TargetText::new(original, tolerance, sought);
+    match change {
+        FileChange::Blocks(_) => {}
+        FileChange::Texts(edits) => {
+            for (at, edit) in edits.iter().enumerate() {
+                let fault = |why| ChangeError::Text { number: at + 1, count: edits.len(), why };
+                file.replace_text(edit).map_err(fault)?;
+            }
+        }
+        FileChange::Insertion(insertion) => file.insert(insertion)?,
+    }
+    Ok(file.applied())
+}

@@ -1,0 +1,160 @@
+//! `insert_content`: lines put in before a line, or at the end of a file.
+
+use serde_json::{Value, json};
+
+use crate::tools::arguments::CallFields;
+use crate::tools::dispatch::CheckedCall;
+use crate::tools::files::edit::FileChange;
+use crate::tools::files::edit::file_edit::FileEdit;
+use crate::tools::files::edit::insertion::{Insertion, InsertionPlace};
+use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::{CallError, Observation, ToolContext};
+use locum_base::tool::ToolName;
+use locum_policy::Permit;
+use locum_policy::intent::Intent;
+
+/// Lines about to be put in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InsertContent(FileEdit);
+
+impl Tool for InsertContent {
+    const EFFECT: ToolEffect = ToolEffect::Edits;
+    const DESCRIPTION: &'static str = "Put lines into an existing file without changing others: \
+        before a line, or with `line: 0` at the end.";
+    const REQUIRED: &'static [&'static str] = &["path", "line", "line_text", "content"];
+
+    fn properties() -> Value {
+        json!({
+            "path": { "type": "string" },
+            "line": { "type": "integer", "description": "The line they go before, as read_file numbers it; 0 for the end" },
+            "line_text": { "type": "string", "description": "What that line holds now, or it and lines below it where it stands several times; empty for the end" },
+            "content": { "type": "string" }
+        })
+    }
+
+    /// Checks the arguments and the mode's restriction.
+    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
+        let place =
+            arguments.place("path", "the file, relative to the repository root", context)?;
+        let insertion = match arguments.mapped_value("content") {
+            Some(insertion) => insertion,
+            None => insertion(&mut arguments)?,
+        };
+        arguments.finish()?;
+        let change = FileChange::Insertion(insertion);
+        Ok(Self(FileEdit::checked(ToolName::InsertContent, place, change, context)?))
+    }
+
+    fn intents(&self) -> Vec<Intent> {
+        self.0.intents()
+    }
+
+    fn headline(&self) -> String {
+        self.0.headline()
+    }
+
+    async fn perform(
+        &self,
+        permit: &Permit<CheckedCall>,
+        context: ToolContext<'_>,
+    ) -> Result<Observation, CallError> {
+        self.0.perform(permit, context)
+    }
+
+    fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
+        self.0.content_after(before)
+    }
+}
+
+/// Takes the lines and their place.
+fn insertion(arguments: &mut CallFields) -> Result<Insertion, CallError> {
+    let meaning = "the line to put the lines before; 0 puts them at the end";
+    let line = arguments
+        .optional_number("line", 0, meaning)?
+        .ok_or_else(|| CallError(format!("`insert_content` needs `line`: {meaning}.")))?;
+    let lines = arguments.optional_text("line_text", "what that line holds now")?;
+    let text = arguments.text("content", "the lines to put in")?;
+    let place = match line {
+        0 => InsertionPlace::End,
+        line => InsertionPlace::Before { line, lines },
+    };
+    Ok(Insertion { place, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tools::files::known::KnownFiles;
+    use crate::tools::fixture::ToolFixture;
+    use pretty_assertions::assert_eq;
+    use serde_json::{Value, json};
+
+    fn refused(fixture: &ToolFixture, arguments: Value) -> String {
+        let done = fixture.call("insert_content", &arguments.to_string());
+        assert!(done.is_error && done.touched.is_empty(), "{done:?}");
+        done.text
+    }
+
+    #[test]
+    fn lines_go_before_the_line_that_is_named_and_the_answer_shows_them() {
+        let fixture = ToolFixture::new(&[("a", "one\ntwo\n")]);
+        let arguments = json!({ "path": "a", "line": 2, "line_text": "two", "content": "new\n" });
+        assert_eq!(
+            fixture.call("insert_content", &arguments.to_string()).text,
+            "Changed `a`: lines 2-2 (+1 -0). No need to read it again; it reads now:\n1 | one\n2 | \
+             new\n3 | two"
+        );
+        let arguments = json!({ "path": "a", "line": "0", "content": "last" });
+        assert!(!fixture.call("insert_content", &arguments.to_string()).is_error);
+        assert_eq!(fixture.content("a"), "one\nnew\ntwo\nlast\n");
+    }
+
+    #[test]
+    fn a_number_alone_needs_a_file_that_was_read_and_the_call_sent_again() {
+        let mut fixture = ToolFixture::new(&[("a", "one\ntwo\n")]);
+        fixture.known = Some(KnownFiles::default());
+        let arguments = json!({ "path": "a", "line": 2, "content": "new" });
+        assert!(refused(&fixture, arguments.clone()).contains("you have not read `a`"));
+        let noted = |fixture: &mut ToolFixture, name: &str, arguments: &Value| {
+            let done = fixture.call(name, &arguments.to_string());
+            let known = fixture.known.get_or_insert_default();
+            known.note(&done.seen, done.unconfirmed.as_ref());
+            known.replied();
+            done
+        };
+        noted(&mut fixture, "read_file", &json!({ "path": "a" }));
+        let asked = noted(&mut fixture, "insert_content", &arguments);
+        assert!(asked.text.contains("only a number says so"), "{}", asked.text);
+        // Another line is another question.
+        let other = json!({ "path": "a", "line": 1, "content": "new" });
+        assert!(fixture.call("insert_content", &other.to_string()).is_error);
+        assert!(!noted(&mut fixture, "insert_content", &arguments).is_error);
+        assert_eq!(fixture.content("a"), "one\nnew\ntwo\n");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_call_is_said() {
+        let fixture = ToolFixture::new(&[("a", "one\n"), ("image", "\0")]);
+        for (arguments, expected) in [
+            (json!({ "path": "b", "line": 1, "content": "x" }), "`b` does not exist"),
+            (json!({ "path": "image", "line": 1, "content": "x" }), "a binary file"),
+            (json!({ "path": "../a", "line": 1, "content": "x" }), "../a"),
+            (json!({ "path": "a", "content": "x" }), "`insert_content` needs `line`"),
+            (json!({ "path": "a", "line": -1, "content": "x" }), "a whole number of at least 0"),
+            (json!({ "path": "a", "line": 1 }), "needs `content`"),
+            (json!({ "path": "a", "line": 9, "content": "x" }), "the file has 1 line, and the"),
+            (json!({ "path": "a", "line": 0, "content": "" }), "there is no text to insert"),
+            (
+                json!({ "path": "a", "line": 1, "line_text": "x", "content": "y" }),
+                "no lines near line 1 match `line_text`",
+            ),
+            (
+                json!({ "path": "a", "line": 0, "content": "x", "overwrite_line": true }),
+                "has no parameter `overwrite_line`",
+            ),
+        ] {
+            let text = refused(&fixture, arguments.clone());
+            assert!(text.contains(expected), "{arguments}: {text}");
+        }
+        assert_eq!(fixture.content("a"), "one\n");
+    }
+}
