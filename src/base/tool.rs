@@ -21,6 +21,8 @@ macro_rules! tool_table {
             WriteToFile, "write_to_file", In(Edit), files::write::WriteToFile;
             ApplyDiff, "apply_diff", In(Edit), files::apply_diff::tool::ApplyDiff;
             MultiEdit, "multi_edit", OptIn(Edit), files::multi_edit::MultiEdit;
+            SearchAndReplace, "search_and_replace", In(Edit),
+                files::search_and_replace::SearchAndReplace;
             InsertContent, "insert_content", OptIn(Edit),
                 files::insert_content::InsertContent;
             DeleteFile, "delete_file", In(Edit), files::delete_file::DeleteFile;
@@ -173,7 +175,7 @@ impl fmt::Display for ToolName {
 }
 
 /// Other names of tools.
-const ALIASES: &[(&str, &str)] = &[("write_file", "write_to_file"), ("search_and_replace", "edit")];
+const ALIASES: &[(&str, &str)] = &[("write_file", "write_to_file")];
 
 /// Names that tools of the same effect have in Claude Code, Codex, Roo, Kilo and Kode. Models that
 /// were trained on those call them here too; their arguments are mapped where calls are read.
@@ -185,7 +187,6 @@ const PEER_NAMES: &[(&[&str], ToolName)] = &[
             "Edit",
             "edit_file",
             "search_replace",
-            "search_and_replace",
             "str_replace",
             // These view and create files, too: the call's arguments say so.
             "str_replace_editor",
@@ -247,6 +248,7 @@ mod tests {
             ("write_file", Some(ToolName::WriteToFile)),
             ("MultiEdit", Some(ToolName::MultiEdit)),
             ("insert_content", Some(ToolName::InsertContent)),
+            ("search_and_replace", Some(ToolName::SearchAndReplace)),
             ("NotebookEdit", None),
             ("str_replace_based_edit_tool", Some(ToolName::ApplyDiff)),
             ("mcp__time__now", Some(ToolName::UseMcpTool)),

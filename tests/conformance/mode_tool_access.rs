@@ -46,7 +46,7 @@ pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, Strin
     let custom = loader::parse(&file, &source).map_err(|errors| errors.to_string())?;
     let modes = ModeSet::merge([builtin::modes(), custom]);
     let mode = modes.find(case.at("mode").text()?);
-    let name = tool::resolve(case.at("tool").text()?);
+    let name = resolve(case.at("tool").text()?);
     let (disabled, included) =
         (resolved(&case.at("disabled_tools"))?, resolved(&case.at("included_tools"))?);
     let params = case.at("params").whole();
@@ -81,7 +81,12 @@ pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, Strin
 }
 
 fn resolved<'a>(list: &Field<'a>) -> Result<Vec<&'a str>, String> {
-    Ok(list.texts()?.into_iter().map(tool::resolve).collect())
+    Ok(list.texts()?.into_iter().map(resolve).collect())
+}
+
+/// A name that is a tool of its own here is another name of `edit` there.
+fn resolve(name: &str) -> &str {
+    if name == "search_and_replace" { "edit" } else { tool::resolve(name) }
 }
 
 fn availability(name: &str) -> Option<Availability> {

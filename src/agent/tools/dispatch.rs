@@ -238,8 +238,13 @@ fn find(
 /// blocks: models that were trained on them send them unasked, and they are judged file by file
 /// like blocks.
 fn is_accepted(tool: ToolName, offered: &[ToolName]) -> bool {
-    let is_edit =
-        matches!(tool, ToolName::ApplyPatch | ToolName::MultiEdit | ToolName::InsertContent);
+    let is_edit = matches!(
+        tool,
+        ToolName::ApplyPatch
+            | ToolName::MultiEdit
+            | ToolName::SearchAndReplace
+            | ToolName::InsertContent
+    );
     offered.contains(&tool) || (is_edit && offered.contains(&ToolName::ApplyDiff))
 }
 

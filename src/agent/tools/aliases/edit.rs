@@ -12,6 +12,7 @@ use crate::tools::aliases::{CalledTool, is_true, number, parsed, unknown};
 use crate::tools::arguments::kind_of;
 use crate::tools::files::edit::FileChange;
 use crate::tools::files::edit::insertion::{Insertion, InsertionPlace};
+use crate::tools::files::edit::search::{MeantPlaces, SearchEdit, SearchSyntax};
 use crate::tools::files::edit::texts::TextEdit;
 use locum_base::tool::ToolName;
 
@@ -39,22 +40,39 @@ pub(crate) fn diff(
     fields: &mut Map<String, Value>,
     ignored: &mut Vec<String>,
 ) -> Result<(), CallError> {
-    if let Some(count) = fields.remove("expected_replacements")
-        && number(&count) != Some(1)
-    {
-        return Err(wrong("Several replacements at once are not known here"));
-    }
+    let meant = fields.remove("expected_replacements");
     let change = if let Some(edits) = fields.remove("edits") {
         Some(FileChange::Texts(text_edits(fields.get("path"), edits, ignored)?))
     } else {
-        let alone = |edit| FileChange::Texts(vec![edit]);
-        text_edit(fields).map_err(|what| wrong(&format!("`{}` {what}", of.called)))?.map(alone)
+        let edit = text_edit(fields).map_err(|what| wrong(&format!("`{}` {what}", of.called)))?;
+        edit.map(|edit| alone(edit, meant.as_ref())).transpose()?
     };
     match change {
+        None if meant.is_some() => Err(wrong("`expected_replacements` has no old and new text")),
         None => blocks(fields, ignored),
         Some(_) if fields.contains_key("diff") => Err(wrong("Both `diff` and another edit")),
         Some(change) => put(fields, "diff", &change),
     }
+}
+
+/// Makes the engine's edit of one text, which stands in as many places as are expected.
+fn alone(edit: TextEdit, meant: Option<&Value>) -> Result<FileChange, CallError> {
+    let Some(meant) = meant.filter(|_| !edit.all) else { return Ok(FileChange::Texts(vec![edit])) };
+    let count = number(meant).and_then(|count| usize::try_from(count).ok());
+    let count = count.filter(|count| *count > 0).ok_or_else(|| {
+        CallError("`expected_replacements` must be a whole number of at least 1.".to_owned())
+    })?;
+    if count == 1 {
+        return Ok(FileChange::Texts(vec![edit]));
+    }
+    Ok(FileChange::Search(SearchEdit {
+        search: edit.old,
+        replace: edit.new,
+        syntax: SearchSyntax::Literal,
+        ignore_case: false,
+        places: MeantPlaces::Exactly(count),
+        within: None,
+    }))
 }
 
 /// Reads the list of `multi_edit`.

@@ -73,6 +73,20 @@ fn renames(tool: ToolName) -> &'static [Renames] {
         ],
         ToolName::ApplyDiff | ToolName::MultiEdit | ToolName::DeleteFile => &[PATH],
         ToolName::InsertContent => &[PATH, &[("text", "content"), ("line_number", "line")]],
+        ToolName::SearchAndReplace => &[
+            PATH,
+            &[
+                ("old_string", "search"),
+                ("old_str", "search"),
+                ("new_string", "replace"),
+                ("new_str", "replace"),
+                ("regex", "use_regex"),
+                ("is_regex", "use_regex"),
+                ("expected_replacements", "count"),
+                ("replaceAll", "replace_all"),
+                ("case_insensitive", "ignore_case"),
+            ],
+        ],
         ToolName::MoveFile => &[
             PATH,
             &[
@@ -278,7 +292,11 @@ fn rename(
 fn unwrap_single(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Result<(), CallError> {
     let is_of_one_file = matches!(
         of.tool,
-        ToolName::ReadFile | ToolName::ApplyDiff | ToolName::WriteToFile | ToolName::InsertContent
+        ToolName::ReadFile
+            | ToolName::ApplyDiff
+            | ToolName::WriteToFile
+            | ToolName::InsertContent
+            | ToolName::SearchAndReplace
     );
     if !is_of_one_file {
         return Ok(());

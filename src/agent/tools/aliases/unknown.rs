@@ -46,12 +46,13 @@ const COMMAND: &[ToolName] = &[ToolName::ExecuteCommand];
 const COMPLETION: &[ToolName] = &[ToolName::AttemptCompletion];
 const FETCH: &[ToolName] = &[ToolName::WebFetch];
 const FILE: &[ToolName] = &[ToolName::WriteToFile, ToolName::ApplyDiff, ToolName::InsertContent];
-const PARTS: &[ToolName] = &[ToolName::ApplyDiff, ToolName::MultiEdit];
+const PARTS: &[ToolName] = &[ToolName::ApplyDiff, ToolName::MultiEdit, ToolName::SearchAndReplace];
 const PLACES: &[ToolName] = &[ToolName::DeleteFile, ToolName::MoveFile, ToolName::InsertContent];
 const FILES: &[ToolName] = &[
     ToolName::WriteToFile,
     ToolName::ApplyDiff,
     ToolName::MultiEdit,
+    ToolName::SearchAndReplace,
     ToolName::InsertContent,
     ToolName::DeleteFile,
     ToolName::MoveFile,
@@ -61,6 +62,7 @@ const EFFECTS: &[ToolName] = &[
     ToolName::WriteToFile,
     ToolName::ApplyDiff,
     ToolName::MultiEdit,
+    ToolName::SearchAndReplace,
     ToolName::InsertContent,
     ToolName::DeleteFile,
     ToolName::MoveFile,

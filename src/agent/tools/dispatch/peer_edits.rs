@@ -31,6 +31,12 @@ fn an_edit_of_a_peer_changes_what_it_would_change_there() {
             "1\n\n2 2\nthree\n",
         ),
         (
+            "edit_file",
+            json!({ "file_path": "src/a", "old_string": "two", "new_string": "2",
+            "expected_replacements": 2 }),
+            "one\n2 2\nthree\n",
+        ),
+        (
             "Edit",
             json!({ "file_path": "src/a", "old_string": "hre", "new_string": "re" }),
             "one\ntwo two\ntree\n",

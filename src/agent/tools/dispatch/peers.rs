@@ -130,6 +130,12 @@ fn what_other_agents_send_is_the_call_they_mean() {
             json!({ "path": "src/a", "line": 0, "content": "x" }),
         ),
         (
+            "search_and_replace",
+            json!({ "file_path": "src/a", "old_string": "one", "new_string": "1" }),
+            "search_and_replace",
+            json!({ "path": "src/a", "search": "one", "replace": "1", "count": 1 }),
+        ),
+        (
             "delete_file",
             json!({ "target_file": "src/a", "explanation": "why" }),
             "delete_file",
@@ -353,6 +359,12 @@ fn what_could_mean_two_things_is_not_guessed() {
             json!({ "file_path": "src/a", "edits": [{ "old_string": "a", "new_string": "b",
             "regex": true }] }),
             "Edit 1 of `edits` has no parameter `regex`",
+        ),
+        (
+            "edit_file",
+            json!({ "path": "src/a", "old_string": "e", "new_string": "E",
+            "expected_replacements": 0 }),
+            "a whole number of at least 1",
         ),
         (
             "str_replace_editor",

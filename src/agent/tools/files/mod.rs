@@ -12,6 +12,7 @@ pub mod move_file;
 pub mod multi_edit;
 pub mod overwrite;
 pub mod read;
+pub mod search_and_replace;
 pub mod text;
 pub mod write;
 

@@ -8,6 +8,8 @@
 
 pub mod file_edit;
 pub mod insertion;
+pub mod search;
+pub mod template;
 pub mod texts;
 
 use serde::{Deserialize, Serialize};
@@ -17,6 +19,7 @@ use crate::tools::files::apply_diff::{
     AppliedDiff, DiffError, NearCopies, TargetText, Tolerance, apply_with,
 };
 use crate::tools::files::edit::insertion::{Insertion, InsertionError, InsertionPlace};
+use crate::tools::files::edit::search::{SearchEdit, SearchError};
 use crate::tools::files::edit::texts::{TextEdit, TextError};
 
 /// What is to be done with a file.
@@ -29,6 +32,8 @@ pub enum FileChange {
     Texts(Vec<TextEdit>),
     /// Lines to put in.
     Insertion(Insertion),
+    /// A text or a pattern to replace as often as it is said to stand there.
+    Search(SearchEdit),
 }
 
 impl FileChange {
@@ -38,6 +43,7 @@ impl FileChange {
             Self::Insertion(insertion) => {
                 matches!(insertion.place, InsertionPlace::Before { lines: None, .. })
             }
+            Self::Search(search) => search.within.is_some(),
             Self::Blocks(_) | Self::Texts(_) => false,
         }
     }
@@ -62,6 +68,9 @@ pub enum ChangeError {
     /// The lines cannot be put in.
     #[error(transparent)]
     Insertion(#[from] InsertionError),
+    /// What is searched for is not there, or more often than was said.
+    #[error(transparent)]
+    Search(#[from] SearchError),
 }
 
 impl ChangeError {
@@ -71,6 +80,7 @@ impl ChangeError {
             Self::Blocks(error) => matches!(error, DiffError::Unconfirmed(_)),
             Self::Text { why, .. } => why.is_question(),
             Self::Insertion(error) => error.is_question(),
+            Self::Search(error) => matches!(error, SearchError::NearCopies { .. }),
         }
     }
 }
@@ -95,7 +105,7 @@ pub fn change(
     let sought = match change {
         FileChange::Blocks(diff) => return Ok(apply_with(original, diff, tolerance)?),
         FileChange::Insertion(_) => SoughtText::Anchor,
-        FileChange::Texts(_) => SoughtText::OldText,
+        FileChange::Texts(_) | FileChange::Search(_) => SoughtText::OldText,
     };
     let mut file = TargetText::new(original, tolerance, sought);
     match change {
@@ -107,6 +117,7 @@ pub fn change(
             }
         }
         FileChange::Insertion(insertion) => file.insert(insertion)?,
+        FileChange::Search(search) => file.search(search)?,
     }
     Ok(file.applied())
 }

@@ -1,0 +1,171 @@
+//! `search_and_replace`: a text or a regular expression replaced as often as the call says.
+
+use serde_json::{Value, json};
+
+use crate::tools::arguments::CallFields;
+use crate::tools::dispatch::CheckedCall;
+use crate::tools::files::edit::FileChange;
+use crate::tools::files::edit::file_edit::FileEdit;
+use crate::tools::files::edit::search::{MeantPlaces, SearchEdit, SearchSyntax};
+use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::{CallError, Observation, ToolContext};
+use locum_base::tool::ToolName;
+use locum_policy::Permit;
+use locum_policy::intent::Intent;
+
+/// A replacement about to be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchAndReplace(FileEdit);
+
+impl Tool for SearchAndReplace {
+    const EFFECT: ToolEffect = ToolEffect::Edits;
+    const DESCRIPTION: &'static str = "Replace a text, or a regular expression (Rust syntax), in exactly `count` places of a file.";
+    const REQUIRED: &'static [&'static str] = &["path", "search", "replace"];
+
+    fn properties() -> Value {
+        json!({
+            "path": { "type": "string" },
+            "search": { "type": "string" },
+            "replace": { "type": "string", "description": "With `use_regex`, `$1` and `${name}` are groups" },
+            "count": { "type": "integer", "description": "Default: 1" },
+            "replace_all": { "type": "boolean" },
+            "use_regex": { "type": "boolean" },
+            "ignore_case": { "type": "boolean" },
+            "start_line": { "type": "integer" },
+            "end_line": { "type": "integer" }
+        })
+    }
+
+    /// Checks the arguments, the pattern and the mode's restriction.
+    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
+        let place =
+            arguments.place("path", "the file, relative to the repository root", context)?;
+        let edit = match arguments.mapped_value("search") {
+            Some(edit) => edit,
+            None => search_edit(&mut arguments)?,
+        };
+        arguments.finish()?;
+        edit.check().map_err(|error| CallError(format!("Nothing was changed: {error}.")))?;
+        let change = FileChange::Search(edit);
+        Ok(Self(FileEdit::checked(ToolName::SearchAndReplace, place, change, context)?))
+    }
+
+    fn intents(&self) -> Vec<Intent> {
+        self.0.intents()
+    }
+
+    fn headline(&self) -> String {
+        self.0.headline()
+    }
+
+    async fn perform(
+        &self,
+        permit: &Permit<CheckedCall>,
+        context: ToolContext<'_>,
+    ) -> Result<Observation, CallError> {
+        self.0.perform(permit, context)
+    }
+
+    fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
+        self.0.content_after(before)
+    }
+}
+
+/// Takes what is searched for and what takes its place.
+fn search_edit(arguments: &mut CallFields) -> Result<SearchEdit, CallError> {
+    let search = arguments.text("search", "the text or pattern to replace")?;
+    let replace = arguments.text("replace", "what takes its place")?;
+    let count = arguments.optional_number("count", 1, "how many places have to be there")?;
+    let every = arguments.flag("replace_all", false, "every place is meant")?;
+    let is_regex = arguments.flag("use_regex", false, "`search` is a regular expression")?;
+    let ignore_case = arguments.flag("ignore_case", false, "case makes no difference")?;
+    let first = arguments.optional_number("start_line", 1, "the first line to look at")?;
+    let last = arguments.optional_number("end_line", 1, "the last line to look at")?;
+    let within = match (first, last) {
+        (None, None) => None,
+        (first, last) => Some((first.unwrap_or(1), last.unwrap_or(usize::MAX))),
+    };
+    if let Some((first, last)) = within.filter(|(first, last)| first > last) {
+        return Err(CallError(format!(
+            "`start_line` {first} of `search_and_replace` is behind `end_line` {last}."
+        )));
+    }
+    let places = match (count, every) {
+        (None, true) => MeantPlaces::Every,
+        (Some(_), true) => {
+            return Err(CallError(
+                "`count` and `replace_all` of `search_and_replace` say different things; give one."
+                    .to_owned(),
+            ));
+        }
+        (count, false) => MeantPlaces::Exactly(count.unwrap_or(1)),
+    };
+    let syntax = if is_regex { SearchSyntax::Regex } else { SearchSyntax::Literal };
+    Ok(SearchEdit { search, replace, syntax, ignore_case, places, within })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tools::files::known::KnownFiles;
+    use crate::tools::fixture::ToolFixture;
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    const FILE: &str = "let a = 1;\nlet b = a;\nlet c = 3;\n";
+
+    #[test]
+    fn a_text_or_a_pattern_is_replaced_as_often_as_the_call_says() {
+        for (arguments, expected) in [
+            (json!({ "search": "= a", "replace": "= 2" }), FILE.replace("= a", "= 2")),
+            (json!({ "search": "let", "replace": "var", "count": 3 }), FILE.replace("let", "var")),
+            (
+                json!({ "search": "let", "replace": "var", "replace_all": "true" }),
+                FILE.replace("let", "var"),
+            ),
+            (
+                json!({ "search": r"^LET (\w)", "replace": "$1:", "count": "3",
+                    "use_regex": true, "ignore_case": true }),
+                FILE.replace("let a", "a:").replace("let b", "b:").replace("let c", "c:"),
+            ),
+            // As Claude Code's and Roo's edits name them.
+            (json!({ "old_string": "= a", "new_string": "" }), FILE.replace("= a", "")),
+        ] {
+            let fixture = ToolFixture::new(&[("a", FILE)]);
+            let mut arguments = arguments;
+            arguments["path"] = json!("a");
+            let done = fixture.call("search_and_replace", &arguments.to_string());
+            assert!(!done.is_error && done.text.contains("it reads now:"), "{}", done.text);
+            assert_eq!(fixture.content("a"), expected, "{arguments}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_call_is_said_and_nothing_is_changed() {
+        let mut fixture = ToolFixture::new(&[("a", FILE)]);
+        for (arguments, expected) in [
+            (
+                json!({ "search": "let", "replace": "var" }),
+                "3 places, at lines 1, 2 and 3, and 1 is",
+            ),
+            (json!({ "search": "var", "replace": "x", "count": 2 }), "`search` is not in the file"),
+            (json!({ "search": "a(", "replace": "x", "use_regex": true }), "error: unclosed group"),
+            (json!({ "search": "a", "replace": "$3", "use_regex": true }), "the group `3`"),
+            (json!({ "search": "a", "replace": "b", "count": 0 }), "a whole number of at least 1"),
+            (json!({ "search": "a", "replace": "b", "start_line": 3, "end_line": 2 }), "is behind"),
+            (json!({ "search": "a", "replace": "b", "count": 2, "replace_all": true }), "give one"),
+            (json!({ "search": "a" }), "needs `replace`"),
+            (json!({ "search": "a", "replace": "b", "dry_run": true }), "no parameter `dry_run`"),
+        ] {
+            let mut arguments = arguments;
+            arguments["path"] = json!("a");
+            let done = fixture.call("search_and_replace", &arguments.to_string());
+            assert!(done.is_error && done.text.contains(expected), "{arguments}: {}", done.text);
+        }
+        // Lines mean nothing to a model that has not seen them.
+        fixture.known = Some(KnownFiles::default());
+        let arguments = json!({ "path": "a", "search": "= a", "replace": "", "start_line": 2 });
+        let done = fixture.call("search_and_replace", &arguments.to_string());
+        assert!(done.is_error && done.text.contains("you have not read `a`"), "{}", done.text);
+        assert_eq!(fixture.content("a"), FILE);
+    }
+}
