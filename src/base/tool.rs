@@ -25,6 +25,7 @@ macro_rules! tool_table {
                 files::search_and_replace::SearchAndReplace;
             InsertContent, "insert_content", OptIn(Edit),
                 files::insert_content::InsertContent;
+            NotebookEdit, "notebook_edit", OptIn(Edit), files::notebook_edit::NotebookEdit;
             DeleteFile, "delete_file", In(Edit), files::delete_file::DeleteFile;
             MoveFile, "move_file", In(Edit), files::move_file::MoveFile;
             ApplyPatch, "apply_patch", OptIn(Edit), files::apply_patch::tool::ApplyPatch;
@@ -195,6 +196,7 @@ const PEER_NAMES: &[(&[&str], ToolName)] = &[
         ToolName::ApplyDiff,
     ),
     (&["MultiEdit", "multi_edit_file"], ToolName::MultiEdit),
+    (&["NotebookEdit", "edit_notebook"], ToolName::NotebookEdit),
     (&["remove_file", "rm_file"], ToolName::DeleteFile),
     (&["rename_file"], ToolName::MoveFile),
     (&["patch"], ToolName::ApplyPatch),
@@ -249,7 +251,7 @@ mod tests {
             ("MultiEdit", Some(ToolName::MultiEdit)),
             ("insert_content", Some(ToolName::InsertContent)),
             ("search_and_replace", Some(ToolName::SearchAndReplace)),
-            ("NotebookEdit", None),
+            ("NotebookEdit", Some(ToolName::NotebookEdit)),
             ("str_replace_based_edit_tool", Some(ToolName::ApplyDiff)),
             ("mcp__time__now", Some(ToolName::UseMcpTool)),
             // What has no tool of the same effect.

@@ -244,6 +244,7 @@ fn is_accepted(tool: ToolName, offered: &[ToolName]) -> bool {
             | ToolName::MultiEdit
             | ToolName::SearchAndReplace
             | ToolName::InsertContent
+            | ToolName::NotebookEdit
     );
     offered.contains(&tool) || (is_edit && offered.contains(&ToolName::ApplyDiff))
 }

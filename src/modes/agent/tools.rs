@@ -64,6 +64,7 @@ const WORDS: &[(&[&str], &[&str])] = &[
             "multi_edit",
             "search_and_replace",
             "insert_content",
+            "notebook_edit",
             "delete_file",
             "move_file",
             "apply_patch",
@@ -73,7 +74,7 @@ const WORDS: &[(&[&str], &[&str])] = &[
     // What only some models are shown is taken from all of them, where they may change parts of
     // files.
     (&["insertcontent"], &["insert_content", "apply_diff"]),
-    (&["notebookedit"], &["apply_diff"]),
+    (&["notebookedit", "editnotebook"], &["notebook_edit", "apply_diff"]),
     (
         &[
             "bash",
@@ -162,7 +163,7 @@ mod tests {
 
     #[test]
     fn knows_whatever_models_may_call_a_tool_by() {
-        let names = "Read Write Edit MultiEdit NotebookRead Bash Grep Glob LS Task \
+        let names = "Read Write Edit MultiEdit NotebookEdit NotebookRead Bash Grep Glob LS Task \
                      Agent TodoWrite WebFetch URLFetcher Skill AskExpertModel AskUserQuestion \
                      ReadMcpResourceTool read_file write_to_file apply_diff edit search_replace \
                      edit_file apply_patch search_files list_files execute_command \
@@ -171,12 +172,12 @@ mod tests {
                      insert_content search_and_replace bash write read grep list patch todowrite \
                      webfetch task question shell shell_command local_shell exec_command \
                      update_plan list_dir grep_files view_image spawn_agent str_replace \
-                     str_replace_based_edit_tool delete_file move_file multi_edit";
+                     str_replace_based_edit_tool delete_file move_file multi_edit notebook_edit";
         for name in names.split_whitespace() {
             assert!(ToolName::called(name).is_some(), "a model calls {name}");
             assert_ne!(granted(name), GrantedTools::Unknown, "an agent file names {name}");
         }
-        for name in ["insert_content", "MultiEdit"] {
+        for name in ["insert_content", "MultiEdit", "NotebookEdit"] {
             let GrantedTools::Tools(group, tools) = granted(name) else { panic!("{name}") };
             let own = ToolName::called(name).unwrap();
             assert!(group == ToolGroup::Edit && tools.contains(&own), "{name}");
@@ -204,6 +205,7 @@ mod tests {
                         ToolName::MultiEdit,
                         ToolName::SearchAndReplace,
                         ToolName::InsertContent,
+                        ToolName::NotebookEdit,
                         ToolName::DeleteFile,
                         ToolName::MoveFile,
                         ToolName::ApplyPatch,

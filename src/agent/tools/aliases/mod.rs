@@ -51,6 +51,7 @@ const PATH: Renames = &[
     ("absolute_path", "path"),
     ("target_file", "path"),
     ("filename", "path"),
+    ("notebook_path", "path"),
 ];
 
 const FOLDER: Renames = &[
@@ -86,6 +87,10 @@ fn renames(tool: ToolName) -> &'static [Renames] {
                 ("replaceAll", "replace_all"),
                 ("case_insensitive", "ignore_case"),
             ],
+        ],
+        ToolName::NotebookEdit => &[
+            PATH,
+            &[("source", "new_source"), ("cell_index", "cell_number"), ("mode", "edit_mode")],
         ],
         ToolName::MoveFile => &[
             PATH,

@@ -46,7 +46,8 @@ const COMMAND: &[ToolName] = &[ToolName::ExecuteCommand];
 const COMPLETION: &[ToolName] = &[ToolName::AttemptCompletion];
 const FETCH: &[ToolName] = &[ToolName::WebFetch];
 const FILE: &[ToolName] = &[ToolName::WriteToFile, ToolName::ApplyDiff, ToolName::InsertContent];
-const PARTS: &[ToolName] = &[ToolName::ApplyDiff, ToolName::MultiEdit, ToolName::SearchAndReplace];
+const PARTS: &[ToolName] =
+    &[ToolName::ApplyDiff, ToolName::MultiEdit, ToolName::SearchAndReplace, ToolName::NotebookEdit];
 const PLACES: &[ToolName] = &[ToolName::DeleteFile, ToolName::MoveFile, ToolName::InsertContent];
 const FILES: &[ToolName] = &[
     ToolName::WriteToFile,
@@ -54,6 +55,7 @@ const FILES: &[ToolName] = &[
     ToolName::MultiEdit,
     ToolName::SearchAndReplace,
     ToolName::InsertContent,
+    ToolName::NotebookEdit,
     ToolName::DeleteFile,
     ToolName::MoveFile,
     ToolName::ApplyPatch,
@@ -64,6 +66,7 @@ const EFFECTS: &[ToolName] = &[
     ToolName::MultiEdit,
     ToolName::SearchAndReplace,
     ToolName::InsertContent,
+    ToolName::NotebookEdit,
     ToolName::DeleteFile,
     ToolName::MoveFile,
     ToolName::ApplyPatch,

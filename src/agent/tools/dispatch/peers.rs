@@ -136,6 +136,13 @@ fn what_other_agents_send_is_the_call_they_mean() {
             json!({ "path": "src/a", "search": "one", "replace": "1", "count": 1 }),
         ),
         (
+            "NotebookEdit",
+            json!({ "notebook_path": "src/a", "cell_id": "cell-1", "new_source": "x",
+            "edit_mode": "replace" }),
+            "notebook_edit",
+            json!({ "path": "src/a", "cell_number": 1, "new_source": "x" }),
+        ),
+        (
             "delete_file",
             json!({ "target_file": "src/a", "explanation": "why" }),
             "delete_file",

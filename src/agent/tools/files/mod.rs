@@ -10,6 +10,7 @@ pub mod known;
 pub mod list;
 pub mod move_file;
 pub mod multi_edit;
+pub mod notebook_edit;
 pub mod overwrite;
 pub mod read;
 pub mod search_and_replace;

@@ -8,6 +8,7 @@
 
 pub mod file_edit;
 pub mod insertion;
+pub mod notebook;
 pub mod search;
 pub mod template;
 pub mod texts;
@@ -19,6 +20,7 @@ use crate::tools::files::apply_diff::{
     AppliedDiff, DiffError, NearCopies, TargetText, Tolerance, apply_with,
 };
 use crate::tools::files::edit::insertion::{Insertion, InsertionError, InsertionPlace};
+use crate::tools::files::edit::notebook::{CellEdit, CellRef, NotebookError};
 use crate::tools::files::edit::search::{SearchEdit, SearchError};
 use crate::tools::files::edit::texts::{TextEdit, TextError};
 
@@ -34,6 +36,8 @@ pub enum FileChange {
     Insertion(Insertion),
     /// A text or a pattern to replace as often as it is said to stand there.
     Search(SearchEdit),
+    /// A cell of a notebook to change.
+    Cell(CellEdit),
 }
 
 impl FileChange {
@@ -44,6 +48,7 @@ impl FileChange {
                 matches!(insertion.place, InsertionPlace::Before { lines: None, .. })
             }
             Self::Search(search) => search.within.is_some(),
+            Self::Cell(cell) => matches!(cell.cell, CellRef::Number(_)),
             Self::Blocks(_) | Self::Texts(_) => false,
         }
     }
@@ -71,6 +76,9 @@ pub enum ChangeError {
     /// What is searched for is not there, or more often than was said.
     #[error(transparent)]
     Search(#[from] SearchError),
+    /// The cell cannot be changed.
+    #[error(transparent)]
+    Notebook(#[from] NotebookError),
 }
 
 impl ChangeError {
@@ -81,6 +89,7 @@ impl ChangeError {
             Self::Text { why, .. } => why.is_question(),
             Self::Insertion(error) => error.is_question(),
             Self::Search(error) => matches!(error, SearchError::NearCopies { .. }),
+            Self::Notebook(error) => matches!(error, NotebookError::Unconfirmed { .. }),
         }
     }
 }
@@ -105,7 +114,7 @@ pub fn change(
     let sought = match change {
         FileChange::Blocks(diff) => return Ok(apply_with(original, diff, tolerance)?),
         FileChange::Insertion(_) => SoughtText::Anchor,
-        FileChange::Texts(_) | FileChange::Search(_) => SoughtText::OldText,
+        FileChange::Texts(_) | FileChange::Search(_) | FileChange::Cell(_) => SoughtText::OldText,
     };
     let mut file = TargetText::new(original, tolerance, sought);
     match change {
@@ -118,6 +127,7 @@ pub fn change(
         }
         FileChange::Insertion(insertion) => file.insert(insertion)?,
         FileChange::Search(search) => file.search(search)?,
+        FileChange::Cell(cell) => file.change_cell(cell)?,
     }
     Ok(file.applied())
 }
