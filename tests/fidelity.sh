@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Replays commits of git repositories through apply_diff and apply_patch, as they are and with seeded noise, and prints
-# how many came out byte for byte, how many were refused and how many went wrong. Exit code 1 when any did.
+# Replays commits of git repositories through each edit tool, as they are and with seeded noise, and prints how many
+# came out byte for byte, how many were refused and how many went wrong. Exit code 1 when any did.
 #
 #   tests/fidelity.sh [--commits N] REPOSITORY...   folders of repositories, bare ones too; nothing is fetched
 #   tests/fidelity.sh --clone DIR                   clones the repositories of docs/benchmarks.md into DIR from GitHub

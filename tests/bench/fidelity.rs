@@ -1,8 +1,10 @@
-//! Replays commits of repositories through `apply_diff` and `apply_patch`, as they are and with
-//! seeded noise, and counts what came out the same, what was refused and what was wrong.
+//! Replays commits of repositories through each edit tool, as they are and with seeded noise, and
+//! counts what came out the same, what was refused and what was wrong. The trees that come of whole
+//! commits are compared by their git object ids.
 //!
-//! `cargo bench --bench fidelity -- [--commits N] REPOSITORY...`; `tests/fidelity.sh` has the list
-//! the figures of docs/benchmarks.md were made with. Nothing is fetched here and nothing written.
+//! `cargo bench --bench fidelity -- [--commits N] REPOSITORY...`, or `FIDELITY_REPOS=dir:dir`;
+//! `tests/fidelity.sh` has the list the figures of docs/benchmarks.md were made with. Nothing is
+//! fetched here, and what is made of a repository stays in memory.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -14,9 +16,11 @@
 #[path = "../it/fidelity/replay.rs"]
 mod replay;
 
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use git2::{Delta, DiffOptions, Oid, Repository, Sort};
+use git2::build::TreeUpdateBuilder;
+use git2::{Delta, DiffOptions, Oid, Repository, Sort, Tree};
 use replay::{Fate, FileChange, Noise, Rolls, Tally};
 
 /// Commits of one repository, unless `--commits` says how many.
@@ -35,8 +39,13 @@ struct Replayed {
     files: usize,
     changes: usize,
     skipped: usize,
+    /// Whole commits: how many trees came out the same, were refused in a part, and are others.
+    trees: BTreeMap<&'static str, [usize; 3]>,
     wrong: Vec<String>,
 }
+
+/// What a tool makes of the files of a commit; `None` where it refused one.
+type TreeFiles = Option<Vec<(String, String)>>;
 
 fn main() -> ExitCode {
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench").peekable();
@@ -48,6 +57,8 @@ fn main() -> ExitCode {
             folders.push(word);
         }
     }
+    let named = std::env::var("FIDELITY_REPOS").unwrap_or_default();
+    folders.extend(named.split(':').filter(|folder| !folder.is_empty()).map(str::to_owned));
     if folders.is_empty() {
         println!("fidelity: name repositories to replay; tests/fidelity.sh says how");
         return ExitCode::SUCCESS;
@@ -74,6 +85,10 @@ fn main() -> ExitCode {
         sum.files += part.files;
         sum.changes += part.changes;
         sum.skipped += part.skipped;
+        for (tool, counts) in part.trees {
+            let sums = sum.trees.entry(tool).or_default();
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
         sum.wrong.extend(part.wrong);
     }
     sum.wrong.iter().for_each(|what| println!("{what}"));
@@ -85,6 +100,10 @@ fn main() -> ExitCode {
         sum.skipped,
         sum.tally.table()
     );
+    println!("{:<44} {:>9} {:>9} {:>9}", "trees of whole commits", "same", "refused", "other");
+    for (tool, [same, refused, other]) in &sum.trees {
+        println!("{tool:<44} {same:>9} {refused:>9} {other:>9}");
+    }
     if sum.tally.wrong() == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -92,6 +111,9 @@ impl Replayed {
     /// Replays a part of the newest commits that have one parent and change a text file.
     fn repository(&mut self, folder: &str, part: usize, limit: usize) {
         let repo = Repository::open(folder).unwrap();
+        // What is written goes there, and with it.
+        let odb = repo.odb().unwrap();
+        let _memory = odb.add_new_mempack_backend(1000).unwrap();
         let mut walk = repo.revwalk().unwrap();
         walk.push_head().unwrap();
         walk.set_sorting(Sort::TOPOLOGICAL).unwrap();
@@ -112,6 +134,7 @@ impl Replayed {
         let diff =
             repo.diff_tree_to_tree(Some(&old), Some(&new), Some(&mut DiffOptions::new())).unwrap();
         let mut replayed = false;
+        let mut files: BTreeMap<&'static str, TreeFiles> = BTreeMap::new();
         for delta in diff.deltas().filter(|delta| delta.status() == Delta::Modified) {
             let text = |id: Oid| {
                 let blob = repo.find_blob(id).ok()?;
@@ -135,7 +158,7 @@ impl Replayed {
             let path = delta.new_file().path().unwrap_or(std::path::Path::new("")).display();
             let seed = u64::from_be_bytes(id.as_bytes()[..8].try_into().unwrap());
             let mut wrong = Vec::new();
-            self.tally.add(&change, &mut Rolls::new(seed), |tool, noise, fate| {
+            let told = |tool: &'static str, noise: Option<Noise>, fate: &Fate| {
                 let name = noise.map_or("as committed", Noise::name);
                 let is_wrong = match noise {
                     None => !matches!(fate, Fate::Same | Fate::Refused(_) | Fate::LineEnds),
@@ -144,9 +167,47 @@ impl Replayed {
                 if is_wrong {
                     wrong.push(format!("{folder} {id} {path}: {tool}, {name}"));
                 }
-            });
+            };
+            let replays = change.replayed(&mut self.tally.asked);
+            self.tally.add(&change, &replays, &mut Rolls::new(seed), told);
+            for (tool, replay) in replays {
+                let made = files.entry(tool).or_insert_with(|| Some(Vec::new()));
+                match (made, replay) {
+                    (Some(made), Ok(text)) => made.push((path.to_string(), text)),
+                    (made, Err(_)) => *made = None,
+                    (None, Ok(_)) => {}
+                }
+            }
             self.wrong.append(&mut wrong);
+        }
+        for (tool, files) in files {
+            let fate = match files {
+                None => 1,
+                Some(files) if tree(repo, &old, &new, &files) == new.id() => 0,
+                Some(_) => 2,
+            };
+            self.trees.entry(tool).or_default()[fate] += 1;
         }
         replayed
     }
+}
+
+/// Makes the tree of a commit with these contents of the text files that it changes; what it adds,
+/// removes and changes otherwise is taken as it is.
+fn tree(repo: &Repository, old: &Tree<'_>, new: &Tree<'_>, files: &[(String, String)]) -> Oid {
+    let made: BTreeMap<&str, &str> =
+        files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let mut builder = TreeUpdateBuilder::new();
+    let diff = repo.diff_tree_to_tree(Some(old), Some(new), None).unwrap();
+    for delta in diff.deltas() {
+        let path = delta.new_file().path_bytes().or(delta.old_file().path_bytes()).unwrap();
+        if delta.status() == Delta::Deleted {
+            builder.remove(path);
+            continue;
+        }
+        let text = std::str::from_utf8(path).ok().and_then(|path| made.get(path));
+        let id = text.map_or(delta.new_file().id(), |text| repo.blob(text.as_bytes()).unwrap());
+        builder.upsert(path, id, delta.new_file().mode());
+    }
+    builder.create_updated(repo, old).unwrap()
 }

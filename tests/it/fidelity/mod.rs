@@ -80,21 +80,26 @@ fn made_up_changes_land_where_they_were_meant_or_are_refused() {
         let change = FileChange::new(before, after);
         assert!(change.count() > 0);
         let mut one = Tally::default();
-        one.add(&change, &mut rolls, |tool, noise, fate| {
+        let replays = change.replayed(&mut one.asked);
+        one.add(&change, &replays, &mut rolls, |tool, noise, fate| {
             let fine = match (noise, fate) {
                 (None, Fate::Same) => true,
                 (None, Fate::Refused(why)) => {
                     ["several places", "blank lines alone", "placeholder"].contains(why)
                 }
+                // Texts have no line ends of their own, and a file may get its first.
+                (None, Fate::LineEnds) => tool != "apply_diff" && tool != "apply_patch",
                 (None, _) => false,
-                (Some(_), fate) => *fate != Fate::WrongPlace,
+                (Some(_), fate) => !matches!(fate, Fate::WrongPlace | Fate::OtherCopy),
             };
             let (before, after) = (&change.before, &change.after);
             assert!(fine, "seed {seed}, {tool}, {noise:?}: {fate:?}\n{before:?}\n{after:?}");
         });
         tally.merge(one);
     }
-    let same = tally.exact["apply_diff"].get(&Fate::Same).copied().unwrap_or_default();
-    assert!(same > usize::try_from(FILES).unwrap() * 9 / 10, "{}", tally.table());
+    for tool in ["apply_diff", "multi_edit", "search_and_replace", "notebook_edit"] {
+        let same = tally.exact[tool].get(&Fate::Same).copied().unwrap_or_default();
+        assert!(same > usize::try_from(FILES).unwrap() * 4 / 5, "{tool}\n{}", tally.table());
+    }
     assert_eq!(tally.wrong(), 0, "{}", tally.table());
 }

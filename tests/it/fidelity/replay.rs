@@ -1,5 +1,8 @@
-//! One change of a file, put to `apply_diff` and `apply_patch` as a model would write it: as it is,
-//! and with seeded noise. Compares what comes out byte for byte.
+//! One change of a file, put to each edit tool as a model would write it: as it is, and with seeded
+//! noise. Compares what comes out byte for byte.
+
+#[path = "tools.rs"]
+mod tools;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,6 +10,7 @@ use std::ops::Range;
 
 use locum_agent::tools::files::apply_diff::{self, BlockError, DiffError, NearCopies, Tolerance};
 use locum_agent::tools::files::apply_patch::{self, PatchError};
+use locum_agent::tools::files::edit::{self, ChangeError};
 use similar::{Algorithm, DiffOp, capture_diff_slices, group_diff_ops};
 
 /// Lines that stay, around each change.
@@ -54,6 +58,8 @@ pub(crate) enum Noise {
     Flattened,
     /// One line that stays is another.
     WrongLine,
+    /// A number that may be off says where, and nothing else.
+    NumberAlone,
 }
 
 impl Noise {
@@ -69,6 +75,7 @@ impl Noise {
             Self::Shifted => "blanks added",
             Self::Flattened => "all leading blanks stripped",
             Self::WrongLine => "a wrong context line",
+            Self::NumberAlone => "a wrong number alone",
         }
     }
 }
@@ -95,23 +102,26 @@ pub(crate) enum Fate {
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
     /// The first line, counted from 0.
-    start: usize,
-    old: Vec<String>,
-    new: Vec<String>,
+    pub(crate) start: usize,
+    pub(crate) old: Vec<String>,
+    pub(crate) new: Vec<String>,
     /// Which of `old` stay.
-    stays: Vec<usize>,
+    pub(crate) stays: Vec<usize>,
 }
 
 /// Both texts of a file, and its changes.
 pub(crate) struct FileChange {
     pub(crate) before: String,
     pub(crate) after: String,
-    old: Vec<String>,
-    changes: Vec<Change>,
+    pub(crate) old: Vec<String>,
+    pub(crate) changes: Vec<Change>,
 }
 
+/// What a tool makes of a file, or why it makes nothing.
+pub(crate) type Replay = Result<String, &'static str>;
+
 /// Splits as the tools do: the last line end starts an empty line.
-fn lines(text: &str) -> Vec<String> {
+pub(crate) fn lines(text: &str) -> Vec<String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).to_owned()).collect()
 }
@@ -127,14 +137,16 @@ impl FileChange {
         self.changes.len()
     }
 
+    /// Returns the same changes with more lines around each.
+    pub(crate) fn wider(&self) -> Vec<Change> {
+        changes(&self.old, &lines(&self.after), MORE_CONTEXT_LINES)
+    }
+
     /// Sends the whole change to `apply_diff`;
     /// once more where it is asked about, which `asked` counts.
-    pub(crate) fn by_diff(&self, asked: &mut usize) -> Fate {
+    fn by_diff(&self, asked: &mut usize) -> Replay {
         let diff: String =
             self.changes.iter().map(|change| block(change, Some(change.start + 1))).collect();
-        if self.changes.is_empty() {
-            return self.compared(&self.before);
-        }
         let applied = match apply_diff::apply(&self.before, &diff) {
             Err(DiffError::Unconfirmed(_)) => {
                 *asked += 1;
@@ -144,38 +156,45 @@ impl FileChange {
             }
             applied => applied,
         };
-        match applied {
-            Ok(applied) => match applied.failed.first() {
-                None => self.compared(&applied.content),
-                Some(error) => Fate::Refused(reason_of_block(error)),
-            },
-            Err(error) => Fate::Refused(reason_of_diff(&error)),
-        }
+        let applied = applied.map_err(|error| reason_of_diff(&error))?;
+        applied.failed.first().map_or(Ok(applied.content), |error| Err(reason_of_block(error)))
     }
 
-    /// Sends the whole change to `apply_patch`; once more with more lines around it where it was
-    /// refused because they stand in several places.
-    pub(crate) fn by_patch(&self) -> Fate {
-        if self.changes.is_empty() {
-            return self.compared(&self.before);
-        }
-        let sent = |changes: &[Change]| {
-            let chunks: String = changes.iter().map(|change| self.chunk(change, true)).collect();
-            patched(&self.before, &chunks)
+    /// Sends the whole change to `apply_patch`.
+    fn by_patch(&self, changes: &[Change]) -> Replay {
+        let chunks: String = changes.iter().map(|change| self.chunk(change, true)).collect();
+        patched(&self.before, &chunks)
+    }
+
+    /// Sends the whole change to each tool that takes whole changes; once more with more lines
+    /// around it where it was refused because they stand in several places.
+    pub(crate) fn replayed(&self, asked: &mut usize) -> [(&'static str, Replay); 5] {
+        let text = |send: &dyn Fn(&[Change]) -> Replay| match send(&self.changes) {
+            _ if self.changes.is_empty() => Ok(self.before.clone()),
+            Err(SEVERAL) => send(&self.wider()),
+            result => result,
         };
-        let fate = |result: Result<String, &'static str>| match result {
-            Ok(text) => self.compared(&text),
+        let diff =
+            if self.changes.is_empty() { Ok(self.before.clone()) } else { self.by_diff(asked) };
+        [
+            ("apply_diff", diff),
+            ("apply_patch", text(&|changes| self.by_patch(changes))),
+            ("multi_edit", text(&|changes| tools::by_texts(&self.before, changes))),
+            ("search_and_replace", text(&|changes| tools::by_search(&self.before, changes))),
+            ("search_and_replace, regex", text(&|changes| tools::by_regex(&self.before, changes))),
+        ]
+    }
+
+    /// Says what came of the whole change.
+    fn fate(&self, replay: &Replay) -> Fate {
+        match replay {
+            Ok(text) => self.compared(text),
             Err(why) => Fate::Refused(why),
-        };
-        match sent(&self.changes) {
-            Err(SEVERAL) => {
-                fate(sent(&changes(&self.old, &lines(&self.after), MORE_CONTEXT_LINES)))
-            }
-            result => fate(result),
         }
     }
 
-    fn compared(&self, text: &str) -> Fate {
+    /// Compares what a tool made of the file with what it became.
+    pub(crate) fn compared(&self, text: &str) -> Fate {
         if text == self.after {
             Fate::Same
         } else if lines(text) == lines(&self.after) {
@@ -196,6 +215,9 @@ impl FileChange {
         for change in &self.changes {
             let exact = self.noisy_diff(change, change, Some(change.start + 1));
             told("apply_diff", Noise::Nothing, exact);
+            self.by_texts(change, change, Noise::NoLine, &mut told);
+            self.within_lines(change, change.start + 1, Noise::Nothing, &mut told);
+            self.within_lines(change, off(change.start + 1, rolls), Noise::Line, &mut told);
             for noise in Noise::ALL {
                 let Some(noisy) = noisy(change, noise, rolls) else { continue };
                 let line = match noise {
@@ -205,10 +227,91 @@ impl FileChange {
                 told("apply_diff", noise, self.noisy_diff(change, &noisy, line));
                 if !matches!(noise, Noise::Line | Noise::NoLine) {
                     told("apply_patch", noise, self.noisy_patch(change, &noisy));
+                    self.by_texts(change, &noisy, noise, &mut told);
                 }
             }
             told("apply_patch", Noise::NoLine, self.noisy_patch(change, change));
         }
+        for insertion in self.insertions() {
+            let exact = insertion.start + 1;
+            let mut sent = |noisy: &Change, noise: Noise, line: usize| {
+                told("insert_content", noise, self.noisy_insertion(&insertion, noisy, line));
+            };
+            sent(&insertion, Noise::Nothing, exact);
+            for noise in Noise::ALL {
+                let Some(noisy) = noisy(&insertion, noise, rolls) else { continue };
+                if noise != Noise::NoLine {
+                    sent(&noisy, noise, off(exact, rolls));
+                }
+            }
+            let alone = tools::inserted(&self.before, off(exact, rolls), None, &insertion);
+            let fate = match alone {
+                Err(why) => Fate::Refused(why),
+                Ok(text) => self.placed((&insertion, &insertion), &text, None),
+            };
+            told("insert_content", Noise::NumberAlone, fate);
+        }
+    }
+
+    /// Sends a change as an old and a new text.
+    fn by_texts(
+        &self,
+        change: &Change,
+        noisy: &Change,
+        noise: Noise,
+        told: &mut impl FnMut(&'static str, Noise, Fate),
+    ) {
+        let noisy_alone = std::slice::from_ref(noisy);
+        for (tool, replay) in [
+            ("multi_edit", tools::by_texts(&self.before, noisy_alone)),
+            ("search_and_replace", tools::by_search(&self.before, noisy_alone)),
+            ("search_and_replace, regex", tools::by_regex(&self.before, noisy_alone)),
+        ] {
+            let fate = match replay {
+                Err(why) => Fate::Refused(why),
+                Ok(text) => self.placed((change, noisy), &text, None),
+            };
+            told(tool, noise, fate);
+        }
+    }
+
+    /// Sends a change to `search_and_replace` with the lines to look at.
+    fn within_lines(
+        &self,
+        change: &Change,
+        first: usize,
+        noise: Noise,
+        told: &mut impl FnMut(&'static str, Noise, Fate),
+    ) {
+        let last = first + change.old.len() - usize::from(!change.old.is_empty());
+        let fate = match tools::within(&self.before, change, (first, last)) {
+            Err(why) => Fate::Refused(why),
+            Ok(text) => self.placed((change, change), &text, Some(first)),
+        };
+        told("search_and_replace, lines", noise, fate);
+    }
+
+    fn noisy_insertion(&self, insertion: &Change, noisy: &Change, line: usize) -> Fate {
+        match tools::inserted(&self.before, line, Some(&noisy.old), noisy) {
+            Err(why) => Fate::Refused(why),
+            Ok(text) => self.placed((insertion, noisy), &text, Some(line)),
+        }
+    }
+
+    /// Returns the lines that are put in before others: each as a change of those, the first of
+    /// which that is not blank and what is above it.
+    fn insertions(&self) -> Vec<Change> {
+        let new = lines(&self.after);
+        let ops = capture_diff_slices(Algorithm::Myers, &self.old, &new);
+        let insertion = |op: &DiffOp| {
+            let DiffOp::Insert { old_index, new_index, new_len } = *op else { return None };
+            let below = self.old.get(old_index..)?;
+            let height = 1 + below.iter().position(|line| !line.trim().is_empty())?;
+            let old = below[..height].to_vec();
+            let new = [&new[new_index..new_index + new_len], &old].concat();
+            Some(Change { start: old_index, old, new, stays: (0..height).collect() })
+        };
+        ops.iter().filter_map(insertion).collect()
     }
 
     fn noisy_diff(&self, change: &Change, noisy: &Change, line: Option<usize>) -> Fate {
@@ -387,6 +490,31 @@ const SEVERAL: &str = "several places";
 
 const ASKED: &str = "asked whether the line is right";
 
+/// Says why the engine changed nothing.
+pub(crate) fn reason_of_change(error: &ChangeError) -> &'static str {
+    use edit::search::SearchError;
+    use edit::texts::TextError;
+    let of_text = |why: &TextError| match why {
+        TextError::Several { .. } => SEVERAL,
+        TextError::Block(error) => reason_of_block(error),
+    };
+    match error {
+        error if error.is_question() => ASKED,
+        ChangeError::Blocks(error) => reason_of_diff(error),
+        ChangeError::Text { why, .. } => of_text(why),
+        ChangeError::Insertion(edit::insertion::InsertionError::Anchor(error)) => {
+            reason_of_block(error)
+        }
+        ChangeError::Insertion(_) => "no such line",
+        ChangeError::Search(SearchError::Text(why)) => of_text(why),
+        ChangeError::Search(SearchError::Count { .. }) => SEVERAL,
+        ChangeError::Search(SearchError::Nowhere { .. }) => "no such lines",
+        ChangeError::Search(SearchError::Regex(_)) => "too long for a pattern",
+        ChangeError::Search(_) => "no such text",
+        ChangeError::Notebook(_) => "no such cell",
+    }
+}
+
 fn reason_of_diff(error: &DiffError) -> &'static str {
     match error {
         DiffError::Parse(_) => "not a diff",
@@ -441,7 +569,7 @@ fn noisy(change: &Change, noise: Noise, rolls: &mut Rolls) -> Option<Change> {
     };
     let mut noisy = change.clone();
     match noise {
-        Noise::Nothing | Noise::Line | Noise::NoLine => return Some(noisy),
+        Noise::Nothing | Noise::Line | Noise::NoLine | Noise::NumberAlone => return Some(noisy),
         Noise::Dedented => {
             let all = change.old.iter().chain(&change.new).filter(|line| !line.trim().is_empty());
             let common =
@@ -493,23 +621,35 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Replays a change in every way; calls back with what came of each.
+    /// Adds what tools made of the whole change, and replays it in every other way; calls back with
+    /// what came of each.
     pub(crate) fn add(
         &mut self,
         file: &FileChange,
+        replays: &[(&'static str, Replay)],
         rolls: &mut Rolls,
         mut told: impl FnMut(&'static str, Option<Noise>, &Fate),
     ) {
-        for (tool, fate) in
-            [("apply_diff", file.by_diff(&mut self.asked)), ("apply_patch", file.by_patch())]
-        {
-            told(tool, None, &fate);
-            *self.exact.entry(tool).or_default().entry(fate).or_default() += 1;
+        for (tool, replay) in replays {
+            self.told_exact(tool, file.fate(replay), &mut told);
         }
+        self.told_exact("notebook_edit", tools::by_notebook(file), &mut told);
+        let written = tools::written(&file.after);
+        self.told_exact("write_to_file", file.compared(&written), &mut told);
         file.with_noise(rolls, |tool, noise, fate| {
             told(tool, Some(noise), &fate);
             *self.noisy.entry((tool, noise)).or_default().entry(fate).or_default() += 1;
         });
+    }
+
+    fn told_exact(
+        &mut self,
+        tool: &'static str,
+        fate: Fate,
+        told: &mut impl FnMut(&'static str, Option<Noise>, &Fate),
+    ) {
+        told(tool, None, &fate);
+        *self.exact.entry(tool).or_default().entry(fate).or_default() += 1;
     }
 
     pub(crate) fn merge(&mut self, other: Self) {

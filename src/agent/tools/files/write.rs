@@ -10,6 +10,7 @@ use crate::tools::files::overwrite::refusal;
 use crate::tools::files::text::blank;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
+use locum_base::path::RepoPath;
 use locum_base::text::counted;
 use locum_base::tool::ToolName;
 use locum_policy::Permit;
@@ -26,9 +27,12 @@ pub struct WriteToFile {
 
 /// What was around a content and is not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TakenOff {
+pub enum TakenOff {
+    /// A code fence.
     Fence,
+    /// Line numbers.
     Numbers,
+    /// A code fence, and line numbers within.
     Both,
 }
 
@@ -60,7 +64,7 @@ impl Tool for WriteToFile {
                 content.len()
             )));
         }
-        let (content, taken_off) = bare(&place, content);
+        let (content, taken_off) = bare(&place.asked, content);
         Ok(Self { place, content, taken_off })
     }
 
@@ -149,8 +153,8 @@ impl TakenOff {
 }
 
 /// Takes off what models put around a file's content: a code fence, or line numbers on every line.
-fn bare(place: &ResolvedPath, content: String) -> (String, Option<TakenOff>) {
-    let markdown = place.asked.name().is_some_and(|name| {
+pub fn bare(path: &RepoPath, content: String) -> (String, Option<TakenOff>) {
+    let markdown = path.name().is_some_and(|name| {
         [".md", ".mdx", ".markdown"].iter().any(|ending| name.to_lowercase().ends_with(ending))
     });
     let unfenced = if markdown { None } else { unfence(&content) };
@@ -178,7 +182,6 @@ fn unfence(content: &str) -> Option<String> {
 mod tests {
     use super::{bare, unfence};
     use crate::tools::Observation;
-    use crate::tools::arguments::ResolvedPath;
     use crate::tools::files::known::KnownFiles;
     use crate::tools::fixture::ToolFixture;
     use locum_base::path::RepoPath;
@@ -201,10 +204,7 @@ mod tests {
 
     #[test]
     fn takes_off_numbers_when_every_line_has_one() {
-        let place = |name: &str| ResolvedPath {
-            asked: RepoPath::parse(name).unwrap(),
-            real: RepoPath::parse(name).unwrap(),
-        };
+        let path = |name: &str| RepoPath::parse(name).unwrap();
         for (name, content, expected) in [
             ("a.rs", "1 | a\n2 |   b\n", "a\n  b\n"),
             ("a.rs", "1 | a\nb\n", "1 | a\nb\n"),
@@ -212,7 +212,7 @@ mod tests {
             ("a.md", "```\na\n```", "```\na\n```"),
             ("a.py", "```py\na\n```", "a\n"),
         ] {
-            assert_eq!(bare(&place(name), content.to_owned()).0, expected, "{name} {content}");
+            assert_eq!(bare(&path(name), content.to_owned()).0, expected, "{name} {content}");
         }
     }
 
