@@ -263,7 +263,11 @@ impl ReplyReader<'_> {
             } else {
                 let end = self.value_end(open.name, &tag, properties);
                 let raw = self.text.get(tag.end..end.inner).unwrap_or_default();
-                if schema(tag.name).is_none() && WRAPPERS.contains(&tag.name) && tool.is_some() {
+                let is_known = schema(tag.name).is_some() || tool.is_none();
+                let file = value::children(raw).filter(|_| tag.name == FILE && !is_known);
+                if let Some(inner) = file {
+                    files.push(fields_of(&inner, &schema));
+                } else if WRAPPERS.contains(&tag.name) && !is_known {
                     unwrap(raw, &schema, &mut fields, &mut files);
                 } else {
                     value::add(&mut fields, tag.name, value::read(tag.name, raw, schema(tag.name)));
@@ -336,10 +340,11 @@ impl ReplyReader<'_> {
                 || self.tool(tag.name).is_none(),
                 |properties| properties.contains_key(tag.name),
             );
-            tag.begins() && (known || WRAPPERS.contains(&tag.name))
+            let is_file = open.name == FILE && tag.name == FILE;
+            tag.begins() && (known || is_file || WRAPPERS.contains(&tag.name))
         };
-        let is_list =
-            properties.is_some_and(|properties| value::is(properties.get(open.name), "array"));
+        let is_list = open.name == FILE
+            || properties.is_some_and(|properties| value::is(properties.get(open.name), "array"));
         let (mut at, mut depth) = (open.end, 0_usize);
         let (mut fitting, mut first, mut end_of_call) = (None, None, None);
         let mut settled = None;
@@ -433,19 +438,30 @@ fn unwrap<'s>(
         fields.extend(more);
         return;
     }
-    let add = |fields: &mut Map<String, Value>, child: &ChildTag<'_>| {
-        value::add(fields, child.name, value::read(child.name, child.raw, schema(child.name)));
-    };
     for child in value::children(raw).unwrap_or_default() {
         match value::children(child.raw).filter(|_| child.name == FILE && schema(FILE).is_none()) {
-            Some(inner) => {
-                let mut file = Map::new();
-                inner.iter().for_each(|child| add(&mut file, child));
-                files.push(file);
-            }
-            None => add(fields, &child),
+            Some(inner) => files.push(fields_of(&inner, schema)),
+            None => add(fields, &child, schema),
         }
     }
+}
+
+/// Returns the arguments that tags hold.
+fn fields_of<'s>(
+    children: &[ChildTag<'_>],
+    schema: &impl Fn(&str) -> Option<&'s Value>,
+) -> Map<String, Value> {
+    let mut fields = Map::new();
+    children.iter().for_each(|child| add(&mut fields, child, schema));
+    fields
+}
+
+fn add<'s>(
+    fields: &mut Map<String, Value>,
+    child: &ChildTag<'_>,
+    schema: &impl Fn(&str) -> Option<&'s Value>,
+) {
+    value::add(fields, child.name, value::read(child.name, child.raw, schema(child.name)));
 }
 
 /// Returns true for a name that only a tool could have: words joined by `_`.

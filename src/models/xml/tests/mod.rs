@@ -323,6 +323,15 @@ fn older_and_other_forms_mean_the_same() {
          offset></file>\n</args>\n</read_file>",
         &[r#"read_file {"path":"a"}"#, r#"read_file {"path":"b","offset":2}"#],
     );
+    check(
+        "<read_file>\n<file>\n<path>a</path>\n<line_range>1-2</line_range>\n<line_range>8-9</\
+         line_range>\n</file>\n<file><path>b</path></file>\n</read_file>",
+        &[r#"read_file {"path":"a","line_range":["1-2","8-9"]}"#, r#"read_file {"path":"b"}"#],
+    );
+    check(
+        "<read_file><path>a</path><line_range>3-4</line_range></read_file>",
+        &[r#"read_file {"path":"a","line_range":"3-4"}"#],
+    );
     check("<read_file>{\"path\": \"a\"}</read_file>", &[r#"read_file {"path":"a"}"#]);
     check(
         "<read_file><arguments>{\"path\": \"a\"}</arguments></read_file>",
