@@ -7,6 +7,7 @@
 //!   checkout.
 //! - [`exec::run`] runs a command to its end; [`exec::dialogue::Dialogue`] is a program that is
 //!   talked to in lines, an MCP server.
+//! - [`exec::confined`] is a process that only computes: what parses hostile files.
 //! - [`network::Connector`] is the one place that turns a permitted destination into a connection.
 //! - [`level::Level`] says what this kernel provides.
 //! - [`env::clean_env`] is the environment that child processes get.

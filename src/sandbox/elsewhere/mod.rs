@@ -2,6 +2,7 @@
 //! a session and a process group of its own. A policy that requires a sandbox gets no command
 //! started.
 
+pub(crate) mod confined;
 pub(crate) mod places;
 pub(crate) mod process_tree;
 pub(crate) mod restrictions;

@@ -5,6 +5,7 @@
 //! output is kept. Out: how it ended and both ends of what it printed. The policy judges the
 //! script; `env` builds the environment.
 
+pub mod confined;
 pub mod dialogue;
 pub mod output;
 pub(crate) mod spawn;

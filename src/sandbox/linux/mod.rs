@@ -6,6 +6,7 @@
 //! are all of them for one command. `start` starts it with them, `trial` tries them on this kernel,
 //! and `sandbox` chooses among them.
 
+pub(crate) mod confined;
 mod file_facts;
 mod files;
 mod git_settings;

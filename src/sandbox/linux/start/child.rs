@@ -28,7 +28,7 @@ const NICE: i32 = 5;
     unsafe_code,
     reason = "the child must change itself before it becomes the program; there is no other way"
 )]
-pub(super) fn before_exec(
+pub(in crate::linux) fn before_exec(
     command: &mut std::process::Command,
     step: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
 ) {
@@ -98,7 +98,7 @@ pub(super) fn keep_only(kept: &OwnedFd) {
 }
 
 /// Sees to it that the program gets its three streams and no other descriptor.
-pub(super) fn close_others_at_exec() -> io::Result<()> {
+pub(in crate::linux) fn close_others_at_exec() -> io::Result<()> {
     close_range(3, libc::CLOSE_RANGE_CLOEXEC)
 }
 

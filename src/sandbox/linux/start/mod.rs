@@ -2,7 +2,7 @@
 //! gets a view, in namespaces of its own (`inside`).
 #![expect(clippy::disallowed_types, reason = "the owner of child processes the model asks for")]
 
-mod child;
+pub(super) mod child;
 mod inside;
 mod pid1;
 mod process;
