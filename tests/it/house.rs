@@ -14,15 +14,26 @@ const LAYERS: &[(&str, &[&str])] =
 const FILE_LIMIT_LINES: usize = 500;
 
 /// Folders of `src` that are crates; the root package's own are together in `.`.
-const KRATES: &[&str] =
-    &["agent", "base", "files", "forge", "models", "modes", "policy", "sandbox", "workspace", "."];
+const KRATES: &[&str] = &[
+    "agent",
+    "base",
+    "extract",
+    "files",
+    "forge",
+    "models",
+    "modes",
+    "policy",
+    "sandbox",
+    "workspace",
+    ".",
+];
 
 /// The table of tools names every tool, and every tool the call that the table makes of it.
 const TABLE: &[&str] = &["tools::dispatch", "tools::tool", "tools::command", "tools::skill"];
 
 /// Folders that only compute: what they may not name.
 const PURE: &[&str] =
-    &["src/base/", "src/files/", "src/policy/", "src/modes/", "src/agent/report/"];
+    &["src/base/", "src/extract/", "src/files/", "src/policy/", "src/modes/", "src/agent/report/"];
 const IMPURE_WORDS: &[&str] = &[
     "tokio::",
     "std::fs",
@@ -50,6 +61,9 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("landlock", &["sandbox"]),
     ("seccompiler", &["sandbox"]),
     ("tracing-subscriber", &["locum"]),
+    ("pdf-extract", &["extract"]),
+    ("calamine", &["extract"]),
+    ("zip", &["extract"]),
 ];
 
 /// Files that may lift the second fence (clippy's disallowed methods and types) for themselves.
