@@ -10,7 +10,7 @@ use tracing::Instrument;
 use crate::session::event::Event;
 use crate::session::instead::{self, InsteadRules};
 use crate::session::judged::{
-    JudgedCall, PermittedCall, completes, reasons, script_of, starts_task, unfit,
+    JudgedCall, PermittedCall, completes, reasons, rest_of, script_of, starts_task, unfit,
 };
 use crate::session::live::Session;
 use crate::session::pause::WeighedAct;
@@ -27,9 +27,8 @@ use crate::tools::{CallError, Observation};
 use locum_base::id::TaskId;
 use locum_base::tool::ToolName;
 use locum_modes::prompts::reminders;
-use locum_policy::Permit;
 use locum_policy::approval::Approval;
-use locum_policy::intent::{Act, Intent};
+use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::verdict::{Decision, Refusal, RefusedBy, Verdict};
 
 /// Most read-only calls that run side by side.
@@ -111,8 +110,11 @@ impl<'a> Session<'a> {
             }
         };
         let facts = self.facts(&self.task(id)?.mode);
-        let not = match self.weigh(id, &waiting, &call, &facts) {
-            WeighedAct::Permitted(permit) => return self.permitted(id, waiting, permit),
+        let (call, weighed, left_out) = self.weigh_rest(id, &waiting, call, &facts);
+        let not = match weighed {
+            WeighedAct::Permitted(permit) => {
+                return self.permitted(id, PermittedCall { waiting, permit, refused: left_out });
+            }
             WeighedAct::DeniedByPerson(decided, refusal) => {
                 self.note(id, &waiting, &call, (&refusal.verdicts, None))?;
                 let text = reminders::denied_by_person(&decided.by, decided.reason());
@@ -125,6 +127,27 @@ impl<'a> Session<'a> {
             }
         };
         Ok(JudgedCall::NotPerformed(Box::new(waiting), Box::new(not)))
+    }
+
+    /// Decides on a call, and where a part of it is refused, on the rest of it alone; returns what
+    /// was decided on, and what was refused before.
+    fn weigh_rest(
+        &self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        call: CheckedCall,
+        facts: &Facts,
+    ) -> (CheckedCall, WeighedAct<CheckedCall>, Option<Box<Refusal>>) {
+        let weighed = self.weigh(id, waiting, &call, facts);
+        let WeighedAct::Refused(refusal) = &weighed else { return (call, weighed, None) };
+        match rest_of(&call, refusal, self.pauses()) {
+            Some(rest) if rest.intents() != call.intents() => {
+                let refusal = refusal.clone();
+                let weighed = self.weigh(id, waiting, &rest, facts);
+                (rest, weighed, Some(refusal))
+            }
+            Some(_) | None => (call, weighed, None),
+        }
     }
 
     /// Returns the answer to what is not a call of this mode, with the modes that could do it.
@@ -165,15 +188,11 @@ impl<'a> Session<'a> {
     }
 
     /// Writes down that a call may be performed.
-    fn permitted(
-        &mut self,
-        id: TaskId,
-        waiting: WaitingCall,
-        permit: Permit<CheckedCall>,
-    ) -> Result<JudgedCall, Stop> {
-        self.note(id, &waiting, permit.act(), (permit.verdicts(), permit.approval()))?;
+    fn permitted(&mut self, id: TaskId, permitted: PermittedCall) -> Result<JudgedCall, Stop> {
+        let PermittedCall { waiting, permit, .. } = &permitted;
+        self.note(id, waiting, permit.act(), (permit.verdicts(), permit.approval()))?;
         self.note_paths(id, &permit.act().intents());
-        Ok(JudgedCall::Permitted(Box::new(PermittedCall { waiting, permit })))
+        Ok(JudgedCall::Permitted(Box::new(permitted)))
     }
 
     fn note(
@@ -294,8 +313,11 @@ impl<'a> Session<'a> {
             let context = env.context(&visible);
             let read = |read: PermittedCall| {
                 let span = call_span(&turn, &read.waiting, &read.permit);
-                async move { (read.waiting, dispatch::perform(read.permit, context).await) }
-                    .instrument(span)
+                async move {
+                    let seen = dispatch::perform(read.permit, context).await;
+                    (read.waiting, Observation { refused: read.refused, ..seen })
+                }
+                .instrument(span)
             };
             futures::stream::iter(reads)
                 .map(read)

@@ -31,7 +31,7 @@ const ANSWER_LIMIT_TOKENS: u32 = 8192;
 impl<'a> Session<'a> {
     /// Asks the model that a permitted call names.
     pub(crate) fn ask_expert(&mut self, id: TaskId, permitted: PermittedCall) -> Result<(), Stop> {
-        let PermittedCall { waiting, permit } = permitted;
+        let PermittedCall { waiting, permit, .. } = permitted;
         let CheckedCall::AskExpertModel(AskExpertModel { question, expert }) = permit.act().clone()
         else {
             let not = Observation::failed("This question cannot be put.");

@@ -29,7 +29,7 @@ const TEXT_LIMIT_BYTES: usize = 4 * 1024;
 impl<'a> Session<'a> {
     /// Requests the image for a permitted call; the call continues once the image exists.
     pub(crate) fn generate(&mut self, id: TaskId, permitted: PermittedCall) -> Result<(), Stop> {
-        let PermittedCall { waiting, permit } = &permitted;
+        let PermittedCall { waiting, permit, .. } = &permitted;
         let CheckedCall::GenerateImage(call) = permit.act() else {
             return self.perform_alone(id, permitted);
         };

@@ -27,6 +27,8 @@ pub(crate) struct PermittedCall {
     pub(crate) waiting: WaitingCall,
     /// Proof that the policy allowed the call.
     pub(crate) permit: Permit<CheckedCall>,
+    /// What of the call as the model wrote it the policy refused: the rest is what was permitted.
+    pub(crate) refused: Option<Box<Refusal>>,
 }
 
 /// What became of a call that was judged.
@@ -90,6 +92,18 @@ pub(crate) fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<Observati
 pub(crate) fn script_of(call: &CheckedCall) -> Option<String> {
     call.intents().into_iter().find_map(|intent| {
         if let Intent::Command(script) = intent { Some(script.text().to_owned()) } else { None }
+    })
+}
+
+/// Returns a call without what was refused of it, where the rest makes sense alone. What waits for a
+/// maintainer stays where the run can wait.
+pub(crate) fn rest_of(call: &CheckedCall, refusal: &Refusal, pauses: bool) -> Option<CheckedCall> {
+    let is_lost = |verdict: &&Verdict| !pauses || verdict.decision == Decision::Deny;
+    call.without(&|intent| {
+        let text = intent.to_string();
+        let mut lost = refusal.verdicts.iter().filter(is_lost);
+        let verdict = lost.find(|verdict| verdict.intent == text)?;
+        Some(reminders::left_out(&reasons([verdict])))
     })
 }
 

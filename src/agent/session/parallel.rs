@@ -134,7 +134,7 @@ impl Session<'_> {
     /// in worktrees.
     pub(crate) fn delegate(&mut self, id: TaskId, group: Vec<PermittedCall>) -> Result<(), Stop> {
         let mut wanted: Vec<(WaitingCall, NewTask)> = Vec::new();
-        for PermittedCall { waiting, permit } in group {
+        for PermittedCall { waiting, permit, .. } in group {
             let CheckedCall::NewTask(call) = permit.act() else { continue };
             match self.delegation_refused(id, call, wanted.len())? {
                 Some(text) => self.answer_mistake(id, &waiting, text)?,

@@ -57,7 +57,7 @@ impl Session<'_> {
         id: TaskId,
         permitted: PermittedCall,
     ) -> Result<(), Stop> {
-        let PermittedCall { waiting, permit } = &permitted;
+        let PermittedCall { waiting, permit, .. } = &permitted;
         if let CheckedCall::AskExpertModel(_) = permit.act() {
             return self.ask_expert(id, permitted);
         }
@@ -101,7 +101,7 @@ impl Session<'_> {
         id: TaskId,
         permitted: PermittedCall,
     ) -> Result<Observation, Stop> {
-        let PermittedCall { waiting, permit } = permitted;
+        let PermittedCall { waiting, permit, .. } = permitted;
         let span = call_span(&self.turn_span(id), &waiting, &permit);
         let performed = self
             .task_env(id)?
@@ -133,7 +133,7 @@ impl Session<'_> {
         permitted: PermittedCall,
         snapshot: Option<Snapshot>,
     ) -> Result<(), Stop> {
-        let PermittedCall { waiting, permit } = permitted;
+        let PermittedCall { waiting, permit, .. } = permitted;
         let checks_edit = self.prepare_after_edit(id, permit.act())?;
         let (intents, env) = (permit.act().intents(), self.task_env(id)?);
         let span = call_span(&self.turn_span(id), &waiting, &permit);

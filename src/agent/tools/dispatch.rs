@@ -62,6 +62,11 @@ macro_rules! calls {
                 match self { $(Self::$tool(call) => call.content_after(before),)+ }
             }
 
+            /// Returns the same call without what is refused, where the rest makes sense alone.
+            pub fn without(&self, refused: &dyn Fn(&Intent) -> Option<String>) -> Option<Self> {
+                match self { $(Self::$tool(call) => call.without(refused).map(Self::$tool),)+ }
+            }
+
             fn whole_headline(&self) -> String {
                 match self { $(Self::$tool(call) => call.headline(),)+ }
             }

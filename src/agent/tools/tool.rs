@@ -60,6 +60,12 @@ pub(crate) trait Tool: Clone + Debug + Sized {
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError>;
 
+    /// Returns the same call without what is refused, where the rest makes sense alone; `refused`
+    /// says why an intent is. What is left out is named in its answer.
+    fn without(&self, _refused: &dyn Fn(&Intent) -> Option<String>) -> Option<Self> {
+        None
+    }
+
     /// Returns true when this call changes nothing and steers nothing.
     fn only_reads(&self) -> bool {
         Self::EFFECT == ToolEffect::Reads

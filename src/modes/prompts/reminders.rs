@@ -126,6 +126,11 @@ pub fn refused_again(reasons: &str) -> String {
     )
 }
 
+/// Stands for a part of a call that the policy refused, among the answers of the other parts.
+pub fn left_out(reasons: &str) -> String {
+    format!("Left out, because the policy refused it: {reasons}.")
+}
+
 /// Answers a held call that a maintainer denied.
 pub fn denied_by_person(by: &str, reason: &str) -> String {
     let reason =
