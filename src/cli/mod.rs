@@ -23,6 +23,7 @@ pub mod config;
 pub mod decide;
 pub mod demo;
 pub mod doctor;
+mod extract;
 mod failure;
 pub mod given_images;
 pub mod hook;
@@ -152,6 +153,11 @@ impl CommandContext {
 
 /// Runs the program.
 pub fn main() -> ExitCode {
+    match extract::answer(std::env::args_os()) {
+        Ok(false) => {}
+        Ok(true) => return ExitCode::SUCCESS,
+        Err(_) => return ExitCode::FAILURE,
+    }
     let color = colour::choice_among(std::env::args_os());
     let form = ErrorForm::asked(std::env::args_os());
     let mut output = Output::standard(color);

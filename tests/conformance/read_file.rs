@@ -1,8 +1,9 @@
 //! `read_file`: the part of a file that is shown, and how its lines are numbered.
 
+use locum_agent::tools::files::read::DEFAULT_LINES;
 use locum_agent::tools::files::read::indentation::IndentationScope;
 use locum_agent::tools::files::read::view::OutOfRange;
-use locum_agent::tools::files::read::{DEFAULT_LINES, FilePart};
+use locum_agent::tools::files::read::wanted::FilePart;
 use serde_json::json;
 
 use crate::Judged;

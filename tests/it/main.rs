@@ -24,6 +24,7 @@ mod cli_reference;
 mod commands;
 mod demo;
 mod docs;
+mod documents;
 mod edit_tools;
 mod edits;
 mod experts;

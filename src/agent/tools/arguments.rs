@@ -180,6 +180,42 @@ impl CallFields {
         }
     }
 
+    /// Takes a list of objects, none where it is not given; one object is a list of one.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn objects(&mut self, name: &'static str, meaning: &str) -> Result<Vec<Self>, CallError> {
+        let items = match self.take(name).map(unwrap_text) {
+            None => Vec::new(),
+            Some(Value::Array(items)) => items,
+            Some(one @ Value::Object(_)) => vec![one],
+            Some(other) => return Err(self.wrong(name, "a list", meaning, &other)),
+        };
+        let field = |item| match item {
+            Value::Object(fields) => Ok(Self::of(name.to_owned(), fields)),
+            other => Err(self.wrong(name, "a list of objects", meaning, &other)),
+        };
+        items.into_iter().map(field).collect()
+    }
+
+    /// Takes a list of texts, none where it is not given; one text is a list of one.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub fn texts(&mut self, name: &'static str, meaning: &str) -> Result<Vec<String>, CallError> {
+        let items = match self.take(name).map(unwrap_text) {
+            None => Vec::new(),
+            Some(Value::Array(items)) => items,
+            Some(one) => vec![one],
+        };
+        let text = |item| match item {
+            Value::String(text) => Ok(text),
+            Value::Number(number) => Ok(number.to_string()),
+            other => Err(self.wrong(name, "a list of texts", meaning, &other)),
+        };
+        items.into_iter().map(text).collect()
+    }
+
     /// Takes a value of any kind that may be left out; a list or an object written as text is that
     /// list or object.
     pub fn optional_value(&mut self, name: &'static str) -> Option<Value> {

@@ -6,6 +6,7 @@ pub mod command;
 pub mod command_details;
 pub mod dispatch;
 pub mod edit_check;
+mod extracted;
 pub mod files;
 #[cfg(test)]
 mod fixture;

@@ -1,5 +1,7 @@
 //! What tools see of a layer: build output that commands left there.
 
+use std::fs::File;
+
 use super::{Layer, is_whiteout};
 use crate::checkout::{CheckoutEntry, EntryKind, FileError, ReadableFolder};
 use locum_base::path::RepoPath;
@@ -19,6 +21,15 @@ impl Layer {
         limit_bytes: u64,
     ) -> Result<Vec<u8>, FileError> {
         self.upper.read(permit, path, limit_bytes)
+    }
+
+    /// Opens a regular file that commands left in the layer, for reading. `path` is as for
+    /// [`Checkout::read`](crate::checkout::Checkout::read).
+    ///
+    /// # Errors
+    /// See [`FileError`]; what is not in the layer is missing.
+    pub fn open_file(&self, permit: &Permit<impl Act>, path: &RepoPath) -> Result<File, FileError> {
+        self.upper.open_file(permit, path)
     }
 
     /// Whether commands left a folder in the layer.

@@ -47,3 +47,53 @@ fn what_is_hidden_is_seen_and_changed_by_no_tool() {
     assert_eq!(closed.file("src/secret.txt").as_deref(), Some("secret\n"));
     assert_eq!(closed_ran.outcome.refusals.len(), 3);
 }
+
+#[test]
+fn a_file_that_may_not_be_read_leaves_the_others_of_the_call() {
+    let script = turns(
+        r#"
+- calls:
+    - tool: read_file
+      args: { path: src/a.txt, files: [{ path: src/secret.txt }, { path: src/a.txt, line_ranges: ["1-1"] }] }
+    - { tool: read_file, args: { path: src/secret.txt, files: [{ path: src/secret.txt }] } }
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let policy = "version: 1\nrules:\n  - allow: [ 'read(**)' ]\n  - deny: \
+                  [ 'read(src/secret.txt)' ]\n    reason: not yours\n";
+    let ran = Fixture::with_policy(&script, policy).run();
+    let answers = ran.answers("read_file");
+    let shown: Vec<&String> = answers.iter().filter(|text| text.starts_with("File: ")).collect();
+    assert_eq!(
+        shown,
+        [
+            "File: src/a.txt\n1 | one\n2 | two\n3 | three\n\nFile: src/secret.txt\nLeft out, because \
+          the policy refused it: `read(src/secret.txt)`: not yours (rule `read(src/secret.txt)`, \
+          policy.yml:4).\n\nFile: src/a.txt\nLines 1-1 of 3.\n\n1 | one"
+        ]
+    );
+    assert!(answers.iter().any(|text| text.starts_with("The policy refused this call")));
+    assert_eq!(ran.outcome.refusals.len(), 2, "both are listed");
+}
+
+#[test]
+fn a_file_that_waits_for_a_person_leaves_the_others_only_where_nobody_is_asked() {
+    let script = turns(
+        r#"
+- calls: [{ tool: read_file, args: { path: src/a.txt, files: [{ path: src/secret.txt }] } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let policy = "version: 1\nrules:\n  - allow: [ 'read(**)' ]\n  - hold: \
+                  [ 'read(src/secret.txt)' ]\n";
+    let paused = Fixture::with_policy(&script, policy).run();
+    assert_eq!(paused.word(), "on-hold");
+    let ran = Fixture::with_policy(&script, &format!("{policy}on_hold: refuse\n")).run();
+    let answers = ran.answers("read_file");
+    assert!(
+        answers[0].starts_with("File: src/a.txt\n1 | one\n")
+            && answers[0].contains("\n\nFile: src/secret.txt\nLeft out,"),
+        "{}",
+        answers[0]
+    );
+}

@@ -9,6 +9,7 @@
 mod command;
 mod edit;
 mod editor;
+mod files;
 mod lines;
 mod patch;
 pub(crate) mod unknown;
@@ -192,8 +193,12 @@ pub(crate) fn map(
     if editor::is_editor(of.called) {
         editor::command(&mut fields)?;
     }
-    unwrap_single(of, &mut fields)?;
     let mut ignored = Vec::new();
+    unwrap_arguments(of, &mut fields);
+    if of.tool == ToolName::ReadFile {
+        files::files(of, &mut fields, &mut ignored)?;
+    }
+    unwrap_single(of, &mut fields)?;
     for (from, to) in renames(of.tool).iter().copied().flatten() {
         rename(of, &mut fields, from, to)?;
     }
@@ -293,18 +298,10 @@ fn rename(
     }
 }
 
-/// Takes the one file out of `files`, `paths`, or `args.file`, as tools have it that take several.
-fn unwrap_single(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Result<(), CallError> {
-    let is_of_one_file = matches!(
-        of.tool,
-        ToolName::ReadFile
-            | ToolName::ApplyDiff
-            | ToolName::WriteToFile
-            | ToolName::InsertContent
-            | ToolName::SearchAndReplace
-    );
-    if !is_of_one_file {
-        return Ok(());
+/// Takes the arguments out of `args`, as tools have it that take several files.
+fn unwrap_arguments(of: CalledTool<'_>, fields: &mut Map<String, Value>) {
+    if of.tool != ToolName::ReadFile && !is_of_one_file(of.tool) {
+        return;
     }
     if let Some(Value::Object(args)) = fields.get("args") {
         let args = args.clone();
@@ -312,6 +309,24 @@ fn unwrap_single(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Result<
         for (name, value) in args {
             fields.entry(name).or_insert(value);
         }
+    }
+}
+
+/// Returns true for a tool that edits one file and that others call with a list of files.
+fn is_of_one_file(tool: ToolName) -> bool {
+    matches!(
+        tool,
+        ToolName::ApplyDiff
+            | ToolName::WriteToFile
+            | ToolName::InsertContent
+            | ToolName::SearchAndReplace
+    )
+}
+
+/// Takes the one file out of `files`, `paths` or `file`.
+fn unwrap_single(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Result<(), CallError> {
+    if !is_of_one_file(of.tool) {
+        return Ok(());
     }
     for name in ["files", "paths", "file"] {
         let Some(value) = fields.get(name) else { continue };

@@ -57,6 +57,44 @@ fn what_other_agents_send_is_the_call_they_mean() {
             "read_file",
             json!({ "path": "src/a", "offset": 1, "limit": 2 }),
         ),
+        (
+            "read_file",
+            json!({ "path": "src/a", "line_range": ["1-2", "4-5"] }),
+            "read_file",
+            json!({ "path": "src/a", "line_ranges": ["1-2", "4-5"] }),
+        ),
+        (
+            "read_file",
+            json!({ "path": "src/a", "line_ranges": "1-2, 4" }),
+            "read_file",
+            json!({ "path": "src/a", "line_ranges": [[1, 2], [4, 4]] }),
+        ),
+        (
+            "read_file",
+            json!({ "files": [{ "file_path": "src/a", "line_range": "2-3" }, "src/b"] }),
+            "read_file",
+            json!({ "path": "src/a", "offset": 2, "limit": 2, "files": [{ "path": "src/b" }] }),
+        ),
+        (
+            "read_file",
+            json!({ "paths": ["src/a", "src/b"], "line_count": 3 }),
+            "read_file",
+            json!({ "path": "src/a", "files": ["src/b"] }),
+        ),
+        (
+            "read_file",
+            json!({ "path": ["src/a", "src/b"] }),
+            "read_file",
+            json!({ "path": "src/a", "files": ["src/b"] }),
+        ),
+        (
+            "read_file",
+            json!({ "args": { "file": [{ "path": "src/a" },
+            { "path": "src/b", "line_range": ["1-1", "3-4"], "reason": "x" }] } }),
+            "read_file",
+            json!({ "path": "src/a",
+            "files": [{ "path": "src/b", "line_ranges": ["1-1", "3-4"] }] }),
+        ),
         ("read_file", json!({ "files": "[\"src/a\"]" }), "read_file", json!({ "path": "src/a" })),
         (
             "read_file",
@@ -338,7 +376,18 @@ fn what_other_agents_send_is_the_call_they_mean() {
 fn what_could_mean_two_things_is_not_guessed() {
     let cases = [
         ("read_file", json!({ "path": "src/a", "file_path": "src/b" }), "differ; give `path`"),
-        ("read_file", json!({ "files": ["src/a", "src/b"] }), "one file a call"),
+        ("apply_diff", json!({ "files": ["src/a", "src/b"] }), "one file a call"),
+        ("read_file", json!({ "path": "src/a", "line_ranges": ["x"] }), "is not a range"),
+        (
+            "read_file",
+            json!({ "path": "src/a", "line_ranges": ["1-2", "4-5"], "offset": 2 }),
+            "beside `offset` or `limit`",
+        ),
+        (
+            "read_file",
+            json!({ "path": "src/a", "files": [{ "path": "src/b", "line_range": "4-2" }] }),
+            "is not a range",
+        ),
         ("read_file", json!({ "path": "src/a", "line_range": "4-2" }), "is not a range"),
         ("Edit", json!({ "file_path": "src/a", "replace_all": true }), "`replace_all` without"),
         (

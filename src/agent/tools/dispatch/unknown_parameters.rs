@@ -80,14 +80,14 @@ fn the_note_names_what_was_ignored_and_what_there_is() {
         (
             "read_file",
             json!({ "path": "src/a", "ofset": 30 }),
-            "Ignored: `ofset`. `read_file` takes `path`, `mode`, `offset`, `limit`, `column`, \
-             `indentation`. Did you mean `offset`?",
+            "Ignored: `ofset`. `read_file` takes `path`, `line_ranges`, `files`, `mode`, \
+             `offset`, `limit`, `column`, `indentation`. Did you mean `offset`?",
         ),
         (
             "read_file",
             json!({ "path": "src/a", "mode": "indentation", "indentation": { "deep": 1 } }),
-            "Ignored: `indentation.deep`. `read_file` takes `path`, `mode`, `offset`, `limit`, \
-             `column`, `indentation`.",
+            "Ignored: `indentation.deep`. `read_file` takes `path`, `line_ranges`, `files`, \
+             `mode`, `offset`, `limit`, `column`, `indentation`.",
         ),
         (
             "MultiEdit",

@@ -4,7 +4,7 @@
 use std::io::{self, BufRead};
 
 /// Most bytes that are skipped to reach the first line.
-const SCAN_LIMIT_BYTES: u64 = 4 << 30;
+const SCAN_LIMIT_BYTES: u64 = 64 << 30;
 
 /// Most bytes kept of one line, unless a part of it is wanted; a view shows fewer.
 pub const LINE_LIMIT_BYTES: usize = 16 * 1024;
@@ -34,9 +34,9 @@ pub fn lines_of_large(
     let mut slice = LargeSlice::default();
     let mut scanned = 0;
     while slice.skipped + 1 < offset {
-        match take_line(&mut file, None)? {
+        match file.skip_until(b'\n')? {
             0 => return Ok(slice),
-            size => scanned += size,
+            size => scanned += size as u64,
         }
         slice.skipped += 1;
         if scanned > SCAN_LIMIT_BYTES {
@@ -46,7 +46,7 @@ pub fn lines_of_large(
     let mut taken = 0;
     while slice.lines.len() < limit && (taken < limit_bytes || slice.lines.is_empty()) {
         let mut line = Vec::new();
-        if take_line(&mut file, Some((&mut line, line_limit_bytes)))? == 0 {
+        if take_line(&mut file, &mut line, line_limit_bytes)? == 0 {
             return Ok(slice);
         }
         taken += line.len();
@@ -56,19 +56,22 @@ pub fn lines_of_large(
     Ok(slice)
 }
 
-/// Reads up to and with the next line end; returns the bytes it took, 0 at the end.
-fn take_line(file: &mut impl BufRead, mut kept: Option<(&mut Vec<u8>, usize)>) -> io::Result<u64> {
+/// Reads up to and with the next line end, and keeps `limit_bytes` of it; returns the bytes it took,
+/// 0 at the end.
+fn take_line(file: &mut impl BufRead, kept: &mut Vec<u8>, limit_bytes: usize) -> io::Result<usize> {
     let mut taken = 0;
     loop {
         let part = file.fill_buf()?;
         let end = part.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
         let size = end.unwrap_or(part.len());
-        if let Some((kept, limit_bytes)) = &mut kept {
-            let room = limit_bytes.saturating_sub(kept.len()).min(size);
-            kept.extend_from_slice(part.get(..room).unwrap_or_default());
+        let room = limit_bytes.saturating_sub(kept.len()).min(size);
+        kept.extend_from_slice(part.get(..room).unwrap_or_default());
+        if end.is_none() && kept.len() >= limit_bytes && size > 0 {
+            file.consume(size);
+            return Ok(taken + size + file.skip_until(b'\n')?);
         }
         file.consume(size);
-        taken += size as u64;
+        taken += size;
         if end.is_some() || size == 0 {
             return Ok(taken);
         }

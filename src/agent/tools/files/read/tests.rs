@@ -1,6 +1,6 @@
 //! Readings of files: what is shown, what is not, and how a model reads on.
 
-use super::FILE_LIMIT_BYTES;
+use crate::tools::files::FILE_LIMIT_BYTES;
 use crate::tools::fixture::ToolFixture;
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -56,6 +56,81 @@ fn shows_lines_of_a_file_of_any_size() {
 }
 
 #[test]
+fn several_files_and_ranges_are_shown_in_one_answer() {
+    let text: String = (1..=9).map(|line| format!("l{line}\n")).collect();
+    let fixture = ToolFixture::new(&[("a", &text), ("b", "x\n")]);
+    assert_eq!(
+        read(&fixture, "a", &json!({ "line_ranges": ["1-2", "8-12", "5"] })),
+        "File: a\nLines 1-2 of 9.\n\n1 | l1\n2 | l2\n\nLines 8-9 of 9.\n\n8 | l8\n9 | l9\n\nLines \
+         5-5 of 9.\n\n5 | l5"
+    );
+    assert_eq!(
+        read(&fixture, "a", &json!({ "line_ranges": ["9-", "20-30"] })),
+        "File: a\nLines 9-9 of 9.\n\n9 | l9\n\nError: offset 20 is beyond file end (9 lines)"
+    );
+    let observation = fixture.call(
+        "read_file",
+        &json!({ "path": "a", "limit": 1, "files": [{ "path": "b" }, { "path": "none" },
+            { "path": "../x" }, { "path": "a", "line_ranges": ["3-3"] }] })
+        .to_string(),
+    );
+    assert_eq!(
+        observation.text,
+        "File: a\nLines 1-1 of 9.\n\n1 | l1\n\nFile: b\n1 | x\n\nFile: none\nCannot read `none`: \
+         `none` does not exist.\n\nFile: ../x\nPath `../x` leaves the repository.\n\nFile: \
+         a\nLines 3-3 of 9.\n\n3 | l3"
+    );
+    assert!(!observation.is_error);
+    let seen: Vec<&str> = observation.seen.iter().map(|seen| seen.path.as_str()).collect();
+    assert_eq!(seen, ["a", "b", "a"]);
+    let none = json!({ "path": "x", "files": [{ "path": "y" }] }).to_string();
+    assert!(fixture.call("read_file", &none).is_error);
+    let many: Vec<_> = (0..20).map(|_| json!({ "path": "a" })).collect();
+    assert!(read(&fixture, "a", &json!({ "files": many })).contains("takes 20 files a call"));
+}
+
+#[test]
+fn what_is_shown_together_has_a_bound_and_each_file_its_share() {
+    let text: String = (1..=2000).map(|line| format!("{line:0>99}\n")).collect();
+    let fixture = ToolFixture::new(&[("a", &text), ("b", "x\n")]);
+    let mut many: Vec<_> = (0..18).map(|_| json!({ "path": "a" })).collect();
+    many.push(json!({ "path": "b" }));
+    let shown = read(&fixture, "a", &json!({ "files": many }));
+    assert!(shown.len() < 110 * 1024, "{}", shown.len());
+    assert!(shown.ends_with("File: b\n1 | x"), "{}", &shown[shown.len() - 100..]);
+    assert_eq!(shown.matches("IMPORTANT: File content truncated.").count(), 19);
+}
+
+#[test]
+fn lines_in_the_middle_of_a_file_of_three_gibibytes_are_shown() {
+    use std::os::unix::fs::FileExt as _;
+    let fixture = ToolFixture::new(&[("big", &"first\n".repeat(2000))]);
+    let file = std::fs::File::options().write(true).open(fixture.at("big")).unwrap();
+    file.set_len(3 << 30).unwrap();
+    file.write_all_at(b"\nmiddle\nnext\n", 1 << 30).unwrap();
+    let shown = read(&fixture, "big", &json!({ "offset": 2002, "limit": 2 }));
+    assert_eq!(
+        shown,
+        "File: big\nLines 2002-2003 of a file of 3221225472 bytes. More follows: use the \
+         read_file tool with offset=2004.\n\n2002 | middle\n2003 | next"
+    );
+}
+
+#[test]
+fn a_large_file_that_a_command_left_is_read_in_parts() {
+    let mut fixture = ToolFixture::new(&[(".gitignore", "out/\n")]);
+    let folder = tempfile::tempdir().unwrap();
+    let layer = locum_workspace::layer::Layer::open(&folder.path().join("layer")).unwrap();
+    let upper = layer.folders().upper.to_owned();
+    std::fs::create_dir_all(upper.join("out")).unwrap();
+    std::fs::write(upper.join("out/log"), "0123456789\n".repeat(1_000_000)).unwrap();
+    fixture.layer = Some(layer);
+    let shown = read(&fixture, "out/log", &json!({ "line_ranges": ["7-7", "999999-2000000"] }));
+    assert!(shown.contains("Lines 7-7 of a file of 11000000 bytes."), "{shown}");
+    assert!(shown.ends_with("999999 | 0123456789\n1000000 | 0123456789"), "{shown}");
+}
+
+#[test]
 fn a_long_line_is_read_on_to_its_end() {
     let line: String = (0..50_006).map(|at| if at % 100 == 0 { 'é' } else { 'x' }).collect();
     let fixture = ToolFixture::new(&[("long", &format!("a\n{line}\nb\n"))]);
@@ -90,15 +165,15 @@ fn says_what_is_not_shown() {
     let pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
     let long = format!("a\n{}\n", "x".repeat(5000));
     let fixture =
-        ToolFixture::new(&[("lfs", pointer), ("long", &long), ("doc.pdf", "%PDF-1.7\nx\n")]);
+        ToolFixture::new(&[("lfs", pointer), ("long", &long), ("doc.pdf", "%PDF-1.7\n\0x\n")]);
     assert_eq!(
         read(&fixture, "lfs", &json!({})),
         "File: lfs\nGit LFS pointer: the content (12345 bytes) is not in this checkout."
     );
     assert!(read(&fixture, "long", &json!({})).ends_with("x...\n\nCut at the end, marked by `...`: line 2 (5000 characters; offset=2, column=1998). To read one on, give `offset` and `column`."));
     assert_eq!(
-        read(&fixture, "doc.pdf", &json!({})),
-        "File: doc.pdf\nPDF document of 11 bytes; its content is not shown."
+        read(&fixture, "doc.pdf", &json!({ "mode": "raw" })),
+        "File: doc.pdf\nBinary file of 12 bytes; its content is not shown."
     );
 }
 
