@@ -12,9 +12,9 @@ use locum_sandbox::exec::confined::{self, OWN_PROGRAM};
 /// # Errors
 /// What keeps it from answering, or its own words.
 pub(crate) async fn extracted(request: ExtractRequest<'_>) -> Result<ExtractAnswer, String> {
-    let program = Path::new(OWN_PROGRAM);
-    let answer = confined::ask(program, PROCESS_WORD, &request.render(), ANSWER_LIMIT_BYTES);
-    let answer = answer.await.map_err(|error| error.to_string())?;
+    let (program, request) = (Path::new(OWN_PROGRAM), request.render());
+    let answer = confined::ask(program, PROCESS_WORD, &request, ANSWER_LIMIT_BYTES).await;
+    let answer = answer.map_err(|error| error.to_string())?;
     match ExtractAnswer::parse(&answer) {
         Some(ExtractAnswer::Failed(why)) => Err(why),
         Some(answer) => Ok(answer),

@@ -1,4 +1,5 @@
 //! A process that only computes cannot be had: nothing of this system would hold it.
+#![expect(clippy::disallowed_types, reason = "a part of how `exec::confined` starts its own")]
 
 use std::io;
 use std::process::Command;

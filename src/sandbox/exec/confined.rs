@@ -92,7 +92,8 @@ pub fn give_up() -> io::Result<()> {
     confined::give_up(MEMORY_LIMIT_BYTES, TIME_LIMIT)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::path::Path;
 

@@ -1,5 +1,6 @@
 //! How a process that only computes gives everything else up: by limits and by seccomp, which takes
 //! a kernel with or without namespaces.
+#![expect(clippy::disallowed_types, reason = "a part of how `exec::confined` starts its own")]
 
 use std::collections::BTreeMap;
 use std::io;
@@ -77,6 +78,7 @@ fn filter() -> Result<BpfProgram, seccompiler::Error> {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test tries what is refused")]
 mod tests {
     use std::io::{Read as _, Write as _};
     use std::net::{TcpListener, UdpSocket};

@@ -69,11 +69,13 @@ impl Tool for ReadFile {
 
     fn properties() -> Value {
         let ranges = json!({ "type": "array", "items": { "type": "string" } });
-        let mut described = ranges.clone();
-        described["description"] = "Parts such as `10-40`".into();
         json!({
             "path": { "type": "string", "description": "Relative to the repository root" },
-            "line_ranges": described,
+            "line_ranges": {
+                "type": "array",
+                "items": { "type": "string" },
+                "description": "Parts such as `10-40`"
+            },
             "files": {
                 "type": "array",
                 "items": {
