@@ -53,7 +53,7 @@ fn the_text_of_documents_is_shown_with_lines_beside_other_files() {
          two\n\nFile: b.ipynb\nText of a notebook; lines are those of the text.\n\n1 | --- Cell 1 \
          of 1: code ---\n2 | x = 1\n\nFile: secret/a.docx\nLeft out, because the policy refused \
          it: `read(secret/a.docx)`: denied by `read(secret/**)` (rule `read(secret/**)`, \
-         .locum/policy.yml:6).\n\nFile: c.txt\nLines 1-1 of 1.\n\n1 | plain"
+         .locum/policy.yml:6).\n\nFile: c.txt\n1 | plain"
     );
     let raw = read(&files, "{ path: b.ipynb, mode: raw }");
     assert!(raw.starts_with("File: b.ipynb\n1 | {\"cells\""), "{raw}");

@@ -243,15 +243,29 @@ fn each_mode_is_offered_its_own_tools() {
     let expected: BTreeMap<String, Vec<String>> = [
         (
             "architect",
-            [&reads, ["write_to_file", "apply_diff"].as_slice(), &common, &["request_mode_switch"]]
-                .concat(),
+            [
+                &reads,
+                ["write_to_file", "apply_diff", "search_and_replace", "delete_file", "move_file"]
+                    .as_slice(),
+                &common,
+                &["request_mode_switch"],
+            ]
+            .concat(),
         ),
         ("ask", [reads.as_slice(), &["show_changes"], &common, &["request_mode_switch"]].concat()),
         (
             "code",
             [
                 &reads,
-                ["write_to_file", "apply_diff", "execute_command"].as_slice(),
+                [
+                    "write_to_file",
+                    "apply_diff",
+                    "search_and_replace",
+                    "delete_file",
+                    "move_file",
+                    "execute_command",
+                ]
+                .as_slice(),
                 &common,
                 &["request_mode_switch"],
             ]
