@@ -175,7 +175,8 @@ impl Session<'_> {
                 Err(FileError::Missing(_)) => ContentBefore::Absent,
                 Err(_unreadable) => ContentBefore::NotKept,
             };
-            Ok(FileBefore { path, content })
+            let entry = place.checkout.entry(&path).ok().flatten();
+            Ok(FileBefore { path, content, permissions: entry.map(|entry| entry.permissions) })
         };
         paths.map(keep).collect()
     }
@@ -203,7 +204,11 @@ impl Session<'_> {
         for file in before {
             let done = match &file.content {
                 ContentBefore::Kept(hash) => {
-                    checkout.write(permit, &file.path, &self.journal.kept(hash)?)
+                    let content = self.journal.kept(hash)?;
+                    match file.permissions {
+                        Some(bits) => checkout.write_as(permit, &file.path, &content, bits),
+                        None => checkout.write(permit, &file.path, &content),
+                    }
                 }
                 ContentBefore::Absent => match checkout.remove(permit, &file.path) {
                     Err(FileError::Missing(_)) => Ok(()),

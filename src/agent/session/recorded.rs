@@ -118,6 +118,9 @@ pub struct FileBefore {
     pub path: RepoPath,
     /// Its content before the edit.
     pub content: ContentBefore,
+    /// Its permission bits before the edit, which a file that is moved takes along.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permissions: Option<u32>,
 }
 
 /// What a file held.

@@ -41,6 +41,8 @@ pub struct CheckoutEntry {
     pub size_bytes: u64,
     /// Whether its owner may execute it.
     pub executable: bool,
+    /// Who may read, write and execute it, as bits.
+    pub permissions: u32,
 }
 
 /// What a path is.
@@ -286,6 +288,7 @@ impl CheckoutEntry {
             kind,
             size_bytes: u64::try_from(stat.st_size).unwrap_or(0),
             executable: stat.st_mode & 0o100 != 0,
+            permissions: stat.st_mode & 0o777,
         }
     }
 }

@@ -143,13 +143,20 @@ fn says_how_a_path_cannot_be_resolved() {
 fn tells_what_lies_at_a_path() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("file"), "abc").unwrap();
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o640);
+    std::fs::set_permissions(folder.path().join("file"), permissions).unwrap();
     symlink("file", folder.path().join("link")).unwrap();
     make_pipe(&folder.path().join("pipe"));
     let checkout = Checkout::open(folder.path()).unwrap();
     let kind = |at: &str| checkout.entry(&path(at)).unwrap().map(|entry| entry.kind);
     assert_eq!(
         checkout.entry(&path("file")).unwrap(),
-        Some(CheckoutEntry { kind: EntryKind::File, size_bytes: 3, executable: false })
+        Some(CheckoutEntry {
+            kind: EntryKind::File,
+            size_bytes: 3,
+            executable: false,
+            permissions: 0o640
+        })
     );
     assert_eq!(kind("."), Some(EntryKind::Folder));
     assert_eq!(kind("link"), Some(EntryKind::Link));

@@ -6,7 +6,7 @@
 //! the other name keeps what it had.
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{AtFlags, Mode, OFlags, RawMode, RenameFlags, Stat};
@@ -14,6 +14,7 @@ use rustix::io::Errno;
 
 use crate::beneath::{name_of, stat_in};
 use crate::checkout::{Checkout, FileError, file_error, refuse_unless_regular};
+use crate::stored::FILE_LIMIT_BYTES;
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
@@ -37,6 +38,23 @@ impl Checkout {
         self.put_file(path, content, Executable::AsBefore)
     }
 
+    /// As [`Checkout::write`], with these permission bits, as [`CheckoutEntry`] has them.
+    ///
+    /// # Errors
+    /// See [`FileError`]; the file is then as it was.
+    ///
+    /// [`CheckoutEntry`]: crate::checkout::CheckoutEntry
+    pub fn write_as(
+        &self,
+        permit: &Permit<impl Act>,
+        path: &RepoPath,
+        content: &[u8],
+        permissions: u32,
+    ) -> Result<(), FileError> {
+        refuse_unless_edit(permit, path)?;
+        self.put_file(path, content, Executable::Bits(permissions))
+    }
+
     /// Removes a file, or a link without following it. `path` is a resolved path or name the permit
     /// covers as an edit.
     ///
@@ -47,8 +65,9 @@ impl Checkout {
         self.take_away(path)
     }
 
-    /// Gives a regular file another name in one step, parents included; what it holds and its
-    /// permissions stay. Both are resolved paths the permit covers as edits.
+    /// Gives a regular file another name, parents included; what it holds and its permissions stay.
+    /// It takes one step where the file system can do so without replacing a file. Both are
+    /// resolved paths the permit covers as edits.
     ///
     /// # Errors
     /// See [`FileError`]; the file is then where it was. Nothing is moved over what is there.
@@ -68,14 +87,24 @@ impl Checkout {
         let (name, new_name) = (self.name_outside_git(from)?, self.name_outside_git(to)?);
         let folder =
             self.beneath.folder(&from.parent()).map_err(|errno| file_error(from, errno))?;
-        if self.look_at_file(&folder, from)?.is_none() {
+        let Some(stat) = self.look_at_file(&folder, from)? else {
             return Err(FileError::Missing(from.clone()));
-        }
+        };
         let new_folder =
             self.beneath.folder_made(&to.parent()).map_err(|errno| file_error(to, errno))?;
-        let flags = RenameFlags::NOREPLACE;
-        rustix::fs::renameat_with(&folder, name, &new_folder, new_name, flags)
-            .map_err(|errno| file_error(to, errno))
+        let moved = FileMove { old: (&folder, name), new: (&new_folder, new_name) };
+        match moved.rename() {
+            Err(errno) if is_unsupported(errno) => {}
+            done => return done.map_err(|errno| file_error(to, errno)),
+        }
+        match moved.link() {
+            Err(errno) if is_unsupported(errno) => {}
+            done => return done.map_err(|errno| file_error(to, errno)),
+        }
+        moved.copy(&stat).map_err(|source| match Errno::from_io_error(&source) {
+            Some(errno) => file_error(to, errno),
+            None => FileError::Io { path: to.clone(), source },
+        })
     }
 
     /// Writes a file on behalf of whoever checked the right to.
@@ -191,6 +220,71 @@ pub(super) enum Executable {
     AsBefore,
     /// As given: true when it may.
     Set(bool),
+    /// As these permission bits have it.
+    Bits(RawMode),
+}
+
+/// A regular file about to get another name, never over another file. Not every file system can do
+/// so in one step.
+struct FileMove<'m> {
+    /// Its folder and its name there.
+    old: (&'m OwnedFd, &'m str),
+    /// Those it gets.
+    new: (&'m OwnedFd, &'m str),
+}
+
+impl FileMove<'_> {
+    fn rename(&self) -> Result<(), Errno> {
+        let ((folder, name), (new_folder, new_name)) = (self.old, self.new);
+        let flags = RenameFlags::NOREPLACE;
+        rustix::fs::renameat_with(folder, name, new_folder, new_name, flags)
+    }
+
+    /// Gives the file both names, then takes the old one away.
+    fn link(&self) -> Result<(), Errno> {
+        let ((folder, name), (new_folder, new_name)) = (self.old, self.new);
+        rustix::fs::linkat(folder, name, new_folder, new_name, AtFlags::empty())?;
+        self.take_old_away()
+    }
+
+    /// Writes what the file holds to a new one, then takes the old one away.
+    fn copy(&self, stat: &Stat) -> Result<(), std::io::Error> {
+        let ((folder, name), (new_folder, new_name)) = (self.old, self.new);
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let mut content = Vec::new();
+        let file = File::from(rustix::fs::openat(folder, name, flags, Mode::empty())?);
+        file.take(FILE_LIMIT_BYTES + 1).read_to_end(&mut content)?;
+        if u64::try_from(content.len()).is_ok_and(|length| length > FILE_LIMIT_BYTES) {
+            return Err(Errno::FBIG.into());
+        }
+        match write_beside(new_folder, new_name, &content, Some(stat), Executable::AsBefore) {
+            Ok(()) => Ok(self.take_old_away()?),
+            // Somebody else's file stays.
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Err(error),
+            Err(error) => {
+                let _ = rustix::fs::unlinkat(new_folder, new_name, AtFlags::empty());
+                Err(error)
+            }
+        }
+    }
+
+    /// Takes the old name away; where that fails, the new one.
+    fn take_old_away(&self) -> Result<(), Errno> {
+        let ((folder, name), (new_folder, new_name)) = (self.old, self.new);
+        rustix::fs::unlinkat(folder, name, AtFlags::empty()).inspect_err(|_| {
+            // The reported error is that of the old name.
+            let _ = rustix::fs::unlinkat(new_folder, new_name, AtFlags::empty());
+        })
+    }
+}
+
+/// Whether a file system refuses a way to move a file that another way may replace: no renaming
+/// without replacing, no hard links, or two file systems.
+fn is_unsupported(errno: Errno) -> bool {
+    matches!(
+        errno,
+        Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::XDEV | Errno::PERM | Errno::MLINK
+    )
 }
 
 fn refuse_unless_edit(permit: &Permit<impl Act>, path: &RepoPath) -> Result<(), FileError> {
@@ -240,6 +334,7 @@ fn mode_of(before: RawMode, executable: Executable) -> RawMode {
         Executable::AsBefore => plain,
         Executable::Set(true) => plain | ((plain & 0o444) >> 2),
         Executable::Set(false) => plain & !0o111,
+        Executable::Bits(bits) => bits & 0o777,
     }
 }
 

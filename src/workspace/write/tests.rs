@@ -1,13 +1,17 @@
 //! Files that are written and removed in one step.
 #![expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
 
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pretty_assertions::assert_eq;
+use rustix::fs::Stat;
+use rustix::io::Errno;
 
-use super::{Executable, names_git_folder};
+use super::{Executable, FileMove, is_unsupported, names_git_folder};
+use crate::beneath::stat_in;
 use crate::checkout::{Checkout, FileError};
 use locum_base::path::RepoPath;
 
@@ -69,6 +73,49 @@ fn renames_a_file_with_its_mode_over_nothing_and_out_of_no_link() {
         assert!(matches!(rename(from, to), Err(FileError::GitFolder(_))), "{from} {to}");
     }
     assert_eq!(std::fs::read_to_string(at("there")).unwrap(), "y");
+}
+
+#[test]
+fn where_renaming_cannot_spare_a_file_linking_or_copying_does() {
+    type Way = fn(&FileMove<'_>, &Stat) -> Result<(), std::io::Error>;
+    let ways: [Way; 3] = [
+        |moved, _| Ok(moved.rename()?),
+        |moved, _| Ok(moved.link()?),
+        |moved, stat| moved.copy(stat),
+    ];
+    for (at, way) in ways.into_iter().enumerate() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = |name: &str| folder.path().join(name);
+        std::fs::create_dir(inside("sub")).unwrap();
+        std::fs::write(inside("run.sh"), "x").unwrap();
+        std::fs::set_permissions(inside("run.sh"), PermissionsExt::from_mode(0o751)).unwrap();
+        std::fs::write(inside("sub/kept"), "y").unwrap();
+        symlink("nowhere", inside("sub/link")).unwrap();
+        let open = |name: &str| OwnedFd::from(std::fs::File::open(inside(name)).unwrap());
+        let (old, new) = (open("."), open("sub"));
+        let stat = stat_in(&old, "run.sh").unwrap();
+        let moved = |name| FileMove { old: (&old, "run.sh"), new: (&new, name) };
+        for name in ["kept", "link"] {
+            let error = way(&moved(name), &stat).unwrap_err();
+            assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists, "{at} {name}");
+        }
+        assert_eq!(std::fs::read(inside("run.sh")).unwrap(), b"x");
+        assert_eq!(std::fs::read(inside("sub/kept")).unwrap(), b"y");
+        way(&moved("go.sh"), &stat).unwrap();
+        assert_eq!(std::fs::read(inside("sub/go.sh")).unwrap(), b"x");
+        assert_eq!((mode(&inside("sub/go.sh")), inside("run.sh").exists()), (0o751, false), "{at}");
+        assert!(way(&moved("again.sh"), &stat).is_err() && !inside("sub/again.sh").exists());
+    }
+    for (errno, expected) in [
+        (Errno::INVAL, true),
+        (Errno::XDEV, true),
+        (Errno::OPNOTSUPP, true),
+        (Errno::EXIST, false),
+        (Errno::ACCESS, false),
+        (Errno::NOENT, false),
+    ] {
+        assert_eq!(is_unsupported(errno), expected, "{errno}");
+    }
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! A run killed right after any line of its journal and resumed ends like one that was not killed.
 
+use std::os::unix::fs::PermissionsExt;
+
 use crate::session::fixture::{Fixture, Ran};
-use locum_agent::session::event::Event;
+use locum_agent::session::event::{Event, JournalLine};
 use locum_agent::session::outcome::Outcome;
 use pretty_assertions::assert_eq;
 
@@ -96,6 +98,45 @@ fn an_edit_whose_effect_happened_before_the_kill_happens_once() {
         assert_eq!(killed.file("src/a.txt").as_deref(), Some("one\ntwo\ntwo\nthree\n"));
         assert_eq!(killed.file("src/b.txt").as_deref(), Some("b\nb\n"));
         assert_eq!(essence(&resumed), essence(&expected));
+    }
+}
+
+#[test]
+fn a_file_whose_move_is_cut_off_keeps_its_permissions() {
+    let policy = "version: 1\nmodes: { default: code }\nrules:\n  - allow: ['read(**)', \
+                  'edit(**)']\n";
+    let patch = "*** Begin Patch\\n*** Update File: step.sh\\n*** Move to: src/go.sh\\n@@\\n\
+                 -#!/bin/sh\\n+#!/bin/bash\\n*** End Patch";
+    for call in [
+        "{ tool: move_file, args: { path: step.sh, to: src/go.sh } }".to_owned(),
+        format!("{{ tool: apply_patch, args: {{ patch: \"{patch}\" }} }}"),
+    ] {
+        let script = format!(
+            "  - mode: code\n    turns:\n      - calls: [{call}]\n      - calls: [{{ tool: \
+             attempt_completion, args: {{ result: moved }} }}]\n"
+        );
+        let fixture = || {
+            let fixture = Fixture::with_policy(&script, policy);
+            let file = fixture.root.join("step.sh");
+            std::fs::set_permissions(file, PermissionsExt::from_mode(0o751)).unwrap();
+            fixture
+        };
+        let expected = fixture().run();
+        let performing = |line: &JournalLine| matches!(line.event, Event::Performing { .. });
+        let at = expected.lines.iter().position(performing).unwrap();
+        // Killed before the move, after it and before its answer, and after its answer.
+        for (lines, is_cut) in [(at + 1, false), (at + 2, true), (at + 2, false)] {
+            let killed = fixture();
+            assert!(killed.run_killed_at(lines).is_none());
+            if is_cut {
+                cut_after(&killed, at);
+            }
+            let resumed = killed.resume();
+            assert_eq!(essence(&resumed), essence(&expected), "{call} {lines}");
+            assert_eq!((resumed.word(), killed.file("step.sh")), ("done", None), "{call} {lines}");
+            let moved = std::fs::metadata(killed.root.join("src/go.sh")).unwrap();
+            assert_eq!(moved.permissions().mode() & 0o777, 0o751, "{call} {lines} {is_cut}");
+        }
     }
 }
 

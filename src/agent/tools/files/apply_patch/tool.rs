@@ -120,8 +120,13 @@ impl Tool for ApplyPatch {
             let is_source = moved.iter().any(|(from, _)| *from == change.path);
             let source = moved.iter().find(|(_, to)| *to == change.path);
             // A file that moves keeps its permissions.
-            let renamed =
-                source.map_or(Ok(()), |(from, to)| context.checkout.rename(permit, from, to));
+            let renamed = source.map_or(Ok(()), |(from, to)| {
+                context.checkout.rename(permit, from, to)?;
+                // Both have changed, whatever becomes of the rest.
+                note(&mut done.touched, from);
+                note(&mut done.touched, to);
+                Ok(())
+            });
             let written = renamed.and_then(|()| match &change.after {
                 Some(text) => context.checkout.write(permit, &change.path, text.as_bytes()),
                 None if is_source => Ok(()),
@@ -133,7 +138,7 @@ impl Tool for ApplyPatch {
                     write!(done.text, "Cannot write `{}`: {error}. Done before that:", change.path);
                 break;
             }
-            done.touched.push(change.path.clone());
+            note(&mut done.touched, &change.path);
             if let Some(after) = &change.after {
                 let before = change.before.as_deref().unwrap_or(after);
                 let whole = change.changed.is_empty();
@@ -238,6 +243,13 @@ impl ApplyPatch {
             Err(FileError::Missing(_)) => Ok(None),
             Err(error) => Err(unreadable(format!("cannot be read: {error}"))),
         }
+    }
+}
+
+/// Adds a path once.
+fn note(touched: &mut Vec<RepoPath>, path: &RepoPath) {
+    if !touched.contains(path) {
+        touched.push(path.clone());
     }
 }
 
