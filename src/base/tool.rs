@@ -151,6 +151,19 @@ impl ToolGroup {
 }
 
 impl ToolName {
+    /// Returns the tools without which a mode has not this one either: it does what they do in
+    /// another way, or more.
+    pub fn denied_with(self) -> &'static [Self] {
+        match self {
+            Self::MultiEdit | Self::SearchAndReplace | Self::InsertContent | Self::NotebookEdit => {
+                &[Self::ApplyDiff]
+            }
+            Self::DeleteFile | Self::MoveFile => &[Self::WriteToFile],
+            Self::ApplyPatch => &[Self::ApplyDiff, Self::WriteToFile],
+            _ => &[],
+        }
+    }
+
     /// Finds a tool by its own name.
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|tool| tool.as_str() == name)

@@ -105,7 +105,13 @@ pub struct ToolLimits {
 impl ToolLimits {
     /// Returns true when a tool is not taken away.
     pub fn leave(&self, tool: ToolName) -> bool {
-        self.only.as_ref().is_none_or(|only| only.contains(&tool)) && !self.never.contains(&tool)
+        self.only.as_ref().is_none_or(|only| only.contains(&tool)) && !self.deny(tool)
+    }
+
+    /// Returns true when a tool is taken away, by its name or by that of one that it stands for.
+    pub fn deny(&self, tool: ToolName) -> bool {
+        self.never.contains(&tool)
+            || tool.denied_with().iter().any(|other| self.never.contains(other))
     }
 }
 

@@ -17,7 +17,7 @@ use crate::tools::{command, files, flow, mcp, search, skill, web};
 use locum_base::chat::{ToolCall, ToolSpec};
 use locum_base::text::{ClippedText, head};
 use locum_base::tool::ToolName;
-use locum_modes::access;
+use locum_modes::{Mode, access};
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
 
@@ -233,7 +233,7 @@ fn find(
     context: ToolContext<'_>,
 ) -> Result<ToolName, CallError> {
     Err(CallError(match meant(call) {
-        Some(tool) if is_accepted(tool, offered) => return Ok(tool),
+        Some(tool) if is_accepted(tool, offered, context.mode) => return Ok(tool),
         Some(tool) => format!("Tool \"{tool}\" is not allowed in {} mode.", context.mode.slug),
         None => format!("Unknown tool \"{}\".", call.name.trim()),
     }))
@@ -241,8 +241,8 @@ fn find(
 
 /// Returns whether a call of a tool is accepted. Other edits are, wherever files may be changed by
 /// blocks: models that were trained on them send them unasked, and they are judged file by file
-/// like blocks.
-fn is_accepted(tool: ToolName, offered: &[ToolName]) -> bool {
+/// like blocks. None is that the mode denies.
+fn is_accepted(tool: ToolName, offered: &[ToolName], mode: &Mode) -> bool {
     let is_edit = matches!(
         tool,
         ToolName::ApplyPatch
@@ -251,7 +251,8 @@ fn is_accepted(tool: ToolName, offered: &[ToolName]) -> bool {
             | ToolName::InsertContent
             | ToolName::NotebookEdit
     );
-    offered.contains(&tool) || (is_edit && offered.contains(&ToolName::ApplyDiff))
+    let stands_for_blocks = is_edit && offered.contains(&ToolName::ApplyDiff);
+    offered.contains(&tool) || (stands_for_blocks && !mode.tool_limits.deny(tool))
 }
 
 /// Does what was permitted. Never fails: a failure is an observation with `is_error`.

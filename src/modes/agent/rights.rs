@@ -231,7 +231,7 @@ impl AgentReader<'_> {
             rights.permissions.push(PermissionRule { action: PermissionAction::Deny, ..rule });
             return;
         }
-        match tools::granted(parsed.name) {
+        match tools::denied(parsed.name) {
             GrantedTools::Group(group) => rights.groups.retain(|other| *other != group),
             GrantedTools::Tools(group, tools) => {
                 rights.limits.never.extend(tools);

@@ -91,6 +91,73 @@ fn tools_can_be_taken_away() {
 }
 
 #[test]
+fn what_is_taken_away_takes_along_what_does_the_same_in_another_way() {
+    use ToolName::{
+        ApplyDiff, ApplyPatch, DeleteFile, GenerateImage, InsertContent, MoveFile, MultiEdit,
+        NotebookEdit, SearchAndReplace, WriteToFile,
+    };
+    let edits = [
+        ApplyDiff,
+        ApplyPatch,
+        DeleteFile,
+        GenerateImage,
+        InsertContent,
+        MoveFile,
+        MultiEdit,
+        NotebookEdit,
+        SearchAndReplace,
+        WriteToFile,
+    ];
+    for (head, expected) in [
+        ("disallowedTools: []", &edits[..]),
+        ("disallowedTools: [apply_diff]", &[DeleteFile, GenerateImage, MoveFile, WriteToFile]),
+        ("permission:\n  apply_diff: deny", &[DeleteFile, GenerateImage, MoveFile, WriteToFile]),
+        (
+            "disallowedTools: [write_to_file]",
+            &[ApplyDiff, GenerateImage, InsertContent, MultiEdit, NotebookEdit, SearchAndReplace],
+        ),
+        (
+            "disallowedTools: Write",
+            &[ApplyDiff, InsertContent, MultiEdit, NotebookEdit, SearchAndReplace],
+        ),
+        ("disallowedTools: [write_to_file, apply_diff]", &[GenerateImage]),
+        ("tools:\n  write: false\n  apply_diff: false", &[]),
+        ("disallowedTools: Edit", &[]),
+        (
+            "disallowedTools: [delete_file, move_file]",
+            &[
+                ApplyDiff,
+                ApplyPatch,
+                GenerateImage,
+                InsertContent,
+                MultiEdit,
+                NotebookEdit,
+                SearchAndReplace,
+                WriteToFile,
+            ],
+        ),
+        (
+            "disallowedTools: [NotebookEdit, insert_content]",
+            &[
+                ApplyDiff,
+                ApplyPatch,
+                DeleteFile,
+                GenerateImage,
+                MoveFile,
+                MultiEdit,
+                SearchAndReplace,
+                WriteToFile,
+            ],
+        ),
+    ] {
+        let mode = agent(head);
+        let left: Vec<ToolName> =
+            edits.into_iter().filter(|tool| access::has_tool(&mode, *tool, &edits)).collect();
+        assert_eq!(left, expected, "{head}");
+    }
+}
+
+#[test]
 fn in_a_permission_map_the_last_match_wins() {
     let mode = agent(
         "permission:\n  edit:\n    '*': deny\n    '*.md': allow\n  bash: deny\n  task: ask\n  \

@@ -139,6 +139,20 @@ pub fn granted(word: &str) -> GrantedTools {
     of_tools(&tools)
 }
 
+/// Returns what a word takes away: as [`granted`], but of a tool that is given together with others
+/// that it stands for only itself.
+pub fn denied(word: &str) -> GrantedTools {
+    match (granted(word), ToolName::called(word)) {
+        (GrantedTools::Tools(_, tools), Some(own))
+            if tools.first() == Some(&own)
+                && own.denied_with() == tools.get(1..).unwrap_or_default() =>
+        {
+            of_tools(&[own])
+        }
+        (granted, _) => granted,
+    }
+}
+
 /// Returns the tools of a group.
 pub fn of_group(group: ToolGroup) -> Vec<ToolName> {
     ToolName::ALL

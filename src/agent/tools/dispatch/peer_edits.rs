@@ -220,3 +220,18 @@ fn a_patch_given_to_a_shell_is_not_the_shells() {
     assert!(fixture.parse("shell", &arguments, &[ToolName::ApplyDiff]).is_ok());
     assert!(fixture.parse("shell", &arguments, &[ToolName::WriteToFile]).is_err());
 }
+
+#[test]
+fn an_edit_that_the_mode_denies_is_not_taken_for_blocks() {
+    let mut fixture = ToolFixture::new(&[("src/a", FILE)]);
+    let notebook = json!({ "path": "src/a", "cell_id": "a", "new_source": "x" }).to_string();
+    let insert = json!({ "path": "src/a", "line": 0, "content": "x" }).to_string();
+    let offered = [ToolName::ApplyDiff];
+    assert!(fixture.parse("notebook_edit", &notebook, &offered).is_ok());
+    fixture.mode.tool_limits.never = vec![ToolName::NotebookEdit];
+    let refused = fixture.parse("NotebookEdit", &notebook, &offered).unwrap_err();
+    assert_eq!(refused.0, "Tool \"notebook_edit\" is not allowed in code mode.");
+    assert!(fixture.parse("insert_content", &insert, &offered).is_ok());
+    fixture.mode.tool_limits.never = vec![ToolName::ApplyDiff];
+    assert!(fixture.parse("insert_content", &insert, &offered).is_err());
+}
