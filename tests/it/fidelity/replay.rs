@@ -488,6 +488,8 @@ fn patched(before: &str, chunks: &str) -> Result<String, &'static str> {
 
 const SEVERAL: &str = "several places";
 
+const TOO_LONG: &str = "too long a file, or too many places";
+
 const ASKED: &str = "asked whether the line is right";
 
 /// Says why the engine changed nothing.
@@ -496,6 +498,7 @@ pub(crate) fn reason_of_change(error: &ChangeError) -> &'static str {
     use edit::texts::TextError;
     let of_text = |why: &TextError| match why {
         TextError::Several { .. } => SEVERAL,
+        TextError::Places(_) => TOO_LONG,
         TextError::Block(error) => reason_of_block(error),
     };
     match error {
@@ -507,6 +510,7 @@ pub(crate) fn reason_of_change(error: &ChangeError) -> &'static str {
         }
         ChangeError::Insertion(_) => "no such line",
         ChangeError::Search(SearchError::Text(why)) => of_text(why),
+        ChangeError::Search(SearchError::TooLong | SearchError::Places(_)) => TOO_LONG,
         ChangeError::Search(SearchError::Count { .. }) => SEVERAL,
         ChangeError::Search(SearchError::Nowhere { .. }) => "no such lines",
         ChangeError::Search(SearchError::Regex(_)) => "too long for a pattern",

@@ -9,6 +9,7 @@
 pub mod file_edit;
 pub mod insertion;
 pub mod notebook;
+pub mod replacement;
 pub mod search;
 pub mod template;
 pub mod texts;
@@ -21,6 +22,7 @@ use crate::tools::files::apply_diff::{
 };
 use crate::tools::files::edit::insertion::{Insertion, InsertionError, InsertionPlace};
 use crate::tools::files::edit::notebook::{CellEdit, CellRef, NotebookError};
+use crate::tools::files::edit::replacement::EditWork;
 use crate::tools::files::edit::search::{SearchEdit, SearchError};
 use crate::tools::files::edit::texts::{TextEdit, TextError};
 
@@ -120,9 +122,10 @@ pub fn change(
     match change {
         FileChange::Blocks(_) => {}
         FileChange::Texts(edits) => {
+            let mut work = EditWork::default();
             for (at, edit) in edits.iter().enumerate() {
                 let fault = |why| ChangeError::Text { number: at + 1, count: edits.len(), why };
-                file.replace_text(edit).map_err(fault)?;
+                file.replace_text(edit, &mut work).map_err(fault)?;
             }
         }
         FileChange::Insertion(insertion) => file.insert(insertion)?,

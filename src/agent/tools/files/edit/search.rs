@@ -1,8 +1,11 @@
 //! A text or a regular expression that is replaced exactly as often as the call says.
 //!
 //! The expressions are those of `search_files`, over the whole text: `^` and `$` match at lines,
-//! `.` matches no line end. They are matched in time that grows with pattern and text alone, and
-//! both are bounded.
+//! `.` matches no line end. Pattern and text are bounded, and so is what is looked through: for
+//! each match, an expression may look at what follows it once more.
+
+use std::ops::Range;
+use std::rc::Rc;
 
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
@@ -10,24 +13,24 @@ use serde::{Deserialize, Serialize};
 use crate::tools::files::apply_diff::miss::listed;
 use crate::tools::files::apply_diff::parse::DiffBlock;
 use crate::tools::files::apply_diff::{BlockError, MISCOUNT_LINES, NearCopies, TargetText};
+use crate::tools::files::edit::replacement::{
+    EditWork, NewLength, Replacement, ReplacementError, line_numbers, newlines, occurrences, same,
+};
 use crate::tools::files::edit::template::{Template, UnknownGroup};
-use crate::tools::files::edit::texts::{Replacement, TextError, line_numbers, occurrences};
+use crate::tools::files::edit::texts::TextError;
 use locum_base::text::counted;
 
 /// Longest regular expression, in bytes.
 const PATTERN_LIMIT_BYTES: usize = 2 * 1024;
 
 /// Most memory of a compiled expression, in bytes: what it is matched with grows with it.
-const COMPILED_LIMIT_BYTES: usize = 512 * 1024;
+const COMPILED_LIMIT_BYTES: usize = 256 * 1024;
 
 /// Deepest nesting of an expression.
 const NEST_LIMIT: u32 = 50;
 
 /// Largest text that an expression is matched against, in bytes.
-const TEXT_LIMIT_BYTES: usize = 2 * 1024 * 1024;
-
-/// Most places that are replaced at once.
-const PLACES_LIMIT: usize = 10_000;
+const TEXT_LIMIT_BYTES: usize = 1024 * 1024;
 
 /// A text or a pattern, and what takes its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,9 +87,9 @@ pub enum SearchError {
     /// The pattern matches where there is nothing.
     #[error("`search` matches the empty text, at line {0}; it must match what is to be replaced")]
     Empty(usize),
-    /// It is in too many places.
-    #[error("`search` is in more than {PLACES_LIMIT} places; replace a part of them at a time")]
-    TooMany,
+    /// It is in too many places, or makes the file too large.
+    #[error(transparent)]
+    Places(#[from] ReplacementError),
     /// It is nowhere, or nowhere within the lines.
     #[error("`search` is not in the file{}", elsewhere(.outside))]
     Nowhere {
@@ -141,6 +144,12 @@ fn elsewhere(lines: &[usize]) -> String {
     }
 }
 
+/// What is looked for, and what takes its place.
+enum Sought {
+    Text { search: String, replace: String },
+    Pattern { pattern: Regex, template: Template },
+}
+
 /// Compiles a pattern.
 ///
 /// # Errors
@@ -166,51 +175,87 @@ impl SearchEdit {
     /// # Errors
     /// When the pattern or its replacement is wrong.
     pub fn check(&self) -> Result<(), SearchError> {
-        if self.syntax == SearchSyntax::Regex {
-            self.template(&compile(&self.search, self.ignore_case)?)?;
-        }
-        Ok(())
+        self.sought().map(|_| ())
     }
 
-    fn template(&self, pattern: &Regex) -> Result<Template, UnknownGroup> {
-        let replace = self.replace.replace("\r\n", "\n");
-        if self.syntax == SearchSyntax::Literal {
-            return Ok(Template::literal(&replace));
-        }
-        Template::parse(&replace, |name| match name.parse::<usize>() {
-            Ok(number) => (number < pattern.captures_len()).then_some(number),
-            Err(_) => pattern.capture_names().position(|known| known == Some(name)),
-        })
-    }
-
-    /// Returns every place, and what is to stand there.
-    fn found(&self, text: &str) -> Result<Vec<Replacement>, SearchError> {
-        let search = self.search.replace("\r\n", "\n");
-        if self.syntax == SearchSyntax::Literal && !self.ignore_case {
-            let all = self.places != MeantPlaces::Exactly(1);
-            let new = self.replace.replace("\r\n", "\n");
-            let place = |at| Replacement { range: at..at + search.len(), new: new.clone() };
-            return Ok(occurrences(text, &search, all).into_iter().map(place).collect());
-        }
-        if text.len() > TEXT_LIMIT_BYTES {
-            return Err(SearchError::TooLong);
-        }
-        let pattern = match self.syntax {
-            SearchSyntax::Regex => compile(&search, self.ignore_case)?,
-            SearchSyntax::Literal => compile(&regex::escape(&search), true)?,
-        };
-        let template = self.template(&pattern)?;
-        let mut found: Vec<Replacement> = Vec::new();
-        for captures in pattern.captures_iter(text).take(PLACES_LIMIT + 1) {
-            let range = |number: usize| captures.get(number).map(|part| part.range());
-            let whole = range(0).unwrap_or_default();
-            if whole.is_empty() {
-                let line = line_numbers(text, [whole.start].into_iter()).pop();
-                return Err(SearchError::Empty(line.unwrap_or(1)));
+    fn sought(&self) -> Result<Sought, SearchError> {
+        let [search, replace] =
+            [&self.search, &self.replace].map(|text| text.replace("\r\n", "\n"));
+        let (pattern, template) = match (self.syntax, self.ignore_case) {
+            (SearchSyntax::Literal, false) => return Ok(Sought::Text { search, replace }),
+            (SearchSyntax::Literal, true) => {
+                (compile(&regex::escape(&search), true)?, Template::literal(&replace))
             }
-            found.push(Replacement { new: template.fill(text, range), range: whole });
+            (SearchSyntax::Regex, ignore_case) => {
+                let pattern = compile(&search, ignore_case)?;
+                let template = Template::parse(&replace, |name| match name.parse::<usize>() {
+                    Ok(number) => (number < pattern.captures_len()).then_some(number),
+                    Err(_) => pattern.capture_names().position(|known| known == Some(name)),
+                })?;
+                (pattern, template)
+            }
+        };
+        Ok(Sought::Pattern { pattern, template })
+    }
+
+    /// Returns every place.
+    fn places(
+        &self,
+        sought: &Sought,
+        text: &str,
+        work: &mut EditWork,
+    ) -> Result<Vec<Range<usize>>, SearchError> {
+        let pattern = match sought {
+            Sought::Text { search, .. } => {
+                let all = self.places != MeantPlaces::Exactly(1);
+                return Ok(occurrences(text, search, all, work)?);
+            }
+            Sought::Pattern { .. } if text.len() > TEXT_LIMIT_BYTES => {
+                return Err(SearchError::TooLong);
+            }
+            Sought::Pattern { pattern, .. } => pattern,
+        };
+        work.scan(text.len())?;
+        let mut found = Vec::new();
+        for place in pattern.find_iter(text) {
+            if place.is_empty() {
+                let line = 1 + newlines(text.get(..place.start()).unwrap_or_default());
+                return Err(SearchError::Empty(line));
+            }
+            work.place()?;
+            // A text ends where it ends; how far an expression looked is not known.
+            if self.syntax == SearchSyntax::Regex {
+                work.scan(text.len() - place.end())?;
+            }
+            found.push(place.range());
         }
         Ok(found)
+    }
+}
+
+impl Sought {
+    /// Returns what is to stand in each place.
+    fn replacements(
+        &self,
+        text: &str,
+        found: Vec<Range<usize>>,
+    ) -> Result<Vec<Replacement>, SearchError> {
+        let (pattern, template) = match self {
+            Self::Text { replace, .. } => return Ok(same(text, found, replace)?),
+            Self::Pattern { pattern, template } => (pattern, template),
+        };
+        let mut length = NewLength::of(text);
+        let mut replacements = Vec::new();
+        for range in found {
+            // What matched here matches here again.
+            let captures = pattern.captures_at(text, range.start);
+            let group = |number: usize| Some(captures.as_ref()?.get(number)?.range());
+            length.replace(range.len(), template.size(group))?;
+            let new = Rc::from(template.fill(text, group));
+            replacements.push(Replacement { range, new });
+        }
+        length.check()?;
+        Ok(replacements)
     }
 }
 
@@ -222,17 +267,15 @@ impl TargetText<'_> {
         let block = DiffBlock { start_line: 0, search, replace };
         self.check_texts(&block)?;
         let text = self.edited.lines().join("\n");
-        let found = edit.found(&text)?;
-        if found.len() > PLACES_LIMIT {
-            return Err(SearchError::TooMany);
-        }
+        let sought = edit.sought()?;
+        let found = edit.places(&sought, &text, &mut EditWork::default())?;
         let is_text = edit.syntax == SearchSyntax::Literal && !edit.ignore_case;
         let is_single = edit.places == MeantPlaces::Exactly(1);
         if found.is_empty() && is_text && is_single && edit.within.is_none() {
             return Ok(self.replace_lines(&block)?);
         }
         let (within, outside) = apart(edit, &text, found);
-        let numbers = |of: &[Replacement]| line_numbers(&text, of.iter().map(|it| it.range.start));
+        let numbers = |of: &[Range<usize>]| line_numbers(&text, of.iter());
         if within.is_empty() {
             return Err(SearchError::Nowhere { outside: numbers(&outside) });
         }
@@ -245,18 +288,19 @@ impl TargetText<'_> {
             return Err(SearchError::Count { lines, found: within.len(), meant });
         }
         if let ([one], true) = (within.as_slice(), is_single) {
-            let spans_lines = text.get(one.range.clone()).is_some_and(|text| text.contains('\n'));
-            let lines = self.alike(&text, one.range.clone());
+            let spans_lines = text.get(one.clone()).is_some_and(|text| text.contains('\n'));
+            let lines = self.alike(&text, one.clone());
             if edit.within.is_none() && (is_text || spans_lines) && !lines.is_empty() {
                 return Err(TextError::Several { lines, exact: false }.into());
             }
         }
         self.check_near(edit, &numbers(&within), numbers(&outside))?;
-        let is_same = |it: &Replacement| text.get(it.range.clone()) == Some(it.new.as_str());
-        if within.iter().all(is_same) {
+        let replacements = sought.replacements(&text, within)?;
+        let is_same = |it: &Replacement| text.get(it.range.clone()) == Some(&*it.new);
+        if replacements.iter().all(is_same) {
             return Err(BlockError::Identical.into());
         }
-        self.replace_found(&text, &within);
+        self.replace_found(&text, &replacements);
         Ok(())
     }
 
@@ -284,17 +328,16 @@ impl TargetText<'_> {
 fn apart(
     edit: &SearchEdit,
     text: &str,
-    found: Vec<Replacement>,
-) -> (Vec<Replacement>, Vec<Replacement>) {
+    found: Vec<Range<usize>>,
+) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let Some((first, last)) = edit.within else { return (found, Vec::new()) };
     let mut line = 1;
     let mut counted_to = 0;
-    found.into_iter().partition(|Replacement { range, .. }| {
-        let passed = text.get(counted_to..range.start).unwrap_or_default();
-        line += passed.matches('\n').count();
+    found.into_iter().partition(|range| {
+        line += newlines(text.get(counted_to..range.start).unwrap_or_default());
         counted_to = range.start;
         let inner = text.get(range.clone()).unwrap_or_default();
-        let height = inner.strip_suffix('\n').unwrap_or(inner).matches('\n').count();
+        let height = newlines(inner.strip_suffix('\n').unwrap_or(inner));
         first <= line && line + height <= last
     })
 }
@@ -420,7 +463,38 @@ mod tests {
         // What takes other engines time without end.
         let text = format!("{}!\n", "a".repeat(200_000));
         assert!(searched(&text, regex("(a+)+$", "x")).unwrap_err().contains("not in the file"));
-        let long = "a\n".repeat(1_100_000);
+        let long = "a\n".repeat(600_000);
         assert!(searched(&long, regex("b", "x")).unwrap_err().contains("too many for a regular"));
+    }
+
+    #[test]
+    fn what_would_be_too_large_or_takes_too_long_is_refused_before_it_is_built() {
+        let every = |edit| SearchEdit { places: MeantPlaces::Every, ..edit };
+        let (line, huge) = ("a".repeat(100_000), "x".repeat(1_000_000));
+        let lines = "a\n".repeat(10_000);
+        let too_large = "the file would have more than 10485760 bytes";
+        for (text, edit, expected) in [
+            (&line, regex("(a+)", &"$1".repeat(10_000)), too_large),
+            (&line, regex("a+", &"$&".repeat(106)), too_large),
+            (&lines, every(edit("a", &huge)), too_large),
+            (&lines, times(10_000, edit("a", &huge)), too_large),
+            (&lines, every(regex("a", &huge)), too_large),
+            // What is looked for after each match up to the end of the text.
+            (&"A".repeat(200_000), every(regex("(?s).*[^A-Z]|[A-Z]", "b")), "too long for so many"),
+        ] {
+            let refused = searched(text, edit).unwrap_err();
+            assert!(refused.contains(expected), "{refused:.400}");
+        }
+        // As much is not too much.
+        let done = searched(&line, regex("a+", &"$&".repeat(104))).unwrap();
+        assert_eq!(done.len(), 10_400_000);
+        // The lines that are named alone grow.
+        let text = format!("{}b\n{}", "a\n".repeat(50), "a\n".repeat(9_000));
+        let grown = within(1, 1, every(edit("a", &huge)));
+        let done = change(&text, &FileChange::Search(grown), NearCopies::Take).unwrap();
+        assert_eq!(done.content.len(), text.len() - 1 + huge.len());
+        // Many places in one line, and each in many lines.
+        let done = searched(&"ab".repeat(5_000), every(regex("a", "x\ny"))).unwrap();
+        assert_eq!(done, "x\nyb".repeat(5_000));
     }
 }

@@ -67,6 +67,16 @@ impl Template {
         Ok(Self(parts))
     }
 
+    /// Returns how many bytes the text for a match has; `None` for more than can be counted.
+    pub fn size(&self, group: impl Fn(usize) -> Option<Range<usize>>) -> Option<usize> {
+        self.0.iter().try_fold(0_usize, |size, part| {
+            size.checked_add(match part {
+                TemplatePart::Text(part) => part.len(),
+                TemplatePart::Group(number) => group(*number).map_or(0, |range| range.len()),
+            })
+        })
+    }
+
     /// Returns the text for a match; `group` returns where a group lies in the searched text.
     pub fn fill(&self, text: &str, group: impl Fn(usize) -> Option<Range<usize>>) -> String {
         let mut filled = String::new();
@@ -123,7 +133,11 @@ mod tests {
             ("$2", Err("`2`")),
             ("${none}", Err("`none`")),
         ] {
-            let filled = Template::parse(text, group).map(|it| it.fill("abc", found));
+            let filled = Template::parse(text, group).map(|template| {
+                let filled = template.fill("abc", found);
+                assert_eq!(template.size(found), Some(filled.len()), "{text}");
+                filled
+            });
             match expected {
                 Ok(expected) => assert_eq!(filled.as_deref(), Ok(expected), "{text}"),
                 Err(name) => assert!(filled.unwrap_err().to_string().contains(name), "{text}"),

@@ -11,7 +11,15 @@ use serde::{Deserialize, Serialize};
 use crate::tools::files::apply_diff::miss::{Miss, listed};
 use crate::tools::files::apply_diff::parse::DiffBlock;
 use crate::tools::files::apply_diff::{BlockError, TargetText};
+use crate::tools::files::edit::replacement::{
+    EditWork, LineRun, Replacement, ReplacementError, line_numbers, newlines, occurrences, runs,
+    same,
+};
 use crate::tools::files::text::stand::{Likeness, places};
+
+/// How much longer than finding a text it takes to compare it with each line, blanks left out of
+/// account.
+const ALIKE_COST: usize = 8;
 
 /// A text and what takes its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +52,9 @@ pub enum TextError {
         /// Whether it stands in each letter for letter.
         exact: bool,
     },
+    /// It is in too many places, or makes the file too large.
+    #[error(transparent)]
+    Places(#[from] ReplacementError),
     /// It does not fit as a block does not.
     #[error(transparent)]
     Block(#[from] BlockError),
@@ -56,43 +67,36 @@ impl TextError {
     }
 }
 
-/// A place of a text and what is to stand there.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Replacement {
-    /// Where, in bytes.
-    pub(super) range: Range<usize>,
-    /// The text that is to be there.
-    pub(super) new: String,
-}
-
 impl TargetText<'_> {
     /// Replaces a text that stands letter for letter in one place, or in each; else whole lines as
     /// those of a block.
-    pub(super) fn replace_text(&mut self, edit: &TextEdit) -> Result<(), TextError> {
+    pub(super) fn replace_text(
+        &mut self,
+        edit: &TextEdit,
+        work: &mut EditWork,
+    ) -> Result<(), TextError> {
         let [old, new] = [&edit.old, &edit.new].map(|text| text.replace("\r\n", "\n"));
         let block = DiffBlock { start_line: 0, search: old, replace: new };
         self.check_texts(&block)?;
         let DiffBlock { search: old, replace: new, .. } = &block;
         let text = self.edited.lines().join("\n");
-        let found = occurrences(&text, old, edit.all);
+        let found = occurrences(&text, old, edit.all, work)?;
         match (found.as_slice(), edit.all) {
             ([], _) => return self.replace_lines(&block),
-            ([at], false) => {
-                let lines = self.alike(&text, *at..at + old.len());
+            ([one], false) => {
+                work.scan(ALIKE_COST.saturating_mul(text.len()))?;
+                let lines = self.alike(&text, one.clone());
                 if !lines.is_empty() {
                     return Err(TextError::Several { lines, exact: false });
                 }
             }
             (_, true) => {}
             (several, false) => {
-                let lines = line_numbers(&text, several.iter().copied());
+                let lines = line_numbers(&text, several.iter());
                 return Err(TextError::Several { lines, exact: true });
             }
         }
-        let found: Vec<Replacement> = found
-            .into_iter()
-            .map(|at| Replacement { range: at..at + old.len(), new: new.clone() })
-            .collect();
+        let found = same(&text, found, new)?;
         self.replace_found(&text, &found);
         Ok(())
     }
@@ -133,8 +137,7 @@ impl TargetText<'_> {
 
     /// Puts new texts in their places, which are in order and apart.
     pub(super) fn replace_found(&mut self, text: &str, found: &[Replacement]) {
-        // From the last to the first, so that the numbers of the lines above stay as they are.
-        for run in runs(text, found).iter().rev() {
+        let new_lines = |run: &LineRun| {
             let mut new_lines = String::new();
             let mut at = run.start;
             for Replacement { range, new } in found.get(run.places.clone()).unwrap_or_default() {
@@ -143,10 +146,11 @@ impl TargetText<'_> {
                 at = range.end;
             }
             new_lines.push_str(text.get(at..run.end).unwrap_or_default());
-            let height = text.get(run.start..run.end).unwrap_or_default().split('\n').count();
+            let height = newlines(text.get(run.start..run.end).unwrap_or_default()) + 1;
             let new_lines = new_lines.split('\n').map(str::to_owned).collect();
-            self.edited.replace(run.line..run.line + height, new_lines);
-        }
+            (run.line..run.line + height, new_lines)
+        };
+        self.edited.replace_runs(runs(text, found).iter().map(new_lines).collect());
     }
 
     /// Replaces whole lines, which may differ from the file's in blanks.
@@ -171,66 +175,9 @@ impl TargetText<'_> {
     }
 }
 
-/// Whole lines that hold one of the places, or several that share lines.
-struct LineRun {
-    /// The first of them, counted from 0.
-    line: usize,
-    /// Where it begins, in bytes.
-    start: usize,
-    /// Where the last one ends.
-    end: usize,
-    /// Which of the places they hold.
-    places: Range<usize>,
-}
-
-/// Returns where a text stands. Places that overlap count where one is to be chosen.
-pub(super) fn occurrences(text: &str, old: &str, all: bool) -> Vec<usize> {
-    if all {
-        return text.match_indices(old).map(|(at, _)| at).collect();
-    }
-    let step = old.chars().next().map_or(1, char::len_utf8);
-    let (mut found, mut from) = (Vec::new(), 0);
-    while let Some(at) = text.get(from..).and_then(|rest| rest.find(old)) {
-        found.push(from + at);
-        from += at + step;
-    }
-    found
-}
-
-/// Returns the lines around the places, from top to bottom.
-fn runs(text: &str, found: &[Replacement]) -> Vec<LineRun> {
-    let mut runs: Vec<LineRun> = Vec::new();
-    let (mut line, mut counted_to) = (0, 0);
-    for (at, Replacement { range, .. }) in found.iter().enumerate() {
-        let start =
-            text.get(..range.start).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
-        let end = text
-            .get(range.end..)
-            .and_then(|rest| rest.find('\n'))
-            .map_or(text.len(), |to| range.end + to);
-        line += text.get(counted_to..start).map_or(0, |passed| passed.matches('\n').count());
-        counted_to = start.max(counted_to);
-        match runs.last_mut() {
-            Some(run) if start < run.end || start == run.start => {
-                run.end = end;
-                run.places.end = at + 1;
-            }
-            _ => runs.push(LineRun { line, start, end, places: at..at + 1 }),
-        }
-    }
-    runs
-}
-
-/// Returns the lines, counted from 1, in which places begin, each once.
-pub(super) fn line_numbers(text: &str, found: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut lines: Vec<usize> = found.map(|at| line_of(text, at) + 1).collect();
-    lines.dedup();
-    lines
-}
-
 /// Returns the line a place is in, counted from 0.
 fn line_of(text: &str, at: usize) -> usize {
-    text.get(..at).map_or(0, |before| before.matches('\n').count())
+    newlines(text.get(..at).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -278,6 +225,8 @@ mod tests {
     #[test]
     fn one_text_that_does_not_fit_keeps_all_from_being_made() {
         let (once, all) = (false, true);
+        // Each of them 10 GB and more, were it built.
+        let (long, huge) = ("a\n".repeat(10_000), "x".repeat(1_000_000));
         for (original, edits, expected) in [
             (
                 "a\nb\n",
@@ -308,6 +257,13 @@ mod tests {
             ("a\n", &[("a", "a", all)], "nothing would change"),
             ("a\n", &[("q", "x", all)], "no lines of the file match"),
             ("a\nb\n", &[("a \n", "x", once)], "no lines of the file match"),
+            (&long, &[("a", &huge, all)], "the file would have more than 10485760 bytes"),
+            (
+                "a\nb\n",
+                &[("a", &"aa".repeat(2000), all), ("a", &huge, all)],
+                "edit 2 of 2 does not fit, and all are made or none: the file would have more",
+            ),
+            (&"a".repeat(10_001), &[("a", "b", all)], "in more than 10000 places"),
             (
                 "a\nb\nc\n",
                 &[("a\nb", "// ... existing code ...", once)],
@@ -315,7 +271,21 @@ mod tests {
             ),
         ] {
             let refused = texts(original, edits).unwrap_err();
-            assert!(refused.contains(expected), "{original:?} {edits:?}: {refused}");
+            assert!(refused.contains(expected), "{original:.40?} {expected}: {refused:.400}");
         }
+    }
+
+    #[test]
+    fn edits_that_grow_a_file_or_take_too_long_in_a_long_one_are_refused_in_time() {
+        let (grow, all) = ("a".repeat(10), true);
+        let grown: Vec<(&str, &str, bool)> = vec![("a", &grow, all); 20];
+        assert!(texts("a\n", &grown).unwrap_err().contains("edit 5 of 20 does not fit"));
+        let long = format!("{}q\n", "some text\n".repeat(900_000));
+        let many: Vec<(&str, &str, bool)> = vec![("q", "qr", false); 8];
+        assert!(texts(&long, &many).unwrap_err().contains("too long for so many replacements"));
+        // Many places of one line, each with more lines than before.
+        let line = "ab".repeat(5_000);
+        let done = texts(&line, &[("a", "x\ny", all)]).unwrap();
+        assert_eq!(done, "x\nyb".repeat(5_000));
     }
 }

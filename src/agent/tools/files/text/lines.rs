@@ -89,6 +89,42 @@ impl EditedLines {
     /// Puts `new` lines in the place of those in `range`, each with the end of the line it stands
     /// for; returns false when nothing would change.
     pub fn replace(&mut self, range: Range<usize>, new: Vec<String>) -> bool {
+        self.replace_runs(vec![(range, new)])
+    }
+
+    /// As [`EditedLines::replace`], for several runs of lines, which are in order and apart.
+    pub fn replace_runs(&mut self, runs: Vec<(Range<usize>, Vec<String>)>) -> bool {
+        let last = self.lines.len().saturating_sub(1);
+        // From the last to the first, so that the numbers of the lines above stay as they are; what
+        // is below is put back once.
+        let mut below = Vec::new();
+        for (range, new) in runs.into_iter().rev() {
+            let (Range { start, end }, new) = self.differing(range, new);
+            if start == end && new.is_empty() {
+                continue;
+            }
+            let own = |at: usize| {
+                let at = (start + at).min(end.saturating_sub(1).max(start));
+                let at = if at >= last { last.saturating_sub(1) } else { at };
+                self.ends.get(at).copied().unwrap_or(LineEnd::Lf)
+            };
+            let ends: Vec<LineEnd> = (0..new.len()).map(own).collect();
+            self.note(start, end - start, new.len());
+            below.push((self.lines.split_off(end), self.ends.split_off(end)));
+            below.push((new, ends));
+            self.lines.truncate(start);
+            self.ends.truncate(start);
+        }
+        let is_changed = !below.is_empty();
+        for (lines, ends) in below.into_iter().rev() {
+            self.lines.extend(lines);
+            self.ends.extend(ends);
+        }
+        is_changed
+    }
+
+    /// Leaves out the lines at both ends that stay as they are.
+    fn differing(&self, range: Range<usize>, mut new: Vec<String>) -> (Range<usize>, Vec<String>) {
         let end = range.end.min(self.lines.len());
         let start = range.start.min(end);
         let old = self.lines.get(start..end).unwrap_or_default();
@@ -98,22 +134,9 @@ impl EditedLines {
         let head = shared(&mut old.iter().zip(&new));
         let most = old.len().min(new.len()) - head;
         let tail = shared(&mut old.iter().rev().zip(new.iter().rev())).min(most);
-        let (start, end) = (start + head, end - tail);
-        let added = new.len() - head - tail;
-        if start == end && added == 0 {
-            return false;
-        }
-        let last = self.lines.len() - 1;
-        let own = |at: usize| {
-            let at = (start + at).min(end.saturating_sub(1).max(start));
-            let at = if at >= last { last.saturating_sub(1) } else { at };
-            self.ends.get(at).copied().unwrap_or(LineEnd::Lf)
-        };
-        let ends: Vec<LineEnd> = (0..added).map(own).collect();
-        self.note(start, end - start, added);
-        self.ends.splice(start..end, ends);
-        self.lines.splice(start..end, new.into_iter().skip(head).take(added));
-        true
+        new.truncate(new.len() - tail);
+        new.drain(..head);
+        (start + head..end - tail, new)
     }
 
     /// Moves the places noted so far, and notes one more.
@@ -215,6 +238,21 @@ mod tests {
             [false, true, false, true]
         );
         assert_eq!(lines.text(), "a\nx\nb\nc\nD\nE\n");
+    }
+
+    #[test]
+    fn several_runs_are_replaced_as_they_would_be_one_by_one() {
+        let text = "a\r\nb\nc\nd\r\ne";
+        let runs = [(0..1, vec!["x", "y"]), (1..3, vec!["b"]), (4..5, vec!["f", "g"])];
+        let owned = |new: &[&str]| new.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+        let (mut together, mut alone) = (EditedLines::new(text), EditedLines::new(text));
+        for (range, new) in runs.iter().rev() {
+            assert!(alone.replace(range.clone(), owned(new)));
+        }
+        assert!(together.replace_runs(runs.map(|(range, new)| (range, owned(&new))).to_vec()));
+        assert_eq!(together, alone);
+        assert_eq!(together.text(), "x\r\ny\r\nb\nd\r\nf\r\ng");
+        assert!(!together.replace_runs(vec![(0..1, owned(&["x"])), (2..3, owned(&["b"]))]));
     }
 
     #[test]
