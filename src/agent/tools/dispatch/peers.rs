@@ -178,7 +178,7 @@ fn what_other_agents_send_is_the_call_they_mean() {
             json!({ "notebook_path": "src/a", "cell_id": "cell-1", "new_source": "x",
             "edit_mode": "replace" }),
             "notebook_edit",
-            json!({ "path": "src/a", "cell_number": 1, "new_source": "x" }),
+            json!({ "path": "src/a", "cell_id": "cell-1", "new_source": "x" }),
         ),
         (
             "delete_file",

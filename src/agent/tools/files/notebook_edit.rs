@@ -77,7 +77,7 @@ fn cell_edit(arguments: &mut CallFields) -> Result<CellEdit, CallError> {
         (Some(_), Some(_)) => return Err(wrong("takes `cell_id` or `cell_number`, not both")),
         // What Claude Code calls a cell without an id.
         (Some(id), None) => match id.strip_prefix("cell-").and_then(|it| it.parse().ok()) {
-            Some(number) => CellRef::Number(number),
+            Some(number) => CellRef::IdOrNumber(id, number),
             None => CellRef::Id(id),
         },
         (None, Some(number)) => CellRef::Number(number),
@@ -132,6 +132,22 @@ mod tests {
             "new_source": "" });
         assert!(!fixture.call("notebook_edit", &arguments.to_string()).is_error);
         assert!(fixture.content("n.ipynb").starts_with("{\n \"cells\": [],\n"));
+    }
+
+    #[test]
+    fn a_name_that_stands_for_a_number_is_a_cells_own_first() {
+        let cell = |id: &str, source: &str| json!({ "cell_type": "raw", "id": id, "metadata": {}, "source": source });
+        let cells = [cell("cell-1", "a"), cell("b", "b"), cell("c", "c")];
+        let notebook =
+            json!({ "cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5 });
+        for (id, changed) in [("cell-1", 0), ("cell-2", 2)] {
+            let fixture = ToolFixture::new(&[("n.ipynb", &notebook.to_string())]);
+            let arguments = json!({ "path": "n.ipynb", "cell_id": id, "new_source": "x" });
+            let done = fixture.call("notebook_edit", &arguments.to_string());
+            let mut expected = notebook.clone();
+            expected["cells"][changed]["source"] = json!("x");
+            assert_eq!(fixture.content("n.ipynb"), expected.to_string(), "{}", done.text);
+        }
     }
 
     #[test]

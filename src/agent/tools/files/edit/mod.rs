@@ -50,7 +50,9 @@ impl FileChange {
                 matches!(insertion.place, InsertionPlace::Before { lines: None, .. })
             }
             Self::Search(search) => search.within.is_some(),
-            Self::Cell(cell) => matches!(cell.cell, CellRef::Number(_)),
+            Self::Cell(cell) => {
+                matches!(cell.cell, CellRef::Number(_) | CellRef::IdOrNumber(..))
+            }
             Self::Blocks(_) | Self::Texts(_) => false,
         }
     }

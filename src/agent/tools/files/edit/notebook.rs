@@ -5,6 +5,7 @@
 //! New parts are written as `nbformat` writes them, with the file's own indentation. A replaced
 //! code cell loses its outputs, which are those of other code.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,8 @@ pub enum CellRef {
     Id(String),
     /// The one at this number, counted from 0.
     Number(usize),
+    /// The one with this `id`, or where none has it, the one at the number that the id stands for.
+    IdOrNumber(String, usize),
     /// None: the beginning of the notebook.
     Beginning,
 }
@@ -187,12 +190,13 @@ impl TargetText<'_> {
         let text = self.edited.lines().join("\n");
         let notebook = NotebookText::parse(&text)?;
         let at = notebook.find(&edit.cell)?;
-        if let (CellRef::Number(number), NearCopies::Ask) = (&edit.cell, self.tolerance.near_copies)
-            && let Some((_, cell)) = notebook.cells.get(*number)
+        if self.tolerance.near_copies == NearCopies::Ask
+            && let Some(number) = at.filter(|_| !notebook.has_id(&edit.cell))
+            && let Some((_, cell)) = notebook.cells.get(number)
         {
             let source = source_lines(cell.source)?.concat();
             let shown = head(&source, SHOWN_LIMIT_BYTES).to_owned();
-            return Err(NotebookError::Unconfirmed { number: *number, id: cell.id(), shown });
+            return Err(NotebookError::Unconfirmed { number, id: cell.id(), shown });
         }
         let parts = match (&edit.action, at) {
             (CellAction::Replace { source, kind }, Some(at)) => {
@@ -252,17 +256,30 @@ impl<'t> NotebookText<'t> {
             CellRef::Beginning => return Ok(None),
             CellRef::Number(number) if *number < self.cells.len() => return Ok(Some(*number)),
             CellRef::Number(number) => return Err(self.no_cell(&number.to_string())),
-            CellRef::Id(id) => id,
+            CellRef::IdOrNumber(_, number) if !self.has_id(cell) => {
+                return self.find(&CellRef::Number(*number));
+            }
+            CellRef::Id(id) | CellRef::IdOrNumber(id, _) => id,
         };
-        let with_id = |(_, (_, cell)): &(usize, &(&RawValue, Cell<'_>))| {
-            cell.id().as_deref() == Some(id.as_str())
-        };
-        let found: Vec<usize> =
-            self.cells.iter().enumerate().filter(with_id).map(|(at, _)| at).collect();
+        let found = self.with_id(id);
         match found.as_slice() {
             [] => Err(self.no_cell(&format!("`{id}`"))),
             [at] => Ok(Some(*at)),
             _ => Err(NotebookError::Several { id: id.clone(), numbers: found }),
+        }
+    }
+
+    /// Returns the numbers of the cells that have an id.
+    fn with_id(&self, id: &str) -> Vec<usize> {
+        let cells = self.cells.iter().enumerate();
+        cells.filter(|(_, (_, cell))| cell.id().as_deref() == Some(id)).map(|(at, _)| at).collect()
+    }
+
+    /// Whether a cell is named by an id that there is.
+    fn has_id(&self, cell: &CellRef) -> bool {
+        match cell {
+            CellRef::Id(id) | CellRef::IdOrNumber(id, _) => !self.with_id(id).is_empty(),
+            CellRef::Number(_) | CellRef::Beginning => false,
         }
     }
 
@@ -405,12 +422,14 @@ impl<'t> NotebookText<'t> {
         }
         let known: Vec<&RawValue> =
             like.and_then(|like| serde_json::from_str(like.get()).ok()).unwrap_or_default();
-        let as_known = |line: &str| {
-            let is_same = |raw: &&&RawValue| {
-                serde_json::from_str(raw.get()).is_ok_and(|it: String| it == line)
-            };
-            known.iter().find(is_same).map_or_else(|| quoted(line), |raw| raw.get().to_owned())
-        };
+        // Of lines written in two ways, the first way counts.
+        let known: BTreeMap<String, &RawValue> = known
+            .into_iter()
+            .rev()
+            .filter_map(|raw| Some((serde_json::from_str(raw.get()).ok()?, raw)))
+            .collect();
+        let as_known =
+            |line: &str| known.get(line).map_or_else(|| quoted(line), |raw| raw.get().to_owned());
         let lines: Vec<String> = source.split_inclusive('\n').map(as_known).collect();
         match self.depths() {
             _ if lines.is_empty() => "[]".to_owned(),
