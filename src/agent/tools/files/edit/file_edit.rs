@@ -46,7 +46,9 @@ impl FileEdit {
 
     /// Returns what the policy decides on.
     pub(crate) fn intents(&self) -> Vec<Intent> {
-        vec![Intent::Edit(self.place.real.clone())]
+        let real = &self.place.real;
+        let read = self.change.reads().then(|| Intent::Read(real.clone()));
+        std::iter::once(Intent::Edit(real.clone())).chain(read).collect()
     }
 
     /// Returns what it does, for readers.
@@ -206,6 +208,9 @@ mod tests {
     use crate::tools::files::text::lines::ChangedRange;
     use crate::tools::fixture::ToolFixture;
     use locum_base::path::RepoPath;
+    use locum_base::tool::ToolName;
+    use locum_modes::file_regex::FileRegex;
+    use locum_policy::intent::{Act, Intent};
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
@@ -218,6 +223,38 @@ mod tests {
         assert!(fixture.call("apply_diff", &arguments).text.contains("kept to itself"));
         fixture.hidden.push("a");
         assert!(!fixture.call("apply_diff", &arguments).text.contains("itself"));
+    }
+
+    #[test]
+    fn what_answers_guesses_about_a_file_is_also_judged_as_reading_it() {
+        let mut fixture = ToolFixture::new(&[("a", "kept to itself\n")]);
+        fixture.mode.groups[0].file_regex = Some(FileRegex::parse("^b$").unwrap());
+        let edit = json!({ "old_string": "kept", "new_string": "x" });
+        let block = "<<<<<<< SEARCH\nkept\n=======\nx\n>>>>>>> REPLACE";
+        for (name, arguments, reads) in [
+            ("search_and_replace", json!({ "search": "k", "replace": "x" }), true),
+            (
+                "search_and_replace",
+                json!({ "search": "k.*f", "replace": "x", "use_regex": true }),
+                true,
+            ),
+            ("multi_edit", json!({ "edits": [edit] }), true),
+            ("Edit", edit.clone(), true),
+            ("notebook_edit", json!({ "cell_id": "a", "new_source": "x" }), true),
+            ("apply_diff", json!({ "diff": block }), false),
+            ("insert_content", json!({ "line": 0, "content": "x" }), false),
+        ] {
+            let parsed = |path: &str| {
+                let mut arguments = arguments.clone();
+                arguments["path"] = json!(path);
+                fixture.parse(name, &arguments.to_string(), ToolName::ALL)
+            };
+            let path = RepoPath::parse("b").unwrap();
+            let mut intents = vec![Intent::Edit(path.clone())];
+            intents.extend(reads.then_some(Intent::Read(path)));
+            assert_eq!(parsed("b").unwrap().intents(), intents, "{name}");
+            assert_eq!(parsed("a").is_err(), reads, "{name}");
+        }
     }
 
     #[test]

@@ -43,6 +43,15 @@ pub enum FileChange {
 }
 
 impl FileChange {
+    /// Whether it is answered by what the file holds, so that guesses would find out its content:
+    /// of a part of a line, a pattern or a cell, that it is there.
+    pub fn reads(&self) -> bool {
+        match self {
+            Self::Texts(_) | Self::Search(_) | Self::Cell(_) => true,
+            Self::Blocks(_) | Self::Insertion(_) => false,
+        }
+    }
+
     /// Whether only what the file holds gives its place a meaning: a number.
     pub fn counts(&self) -> bool {
         match self {
