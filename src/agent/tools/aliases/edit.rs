@@ -57,7 +57,12 @@ pub(crate) fn diff(
 
 /// Makes the engine's edit of one text, which stands in as many places as are expected.
 fn alone(edit: TextEdit, meant: Option<&Value>) -> Result<FileChange, CallError> {
-    let Some(meant) = meant.filter(|_| !edit.all) else { return Ok(FileChange::Texts(vec![edit])) };
+    let Some(meant) = meant else { return Ok(FileChange::Texts(vec![edit])) };
+    if edit.all {
+        return Err(CallError(
+            "`expected_replacements` and `replace_all` say different things; give one.".to_owned(),
+        ));
+    }
     let count = number(meant).and_then(|count| usize::try_from(count).ok());
     let count = count.filter(|count| *count > 0).ok_or_else(|| {
         CallError("`expected_replacements` must be a whole number of at least 1.".to_owned())

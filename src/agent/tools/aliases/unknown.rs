@@ -75,6 +75,8 @@ const EFFECTS: &[ToolName] = &[
     ToolName::UseMcpTool,
 ];
 const PATCH: &[ToolName] = &[ToolName::ApplyPatch];
+const INSERT: &[ToolName] = &[ToolName::InsertContent];
+const REPLACE: &[ToolName] = &[ToolName::SearchAndReplace];
 const SEARCH: &[ToolName] = &[ToolName::SearchFiles];
 const WRITE: &[ToolName] = &[ToolName::WriteToFile];
 
@@ -132,6 +134,76 @@ const DECISIVE: &[DecisiveParameters] = &[
         tools: BLOCKS,
         names: "regex use_regex is_regex regexp",
         instead: "The text to replace is taken letter for letter.",
+        ..ROW
+    },
+    DecisiveParameters {
+        tools: BLOCKS,
+        names: "whole_word whole_words match_whole_word ignore_case case_insensitive i flags",
+        instead: "The text to replace is taken letter for letter; `search_and_replace` takes \
+                  regular expressions.",
+        ..ROW
+    },
+    DecisiveParameters {
+        tools: BLOCKS,
+        names: "case_sensitive match_case",
+        redundant: "true",
+        is_off_decisive: true,
+        instead: "The text to replace is taken letter for letter; `search_and_replace` has \
+                  `ignore_case`.",
+    },
+    DecisiveParameters {
+        tools: BLOCKS,
+        names: "expected_replacements count max_replacements max_count replace_count limit \
+                occurrence occurrences nth instance",
+        redundant: "1",
+        instead: "Give more of the text around the place that is meant; `search_and_replace` has \
+                  `count`.",
+        ..ROW
+    },
+    DecisiveParameters {
+        tools: REPLACE,
+        names: "whole_word whole_words match_whole_word word w",
+        instead: "Say it in `search` with `use_regex`: `\\bword\\b`.",
+        ..ROW
+    },
+    DecisiveParameters {
+        tools: REPLACE,
+        names: "case_sensitive match_case",
+        redundant: "true",
+        is_off_decisive: true,
+        instead: "Give `ignore_case: true`.",
+    },
+    DecisiveParameters {
+        tools: REPLACE,
+        names: "multiline dotall dot_all single_line flags regex_flags",
+        instead: "`^` and `$` match at lines; say anything else in `search`, as `(?s)` or `(?i)`.",
+        ..ROW
+    },
+    DecisiveParameters {
+        tools: REPLACE,
+        names: "max_replacements max_count replace_count limit occurrence occurrences nth \
+                instance first_only",
+        instead: "`count` is how many places there are, and all of them are replaced. Give more of \
+                  the text around the one that is meant.",
+        ..ROW
+    },
+    DecisiveParameters {
+        tools: REPLACE,
+        names: "file_pattern glob include files recursive operations",
+        instead: "It changes one file; make a call for each.",
+        ..ROW
+    },
+    DecisiveParameters {
+        tools: INSERT,
+        names: "position placement where side insert_position",
+        redundant: "before",
+        instead: "Lines go before `line`. To put them after a line, name the next one.",
+        ..ROW
+    },
+    DecisiveParameters {
+        tools: INSERT,
+        names: "after after_line insert_after before before_line insert_before at_end",
+        instead: "Lines go before `line`. To put them after a line, name the next one.",
         ..ROW
     },
     DecisiveParameters {

@@ -148,7 +148,7 @@ fn what_other_agents_send_is_the_call_they_mean() {
         (
             "edit_file",
             json!({ "file_path": "src/a", "old_str": "one", "new_str": "",
-            "expected_replacements": 1, "replace_all": "true" }),
+            "replace_all": "true" }),
             "apply_diff",
             json!({ "path": "src/a", "edits": [{ "old_string": "one", "new_string": "",
             "replace_all": true }] }),
@@ -415,6 +415,18 @@ fn what_could_mean_two_things_is_not_guessed() {
             json!({ "file_path": "src/a", "edits": [{ "old_string": "a", "new_string": "b",
             "regex": true }] }),
             "Edit 1 of `edits` has no parameter `regex`",
+        ),
+        (
+            "edit_file",
+            json!({ "path": "src/a", "old_string": "e", "new_string": "E", "replace_all": true,
+            "expected_replacements": 2 }),
+            "say different things",
+        ),
+        (
+            "MultiEdit",
+            json!({ "file_path": "src/a", "edits": [{ "old_string": "a", "new_string": "b",
+            "expected_replacements": 2 }] }),
+            "Edit 1 of `edits` has no parameter `expected_replacements`",
         ),
         (
             "edit_file",

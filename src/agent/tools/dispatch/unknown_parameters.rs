@@ -20,6 +20,10 @@ fn with(extra: &str, value: &Value) -> Vec<(&'static str, Value)> {
     let calls = [
         ("write_to_file", json!({ "path": "b", "content": "x" })),
         ("apply_diff", json!({ "path": "src/a", "diff": "x" })),
+        ("search_and_replace", json!({ "path": "src/a", "search": "o", "replace": "x" })),
+        ("insert_content", json!({ "path": "src/a", "line": 1, "content": "x" })),
+        ("move_file", json!({ "path": "src/a", "to": "src/b" })),
+        ("delete_file", json!({ "path": "src/a" })),
         (
             "apply_patch",
             json!({ "patch": "*** Begin Patch\n*** Delete File: src/a\n*** End Patch" }),
@@ -142,6 +146,16 @@ fn what_would_change_the_effect_is_refused_with_what_to_write_instead() {
         arguments[extra] = value;
         ("Edit", arguments)
     };
+    let replace = |extra: &str, value: Value| {
+        let mut arguments = json!({ "path": "src/a", "search": "one", "replace": "1" });
+        arguments[extra] = value;
+        ("search_and_replace", arguments)
+    };
+    let insert = |extra: &str, value: Value| {
+        let mut arguments = json!({ "path": "src/a", "line": 1, "content": "x" });
+        arguments[extra] = value;
+        ("insert_content", arguments)
+    };
     for ((name, arguments), parameter, instead) in [
         (write("append", json!(true)), "append", "`apply_diff` changes a part"),
         (write("mode", json!("append")), "mode", "`apply_diff` changes a part"),
@@ -158,6 +172,16 @@ fn what_would_change_the_effect_is_refused_with_what_to_write_instead() {
         (edit("check", json!(1)), "check", "made at once"),
         (edit("regex", json!(true)), "regex", "letter for letter"),
         (edit("content", json!("all of it")), "content", "`write_to_file` writes a whole one"),
+        (edit("count", json!(2)), "count", "`search_and_replace` has `count`"),
+        (edit("case_sensitive", json!(false)), "case_sensitive", "has `ignore_case`"),
+        (edit("whole_word", json!(true)), "whole_word", "letter for letter"),
+        (replace("whole_word", json!(true)), "whole_word", "`\\bword\\b`"),
+        (replace("case_sensitive", json!(false)), "case_sensitive", "`ignore_case: true`"),
+        (replace("max_replacements", json!(1)), "max_replacements", "`count` is how many"),
+        (replace("multiline", json!(true)), "multiline", "`(?s)`"),
+        (replace("file_pattern", json!("*.rs")), "file_pattern", "one file"),
+        (insert("position", json!("after")), "position", "name the next one"),
+        (insert("after_line", json!(1)), "after_line", "name the next one"),
         (command("stdin", json!("x")), "stdin", "`<<'EOF'`"),
         (command("sudo", json!(true)), "sudo", "rights of this run"),
         (command("user", json!("root")), "user", "rights of this run"),
@@ -200,6 +224,10 @@ fn a_parameter_that_asks_for_what_is_done_anyway_is_ignored() {
         ("write_to_file", "create_directories", json!(true)),
         ("apply_diff", "start_line", json!(1)),
         ("apply_diff", "dry_run", json!("false")),
+        ("apply_diff", "count", json!(1)),
+        ("search_and_replace", "case_sensitive", json!(true)),
+        ("search_and_replace", "whole_word", json!(false)),
+        ("insert_content", "position", json!("before")),
         ("execute_command", "shell", json!("/bin/bash")),
         ("execute_command", "shell", json!(true)),
         ("execute_command", "env", json!({})),

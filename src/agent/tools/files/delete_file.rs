@@ -89,6 +89,12 @@ pub(crate) fn named_place(
     context: ToolContext<'_>,
 ) -> Result<ResolvedPath, CallError> {
     let text = arguments.words(name, "the file, relative to the repository root")?;
+    if text.trim_end().ends_with('/') {
+        return Err(CallError(format!(
+            "`{name}` ends with `/`, as the path of a folder does; give that of the file, name \
+             included."
+        )));
+    }
     ResolvedPath::find_name(&text, context)
 }
 
@@ -168,6 +174,7 @@ mod tests {
         for (path, expected) in [
             ("b", "`b` does not exist. Did you mean `sub/b`"),
             ("sub", "`sub` is a folder"),
+            ("sub/", "`path` ends with `/`"),
             ("../a", "../a"),
             ("", "`path` of `delete_file` is empty"),
         ] {

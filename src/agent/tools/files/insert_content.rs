@@ -74,7 +74,15 @@ fn insertion(arguments: &mut CallFields) -> Result<Insertion, CallError> {
         .ok_or_else(|| CallError(format!("`insert_content` needs `line`: {meaning}.")))?;
     let lines = arguments.optional_text("line_text", "what that line holds now")?;
     let text = arguments.text("content", "the lines to put in")?;
+    let names_line = lines.as_ref().is_some_and(|lines| !lines.trim().is_empty());
     let place = match line {
+        0 if names_line => {
+            return Err(CallError(
+                "`line: 0` of `insert_content` is the end, where no line stands, and `line_text` \
+                 names one; give the number of that line, or leave `line_text` empty."
+                    .to_owned(),
+            ));
+        }
         0 => InsertionPlace::End,
         line => InsertionPlace::Before { line, lines },
     };
@@ -142,6 +150,14 @@ mod tests {
             (json!({ "path": "a", "line": -1, "content": "x" }), "a whole number of at least 0"),
             (json!({ "path": "a", "line": 1 }), "needs `content`"),
             (json!({ "path": "a", "line": 9, "content": "x" }), "the file has 1 line, and the"),
+            (
+                json!({ "path": "a", "line": 0, "line_text": "one", "content": "x" }),
+                "`line_text` names one",
+            ),
+            (
+                json!({ "path": "a", "line": 1, "content": "x", "position": "after" }),
+                "has no parameter `position`",
+            ),
             (json!({ "path": "a", "line": 0, "content": "" }), "there is no text to insert"),
             (
                 json!({ "path": "a", "line": 1, "line_text": "x", "content": "y" }),

@@ -175,6 +175,7 @@ mod tests {
         for (from, to, expected) in [
             ("a", "b", "`b` exists already"),
             ("a", "link", "`link` exists already"),
+            ("a", "new/", "`to` ends with `/`"),
             ("a", "sub", "Give the new path with its name: `sub/a`"),
             ("sub", "d", "`sub` is a folder"),
             ("link", "d", "`link` is a link"),

@@ -40,10 +40,7 @@ impl Tool for SearchAndReplace {
     fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let place =
             arguments.place("path", "the file, relative to the repository root", context)?;
-        let edit = match arguments.mapped_value("search") {
-            Some(edit) => edit,
-            None => search_edit(&mut arguments)?,
-        };
+        let edit = search_edit(&mut arguments)?;
         arguments.finish()?;
         edit.check().map_err(|error| CallError(format!("Nothing was changed: {error}.")))?;
         let change = FileChange::Search(edit);
