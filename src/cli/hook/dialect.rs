@@ -51,8 +51,30 @@ pub(super) enum Question {
 }
 
 /// Names of arguments that are paths.
-const PATHS: [&str; 7] =
-    ["file_path", "path", "notebook_path", "absolute_path", "filePath", "workdir", "cwd"];
+const PATHS: [&str; 9] = [
+    "file_path",
+    "path",
+    "notebook_path",
+    "absolute_path",
+    "filePath",
+    "target_file",
+    "filename",
+    "workdir",
+    "cwd",
+];
+
+/// Names of arguments that are paths where a file is moved, and may be anything elsewhere.
+const ENDS_OF_MOVE: [&str; 9] = [
+    "source",
+    "source_path",
+    "from",
+    "old_path",
+    "to",
+    "destination",
+    "destination_path",
+    "new_path",
+    "target",
+];
 
 /// What of the arguments of some tools says what a call does. The rest, such as a timeout or
 /// whether it runs in the background, changes nothing that a policy decides.
@@ -194,8 +216,10 @@ impl HookedCall {
             return Question::Intent(intent);
         }
         let mut arguments = self.arguments.clone();
-        for name in PATHS {
-            let Some(Value::String(path)) = arguments.get_mut(name) else { continue };
+        let moves = ToolName::called(&self.tool) == Some(ToolName::MoveFile);
+        let ends = ENDS_OF_MOVE.iter().filter(|_| moves);
+        for name in PATHS.iter().chain(ends) {
+            let Some(Value::String(path)) = arguments.get_mut(*name) else { continue };
             match inside(path, root, folder) {
                 Some(within) => *path = within,
                 None => return Question::Outside(path.clone()),
