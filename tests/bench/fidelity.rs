@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use git2::build::TreeUpdateBuilder;
-use git2::{Delta, DiffOptions, Oid, Repository, Sort, Tree};
+use git2::{Delta, DiffOptions, FileMode, Oid, Repository, Sort, Tree};
 use replay::{Fate, FileChange, Noise, Rolls, Tally};
 
 /// Commits of one repository, unless `--commits` says how many.
@@ -200,17 +200,25 @@ impl Replayed {
 fn tree(repo: &Repository, old: &Tree<'_>, new: &Tree<'_>, files: &[(String, String)]) -> Oid {
     let made: BTreeMap<&str, &str> =
         files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-    let mut builder = TreeUpdateBuilder::new();
     let diff = repo.diff_tree_to_tree(Some(old), Some(new), None).unwrap();
+    // What becomes a link or a submodule is removed and added.
+    let mut entries: BTreeMap<Vec<u8>, Option<(Oid, FileMode)>> = BTreeMap::new();
     for delta in diff.deltas() {
         let path = delta.new_file().path_bytes().or(delta.old_file().path_bytes()).unwrap();
         if delta.status() == Delta::Deleted {
-            builder.remove(path);
+            entries.entry(path.to_vec()).or_insert(None);
             continue;
         }
         let text = std::str::from_utf8(path).ok().and_then(|path| made.get(path));
         let id = text.map_or(delta.new_file().id(), |text| repo.blob(text.as_bytes()).unwrap());
-        builder.upsert(path, id, delta.new_file().mode());
+        entries.insert(path.to_vec(), Some((id, delta.new_file().mode())));
+    }
+    let mut builder = TreeUpdateBuilder::new();
+    for (path, entry) in entries {
+        match entry {
+            Some((id, mode)) => builder.upsert(path, id, mode),
+            None => builder.remove(path),
+        };
     }
     builder.create_updated(repo, old).unwrap()
 }
