@@ -193,7 +193,11 @@ impl Explainer {
         let reach = ModeReach { policy: &self.policy, modes: &self.modes, facts };
         let explained = |intent: &Intent| explain(&self.policy, intent, facts);
         match reach.of_call(call) {
-            None => call.intents().iter().map(explained).collect(),
+            None => {
+                // Nobody here does the rest without them.
+                let left_out = call.left_out().into_iter().map(|it| refused(it.intent, it.why));
+                call.intents().iter().map(explained).chain(left_out).collect()
+            }
             Some((intent, None)) => vec![explained(&intent)],
             Some((intent, Some(refused))) => {
                 let by_policy = explained(&intent);

@@ -193,6 +193,67 @@ fn each_agent_gets_the_decision_of_the_policy_in_its_own_words() {
 }
 
 #[test]
+fn each_of_several_files_counts_and_one_that_is_not_read_never_allows() {
+    let stage = stage();
+    let inside = stage.path("checkout/src/api/b.rs").display().to_string();
+    for (agent, arguments, expected) in [
+        ("claude", json!({ "path": "src/a.rs", "files": [{ "path": "src/api/b.rs" }] }), "allow"),
+        ("claude", json!({ "path": "src/a.rs", "files": [{ "path": inside }] }), "allow"),
+        ("claude", json!({ "paths": ["src/a.rs", inside] }), "allow"),
+        ("claude", json!({ "path": "src/a.rs", "files": [{ "path": ".env" }] }), "deny"),
+        ("claude", json!({ "path": "src/a.rs", "files": [{ "path": "../x" }] }), "deny"),
+        ("claude", json!({ "path": "src/a.rs", "files": [{ "path": "/etc/passwd" }] }), "deny"),
+        ("claude", json!({ "paths": ["src/a.rs", "/etc/passwd"] }), "deny"),
+        ("claude", json!({ "args": { "file": [{ "path": "/etc/passwd" }] } }), "deny"),
+        ("claude", json!({ "files": r#"[{"path":"src/a.rs"},{"path":"/etc/passwd"}]"# }), "deny"),
+        ("claude", json!({ "path": "src/a.rs", "files": [{ "path": "src/a.rs\u{0}" }] }), "deny"),
+        ("claude", json!({ "path": "src/a.rs", "files": [{ "limit": 7 }] }), "ask"),
+        ("codex", json!({ "path": "src/a.rs", "files": [{ "path": "../x" }] }), "deny"),
+        ("copilot", json!({ "path": "src/a.rs", "files": [{ "path": "../x" }] }), "deny"),
+    ] {
+        let (word, why) = decision(&stage, agent, "read_file", &arguments);
+        assert_eq!(word, expected, "{agent} {arguments}: {why}");
+    }
+    // What the policy says of a call that nobody performs in part.
+    for (files, code, expected) in [
+        (r#"[{"path":"src/api/b.rs"}]"#, 0, "read(src/api/b.rs)"),
+        (r#"[{"path":"../x"}]"#, 4, "read(../x)"),
+        (r#"[{"path":".env"}]"#, 4, "read(.env)"),
+    ] {
+        let call =
+            format!(r#"{{"name":"read_file","arguments":{{"path":"src/a.rs","files":{files}}}}}"#);
+        let ran = stage.run(&["policy", "explain", &call]);
+        assert_eq!(ran.code, Some(code), "{files}: {ran:?}");
+        assert!(ran.out.contains(expected), "{files}: {ran:?}");
+    }
+}
+
+#[test]
+fn paths_in_lists_count_from_the_folder_of_the_agent() {
+    let stage = stage();
+    stage.write("checkout/a.rs", "root");
+    stage.write("checkout/src/.env", "x");
+    stage.write("checkout/7", "x");
+    std::os::unix::fs::symlink("/etc/passwd", stage.path("checkout/src/7")).unwrap();
+    let question = |paths: Value| {
+        json!({ "hook_event_name": "PreToolUse", "cwd": stage.path("checkout/src"),
+            "tool_name": "read_file", "tool_input": paths })
+        .to_string()
+    };
+    let allowed = question(json!({ "path": "a.rs", "files": [{ "path": "api/b.rs" }] }));
+    let ran = ask(&stage, &["claude"], &allowed);
+    assert!(ran.out.contains(r#""allow""#) && ran.out.contains("src/"), "{ran:?}");
+    for arguments in [
+        json!({ "path": "a.rs", "files": [{ "path": ".env" }] }),
+        json!({ "paths": ["a.rs", "../../x"] }),
+        json!({ "path": "a.rs", "files": [{ "path": 7 }] }),
+    ] {
+        let ran = ask(&stage, &["claude"], &question(arguments));
+        assert!(ran.out.contains(r#""deny""#), "{ran:?}");
+    }
+}
+
+#[test]
 fn what_cannot_be_read_or_decided_never_allows() {
     let stage = stage();
     for question in ["", "{", "[]", r#"{"tool_name":"Bash","tool_input":7}"#, r#"{"cwd":"/"}"#] {

@@ -11,7 +11,7 @@ use tracing::debug;
 use crate::tools::aliases::{self, CalledTool, MappedArguments, unknown};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::flow::verdict::CheckVerdict;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{LeftOut, Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::tools::{command, files, flow, mcp, search, skill, web};
 use locum_base::chat::{ToolCall, ToolSpec};
@@ -65,6 +65,12 @@ macro_rules! calls {
             /// Returns the same call without what is refused, where the rest makes sense alone.
             pub fn without(&self, refused: &dyn Fn(&Intent) -> Option<String>) -> Option<Self> {
                 match self { $(Self::$tool(call) => call.without(refused).map(Self::$tool),)+ }
+            }
+
+            /// Returns what the call names and does not do. Who only asks whether a call may be made
+            /// must refuse it for these.
+            pub fn left_out(&self) -> Vec<LeftOut> {
+                match self { $(Self::$tool(call) => call.left_out(),)+ }
             }
 
             fn whole_headline(&self) -> String {

@@ -24,6 +24,15 @@ pub enum ToolEffect {
     Steers,
 }
 
+/// A part of a call that is not done, and about which no policy is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftOut {
+    /// What it would be, as an intent is written: `read(../x)`.
+    pub intent: String,
+    /// Why it is not done: a sentence.
+    pub why: String,
+}
+
 /// A checked call of one tool.
 pub(crate) trait Tool: Clone + Debug + Sized {
     /// What its calls act on.
@@ -64,6 +73,12 @@ pub(crate) trait Tool: Clone + Debug + Sized {
     /// says why an intent is. What is left out is named in its answer.
     fn without(&self, _refused: &dyn Fn(&Intent) -> Option<String>) -> Option<Self> {
         None
+    }
+
+    /// Returns what it names and does not do, each with why not: that is no intent, and the rest is
+    /// done without it.
+    fn left_out(&self) -> Vec<LeftOut> {
+        Vec::new()
     }
 
     /// Returns true when this call changes nothing and steers nothing.

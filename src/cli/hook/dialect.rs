@@ -76,6 +76,9 @@ const ENDS_OF_MOVE: [&str; 9] = [
     "target",
 ];
 
+/// Names of arguments that hold several paths, or objects with a path each.
+const FILE_LISTS: [&str; 3] = ["files", "paths", "file"];
+
 /// What of the arguments of some tools says what a call does. The rest, such as a timeout or
 /// whether it runs in the background, changes nothing that a policy decides.
 const DECIDING: [(&[ToolName], &[&str]); 2] = [
@@ -202,6 +205,53 @@ fn said(why: &str) -> String {
     format!("Locum's policy: {why}")
 }
 
+/// What a text among the arguments is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ArgumentText {
+    /// A path, or a list of files as JSON.
+    Path,
+    /// Anything else.
+    Other,
+}
+
+/// Makes paths of the checkout of all paths that arguments name, however deep.
+///
+/// # Errors
+/// The first path that leads out.
+fn bring_inside(
+    value: &mut Value,
+    text: ArgumentText,
+    inside: &dyn Fn(&str) -> Option<String>,
+) -> Result<(), String> {
+    match value {
+        // The tools take a number for the text of it.
+        Value::Number(number) if text == ArgumentText::Path => {
+            *value = Value::String(number.to_string());
+            bring_inside(value, text, inside)
+        }
+        Value::String(path) if text == ArgumentText::Path => {
+            // Models write lists as texts, and the tools read them.
+            if let Ok(mut list @ (Value::Array(_) | Value::Object(_))) = serde_json::from_str(path)
+            {
+                bring_inside(&mut list, text, inside)?;
+                *value = list;
+            } else {
+                *path = inside(path).ok_or_else(|| path.clone())?;
+            }
+            Ok(())
+        }
+        Value::Array(items) => {
+            items.iter_mut().try_for_each(|item| bring_inside(item, text, inside))
+        }
+        Value::Object(fields) => fields.iter_mut().try_for_each(|(name, item)| {
+            let is_path = PATHS.contains(&name.as_str()) || FILE_LISTS.contains(&name.as_str());
+            let text = if is_path { ArgumentText::Path } else { ArgumentText::Other };
+            bring_inside(item, text, inside)
+        }),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+    }
+}
+
 impl HookedCall {
     /// Whether the call asks its agent to let it out of the agent's own sandbox.
     pub(super) fn leaves_sandbox(&self) -> bool {
@@ -216,13 +266,15 @@ impl HookedCall {
             return Question::Intent(intent);
         }
         let mut arguments = self.arguments.clone();
+        let inside = |path: &str| inside(path, root, folder);
+        if let Err(path) = bring_inside(&mut arguments, ArgumentText::Other, &inside) {
+            return Question::Outside(path);
+        }
         let moves = ToolName::called(&self.tool) == Some(ToolName::MoveFile);
-        let ends = ENDS_OF_MOVE.iter().filter(|_| moves);
-        for name in PATHS.iter().chain(ends) {
-            let Some(Value::String(path)) = arguments.get_mut(*name) else { continue };
-            match inside(path, root, folder) {
-                Some(within) => *path = within,
-                None => return Question::Outside(path.clone()),
+        for name in ENDS_OF_MOVE.iter().filter(|_| moves) {
+            let Some(end) = arguments.get_mut(*name) else { continue };
+            if let Err(path) = bring_inside(end, ArgumentText::Path, &inside) {
+                return Question::Outside(path);
             }
         }
         if let Some(fields) = arguments.as_object_mut()

@@ -24,7 +24,7 @@ use crate::tools::files::read::shown::ShownFile;
 use crate::tools::files::read::wanted::{FileCount, ReadSource, WantedFile};
 use crate::tools::kept_output::read_output;
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{LeftOut, Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_extract::document::{DOCUMENT_LIMIT_BYTES, DocumentKind};
 use locum_extract::request::{ExtractAnswer, ExtractRequest};
@@ -140,6 +140,10 @@ impl Tool for ReadFile {
         }
         let rest = Self { files };
         (!rest.intents().is_empty()).then_some(rest)
+    }
+
+    fn left_out(&self) -> Vec<LeftOut> {
+        self.files.iter().filter_map(|file| file.source.left_out()).collect()
     }
 
     fn headline(&self) -> String {

@@ -11,6 +11,7 @@ use crate::tools::files::read::DEFAULT_LINES;
 use crate::tools::files::read::indentation::{self, IndentationScope};
 use crate::tools::files::read::view::{self, FileView, OutOfRange};
 use crate::tools::kept_output::{OUTPUT_SCHEME, output_number};
+use crate::tools::tool::LeftOut;
 use crate::tools::{CallError, ToolContext};
 use locum_base::tool::ToolName;
 use locum_modes::access;
@@ -67,6 +68,12 @@ impl ReadSource {
             Self::Output(_) => Some(Intent::Session),
             Self::Unread { .. } => None,
         }
+    }
+
+    /// Returns why it is not read, where it is not.
+    pub(super) fn left_out(&self) -> Option<LeftOut> {
+        let Self::Unread { path, why } = self else { return None };
+        Some(LeftOut { intent: format!("read({path})"), why: why.clone() })
     }
 
     fn find(path: &str, context: ToolContext<'_>) -> Result<Self, CallError> {
