@@ -117,7 +117,8 @@ impl Tool for ReadFile {
             files.push(WantedFile::parse(fields, count, context)?);
         }
         others.into_iter().try_for_each(CallFields::finish)?;
-        Ok(Self { files })
+        let call = Self { files };
+        if call.intents().is_empty() { Err(call.nothing_to_read()) } else { Ok(call) }
     }
 
     fn intents(&self) -> Vec<Intent> {
@@ -182,6 +183,17 @@ impl Tool for ReadFile {
     }
 }
 
+impl ReadFile {
+    /// Says of each file why it is not read.
+    fn nothing_to_read(&self) -> CallError {
+        let said = |file: &WantedFile| {
+            let left_out = file.source.left_out()?;
+            Some(format!("File: {}\n{}", file.source, left_out.why))
+        };
+        CallError(self.files.iter().filter_map(said).collect::<Vec<_>>().join("\n\n"))
+    }
+}
+
 /// Reads one file of a call.
 async fn read(
     wanted: &WantedFile,
@@ -219,25 +231,30 @@ async fn read(
     let kind = DocumentKind::of(place.asked.as_str(), &content).filter(|_| !wanted.is_raw);
     let observation = match kind {
         None => shown.content(&content, context)?,
-        Some(kind) => {
-            let text = document_text(place, kind, &content).await?;
-            let about = format!("Text of a {}; lines are those of the text.\n\n", kind.name());
-            ShownFile { about: &about, ..shown }.text(&text)?
-        }
+        Some(kind) => match document_text(kind, &content).await {
+            Ok(text) => {
+                let about =
+                    format!("Text of this {}; lines are those of the text.\n\n", kind.name());
+                ShownFile { about: &about, ..shown }.text(&text)?
+            }
+            // A notebook is text itself, also one that is broken.
+            Err(why) if kind == DocumentKind::Notebook => {
+                let about = format!("Shown as it is, not by its cells: {why}.\n\n");
+                ShownFile { about: &about, ..shown }.content(&content, context)?
+            }
+            Err(why) => {
+                return Err(CallError(format!("Cannot read `{}`: {why}.", place.asked)));
+            }
+        },
     };
     Ok(Observation { seen, ..observation })
 }
 
-/// Returns the text of a document, which a process of its own reads.
-async fn document_text(
-    place: &ResolvedPath,
-    kind: DocumentKind,
-    content: &[u8],
-) -> Result<String, CallError> {
-    let failed = |why: String| CallError(format!("Cannot read `{}`: {why}.", place.asked));
-    match extracted(ExtractRequest::Document { kind, content }).await.map_err(failed)? {
+/// Returns the text of a document, which a process of its own reads, or why there is none.
+async fn document_text(kind: DocumentKind, content: &[u8]) -> Result<String, String> {
+    match extracted(ExtractRequest::Document { kind, content }).await? {
         ExtractAnswer::Text(text) => Ok(text),
-        ExtractAnswer::Failed(why) => Err(failed(why)),
+        ExtractAnswer::Failed(why) => Err(why),
     }
 }
 

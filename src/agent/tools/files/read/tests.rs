@@ -83,6 +83,12 @@ fn several_files_and_ranges_are_shown_in_one_answer() {
     assert!(!observation.is_error);
     let seen: Vec<&str> = observation.seen.iter().map(|seen| seen.path.as_str()).collect();
     assert_eq!(seen, ["a", "b", "a"]);
+    let outside = json!({ "path": "../x", "files": [{ "path": "/y" }] });
+    let nothing = read(&fixture, "../x", &outside);
+    assert!(
+        nothing.starts_with("File: ../x\nPath `../x` leaves the repository.\n\nFile: /y\n"),
+        "{nothing}"
+    );
     let none = json!({ "path": "x", "files": [{ "path": "y" }] }).to_string();
     assert!(fixture.call("read_file", &none).is_error);
     let many: Vec<_> = (0..20).map(|_| json!({ "path": "a" })).collect();
@@ -99,6 +105,17 @@ fn what_is_shown_together_has_a_bound_and_each_file_its_share() {
     assert!(shown.len() < 110 * 1024, "{}", shown.len());
     assert!(shown.ends_with("File: b\n1 | x"), "{}", &shown[shown.len() - 100..]);
     assert_eq!(shown.matches("IMPORTANT: File content truncated.").count(), 19);
+}
+
+#[test]
+fn a_notebook_that_has_no_reader_or_is_broken_is_shown_as_text() {
+    let fixture = ToolFixture::new(&[("a.ipynb", "{\"cells\": [\n"), ("b.pdf", "%PDF-1.4\nx")]);
+    // The process that would read it is this test program, which gives no answer.
+    let shown = read(&fixture, "a.ipynb", &json!({}));
+    assert!(shown.starts_with("File: a.ipynb\nShown as it is, not by its cells: "), "{shown}");
+    assert!(shown.ends_with("\n\n1 | {\"cells\": ["), "{shown}");
+    let pdf = read(&fixture, "b.pdf", &json!({}));
+    assert!(pdf.starts_with("Cannot read `b.pdf`: "), "{pdf}");
 }
 
 #[test]
