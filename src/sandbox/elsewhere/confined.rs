@@ -18,6 +18,7 @@ pub(crate) fn prepare(_command: &mut Command) -> io::Result<()> {
 /// # Errors
 /// Always.
 pub(crate) fn give_up(_memory_bytes: u64, _time: Duration) -> io::Result<()> {
-    let words = "this system cannot confine what reads documents; Linux can";
+    let words =
+        "documents are read in a confined process, which this system does not have; Linux has";
     Err(io::Error::new(io::ErrorKind::Unsupported, words))
 }

@@ -1,16 +1,23 @@
 //! Commands where nothing can hold them: which are refused, how they start, and how they are ended.
 //! These run on Linux, too.
-#![expect(clippy::disallowed_methods, reason = "tests make and read files")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "tests make and read files, and start a program of their own"
+)]
 
 use std::collections::BTreeMap;
 use std::io::{PipeReader, Read as _};
 use std::os::fd::AsRawFd as _;
 use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
 
 use pretty_assertions::assert_eq;
 use rustix::io::FdFlags;
 use rustix::process::{Pid, test_kill_process};
 
+use super::confined;
 use super::sandbox::Sandbox;
 use super::start::{StartedProcess, start};
 use crate::program::ProgramStart;
@@ -118,12 +125,25 @@ async fn a_program_gets_no_descriptor_that_this_one_was_given() {
     std::fs::write(folder.path().join("key"), "secret").unwrap();
     let key = std::fs::File::open(folder.path().join("key")).unwrap();
     rustix::io::fcntl_setfd(&key, FdFlags::empty()).unwrap();
-    let text = format!("cat <&{} && echo read", key.as_raw_fd());
+    let text = format!("cat /dev/fd/{} && echo read", key.as_raw_fd());
     let (mut started, mut output) = sh(&text, folder.path());
     assert!(!started.process.wait().await.unwrap().success());
     let mut said = String::new();
     output.read_to_string(&mut said).unwrap();
     assert!(!said.contains("secret") && !said.contains("read"), "{said}");
+    // Any other program that is started gets it.
+    let inherited = Command::new("/bin/sh").args(["-c", &text]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&inherited.stdout), "secretread\n");
+}
+
+#[test]
+fn nothing_hostile_is_read_where_nothing_confines_its_reader() {
+    let mut command = Command::new("/bin/true");
+    for refused in [confined::prepare(&mut command), confined::give_up(1 << 30, Duration::MAX)] {
+        let error = refused.unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
+        assert!(error.to_string().contains("confined process"), "{error}");
+    }
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::Command;
+use tokio::sync::Semaphore;
 
 use crate::machine::confined;
 
@@ -26,9 +27,18 @@ pub const TIME_LIMIT: Duration = Duration::from_secs(20);
 /// Memory of one process, in bytes, its program included.
 pub const MEMORY_LIMIT_BYTES: u64 = 768 * 1024 * 1024;
 
+/// Most of these processes at a time; others wait for their turn, which is not part of their time.
+const PROCESSES_LIMIT: usize = 2;
+
+/// The turns of this program's processes, whoever asks for them.
+static TURNS: Semaphore = Semaphore::const_new(PROCESSES_LIMIT);
+
 /// Why a confined process gave nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfinedError {
+    /// This system cannot confine it.
+    #[error("{0}")]
+    NotConfined(io::Error),
     /// It could not be started, or not be talked to.
     #[error("its reader cannot be started: {0}")]
     Start(#[from] io::Error),
@@ -54,10 +64,11 @@ pub async fn ask(
     input: &[u8],
     limit_bytes: usize,
 ) -> Result<Vec<u8>, ConfinedError> {
+    let _turn = TURNS.acquire().await.map_err(io::Error::other)?;
     let mut command = std::process::Command::new(program);
     command.arg(word).env_clear().current_dir("/");
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    confined::prepare(&mut command)?;
+    confined::prepare(&mut command).map_err(ConfinedError::NotConfined)?;
     let mut command = Command::from(command);
     let mut child = command.kill_on_drop(true).spawn()?;
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
@@ -95,9 +106,12 @@ pub fn give_up() -> io::Result<()> {
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod tests {
+    use std::future::Future as _;
     use std::path::Path;
+    use std::pin::pin;
+    use std::task::{Context, Waker};
 
-    use super::{ConfinedError, ask};
+    use super::{ConfinedError, PROCESSES_LIMIT, TURNS, ask};
 
     fn asked(program: &str, word: &str, input: &[u8]) -> Result<Vec<u8>, ConfinedError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -114,5 +128,18 @@ mod tests {
         assert!(matches!(asked("/none", "-", b""), Err(ConfinedError::Start(_))));
         // Nothing of this program's environment.
         assert_eq!(asked("/usr/bin/env", "--null", b"").unwrap(), b"");
+    }
+
+    #[test]
+    fn no_more_are_started_than_may_run_at_a_time() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let others = TURNS.acquire_many(PROCESSES_LIMIT as u32).await.unwrap();
+            // What does not exist would fail at once.
+            let mut asked = pin!(ask(Path::new("/none"), "-", b"", 1));
+            assert!(asked.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+            drop(others);
+            assert!(matches!(asked.await, Err(ConfinedError::Start(_))));
+        });
     }
 }
