@@ -20,7 +20,8 @@ use crate::tools::dispatch::CheckedCall;
 use crate::tools::extracted::extracted;
 use crate::tools::files::FILE_LIMIT_BYTES;
 use crate::tools::files::known::SeenFile;
-use crate::tools::files::read::shown::ShownFile;
+use crate::tools::files::read::large::SCAN_LIMIT_BYTES;
+use crate::tools::files::read::shown::{NO_ROOM, ShownFile};
 use crate::tools::files::read::wanted::{FileCount, ReadSource, WantedFile};
 use crate::tools::kept_output::read_output;
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
@@ -161,14 +162,21 @@ impl Tool for ReadFile {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
+        let mut scan_bytes = SCAN_LIMIT_BYTES;
         if let [file] = self.files.as_slice() {
-            return read(file, SHOWN_LIMIT_BYTES, permit, context).await;
+            let limits = ReadLimits { room_bytes: SHOWN_LIMIT_BYTES, scan_bytes: &mut scan_bytes };
+            return read(file, limits, permit, context).await;
         }
         let (mut texts, mut left) = (Vec::new(), SHOWN_TOGETHER_LIMIT_BYTES);
         let mut all = Observation { is_error: true, ..Observation::default() };
         for (at, file) in self.files.iter().enumerate() {
             let room_bytes = (left / (self.files.len() - at)).min(SHOWN_LIMIT_BYTES);
-            let one = read(file, room_bytes, permit, context).await.unwrap_or_else(|error| {
+            if room_bytes == 0 {
+                texts.push(format!("File: {}\n{NO_ROOM}", file.source));
+                continue;
+            }
+            let limits = ReadLimits { room_bytes, scan_bytes: &mut scan_bytes };
+            let one = read(file, limits, permit, context).await.unwrap_or_else(|error| {
                 let head = format!("File: {}\n", file.source);
                 let why = error.0.strip_prefix(&head).unwrap_or(&error.0);
                 Observation::failed(format!("{head}{why}"))
@@ -194,10 +202,18 @@ impl ReadFile {
     }
 }
 
+/// What is left of a call's limits for one of its files.
+struct ReadLimits<'r> {
+    /// Most bytes of it that are shown.
+    room_bytes: usize,
+    /// Most bytes looked through in files that are not read whole; what was is taken off.
+    scan_bytes: &'r mut u64,
+}
+
 /// Reads one file of a call.
 async fn read(
     wanted: &WantedFile,
-    room_bytes: usize,
+    ReadLimits { room_bytes, scan_bytes }: ReadLimits<'_>,
     permit: &Permit<CheckedCall>,
     context: ToolContext<'_>,
 ) -> Result<Observation, CallError> {
@@ -216,7 +232,8 @@ async fn read(
         Err(FileError::TooLarge { size_bytes, .. }) => {
             let is_document = !wanted.is_raw && file.is_document().map_err(|e| file.unread(e))?;
             if !is_document {
-                return shown.large(size_bytes, || file.open().map_err(|error| file.unread(error)));
+                let opened = file.open().map_err(|error| file.unread(error))?;
+                return shown.large(size_bytes, opened, scan_bytes).await;
             }
             file.content(DOCUMENT_LIMIT_BYTES)
         }

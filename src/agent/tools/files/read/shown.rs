@@ -4,17 +4,23 @@
 //! In: a wanted file, its content, and how much of the answer it may take. Out: an observation that
 //! begins with `File: path`, or a sentence for the model.
 
+use std::convert::identity;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 
+use tokio::task::spawn_blocking;
+
 use crate::tools::files::is_binary;
-use crate::tools::files::read::large::{LINE_LIMIT_BYTES, lines_of_large};
+use crate::tools::files::read::large::{
+    LINE_LIMIT_BYTES, LargeScan, LargeSlice, LineRange, SCAN_LIMIT_BYTES, ScanLimits, scan,
+};
 use crate::tools::files::read::view::{FileView, OutOfRange, is_cut, shown_chars};
 use crate::tools::files::read::wanted::{FilePart, WantedFile};
 use crate::tools::files::read::{DEFAULT_LINES, pointer};
 use crate::tools::picture::show;
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::image::ImageKind;
+use locum_base::text::head;
 
 /// Most bytes of one line that are looked through in a file that is not read whole.
 const LARGE_LINE_LIMIT_BYTES: usize = 16 * 1024 * 1024;
@@ -24,6 +30,9 @@ const LINE_PART_LIMIT_CHARS: usize = 12_000;
 
 /// Most lines named that are too long to be shown whole.
 const CUT_LINES_NAMED: usize = 5;
+
+/// Stands for what a call that shows much has no room for.
+pub(super) const NO_ROOM: &str = "Not shown: this answer is full; read the rest in another call.";
 
 /// Bytes read at once of a file that is not read whole.
 const BUFFER_BYTES: usize = 256 * 1024;
@@ -83,71 +92,104 @@ impl ShownFile<'_> {
         })
     }
 
-    /// Shows lines of a file that is not read whole; `open` opens it.
+    /// Shows lines of a file that is not read whole. What is looked through for them is taken off
+    /// `scan_bytes`.
     ///
     /// # Errors
     /// When reading fails, or it has none of the lines.
-    pub(super) fn large(
+    pub(super) async fn large(
         &self,
         size_bytes: u64,
-        open: impl Fn() -> Result<File, CallError>,
+        file: File,
+        scan_bytes: &mut u64,
     ) -> Result<Observation, CallError> {
         let path = &self.wanted.source;
-        let failed = |error: io::Error| CallError(format!("Cannot read `{path}`: {error}."));
-        let mut file = BufReader::with_capacity(BUFFER_BYTES, open()?);
-        let start = file.fill_buf().map_err(failed)?;
-        if is_binary(start) || ImageKind::of(start).is_some() {
+        let ranges: Vec<LineRange> = self.wanted.parts.iter().filter_map(FilePart::lines).collect();
+        let limits = ScanLimits {
+            scanned_bytes: *scan_bytes,
+            kept_bytes: self.room_bytes,
+            line_bytes: self.line_limit_bytes(),
+        };
+        // It may take seconds, in which others go on.
+        let scanned = spawn_blocking(move || scan_text(file, &ranges, limits)).await;
+        let scanned = scanned
+            .map_err(io::Error::other)
+            .and_then(identity)
+            .map_err(|error| CallError(format!("Cannot read `{path}`: {error}.")))?;
+        let Some(scanned) = scanned else {
             return Ok(Observation::said(format!(
                 "File: {path}\nBinary file of {size_bytes} bytes; its content is not shown."
             )));
-        }
+        };
+        *scan_bytes = scan_bytes.saturating_sub(scanned.scanned_bytes);
+        let mut slices = scanned.slices.iter();
         self.each_part(|part, room_bytes| {
-            let FilePart::Slice { offset, limit } = *part else {
+            let wanted = part.lines().and_then(|range| Some((range.offset, slices.next()?)));
+            let Some((offset, slice)) = wanted else {
                 return Err(CallError(format!(
                     "File: {path}\nThe file has {size_bytes} bytes: give `offset` and `limit` \
                      instead of mode `indentation`."
                 )));
             };
-            let file = BufReader::with_capacity(BUFFER_BYTES, open()?);
-            let limits = (room_bytes, self.line_limit_bytes());
-            let slice = lines_of_large(file, offset, limit, limits).map_err(failed)?;
-            let total_lines = slice.skipped + slice.lines.len();
-            if slice.lines.is_empty() {
-                return Err(self.failed(&OutOfRange::Offset { offset, total_lines }));
-            }
-            let view = FileView {
-                first: slice.skipped + 1,
-                lines: slice.lines.iter().map(String::as_str).collect(),
-                total_lines,
-                truncated: slice.more,
-            };
-            if let Some(column) = self.wanted.column {
-                return self.line_part(&view, column);
-            }
-            let (first, last) = (view.first, view.last());
-            let more = if slice.more {
-                format!(" More follows: use the read_file tool with offset={}.", last + 1)
-            } else {
-                String::new()
-            };
-            Ok(format!(
-                "Lines {first}-{last} of a file of {size_bytes} bytes.{more}\n\n{}{}",
-                view.render(),
-                cut_lines(&view)
-            ))
+            self.large_slice(slice, offset, (size_bytes, room_bytes))
         })
+    }
+
+    fn large_slice(
+        &self,
+        slice: &LargeSlice,
+        offset: usize,
+        (size_bytes, room_bytes): (u64, usize),
+    ) -> Result<String, CallError> {
+        let total_lines = slice.skipped + slice.lines.len();
+        if slice.is_too_far {
+            return Err(CallError(format!(
+                "File: {}\nError: line {offset} is not reached: one call looks through {} MiB of \
+                 large files at most.",
+                self.wanted.source,
+                SCAN_LIMIT_BYTES >> 20
+            )));
+        }
+        if slice.lines.is_empty() {
+            return Err(self.failed(&OutOfRange::Offset { offset, total_lines }));
+        }
+        let mut view = FileView {
+            first: slice.skipped + 1,
+            lines: slice.lines.iter().map(String::as_str).collect(),
+            total_lines,
+            truncated: slice.more,
+        };
+        if let Some(column) = self.wanted.column {
+            return self.line_part(&view, column, room_bytes);
+        }
+        view.fit(room_bytes);
+        let (first, last) = (view.first, view.last());
+        let more = if view.truncated {
+            format!(" More follows: use the read_file tool with offset={}.", last + 1)
+        } else {
+            String::new()
+        };
+        Ok(format!(
+            "Lines {first}-{last} of a file of {size_bytes} bytes.{more}\n\n{}{}",
+            view.render(),
+            cut_lines(&view)
+        ))
     }
 
     /// Shows the parts one after the other. Where there are several, one that does not exist is
     /// named in its place.
     fn each_part(
         &self,
-        shown: impl Fn(&FilePart, usize) -> Result<String, CallError>,
+        mut shown: impl FnMut(&FilePart, usize) -> Result<String, CallError>,
     ) -> Result<Observation, CallError> {
         let head = format!("File: {}\n", self.wanted.source);
         let (mut texts, mut left, mut found) = (Vec::new(), self.room_bytes, false);
         let count = self.wanted.parts.len();
         for (at, part) in self.wanted.parts.iter().enumerate() {
+            if left == 0 {
+                texts.push(NO_ROOM.to_owned());
+                break;
+            }
             match shown(part, left / (count - at)) {
                 Ok(text) => {
                     left = left.saturating_sub(text.len());
@@ -177,11 +219,21 @@ impl ShownFile<'_> {
         })
     }
 
-    /// Shows a part of the only line of a view.
-    fn line_part(&self, view: &FileView<'_>, column: usize) -> Result<String, CallError> {
+    /// Shows a part of the only line of a view: as much as there is room, a character at least.
+    fn line_part(
+        &self,
+        view: &FileView<'_>,
+        column: usize,
+        room_bytes: usize,
+    ) -> Result<String, CallError> {
         let (line, text) = (view.first, view.lines.first().copied().unwrap_or_default());
         let total = text.chars().count();
-        let part: String = text.chars().skip(column - 1).take(LINE_PART_LIMIT_CHARS).collect();
+        let start = text.char_indices().nth(column - 1).map_or(text.len(), |(at, _)| at);
+        let part = text.get(start..).unwrap_or_default();
+        let part: String = head(part, room_bytes.max(char::MAX_LEN_UTF8))
+            .chars()
+            .take(LINE_PART_LIMIT_CHARS)
+            .collect();
         if part.is_empty() {
             return Err(CallError(format!(
                 "File: {}\nLine {line} has {total} characters; `column` {column} is beyond them.",
@@ -204,7 +256,7 @@ impl ShownFile<'_> {
         room_bytes: usize,
     ) -> Result<String, CallError> {
         if let Some(column) = self.wanted.column {
-            return self.line_part(&view, column);
+            return self.line_part(&view, column, room_bytes);
         }
         let wanted = view.lines.len();
         view.fit(room_bytes);
@@ -232,6 +284,20 @@ impl ShownFile<'_> {
         };
         Ok(format!("{header}{}{}{footer}", view.render(), cut_lines(&view)))
     }
+}
+
+/// Takes lines out of a file that is text; `None` for another one.
+fn scan_text(
+    file: File,
+    ranges: &[LineRange],
+    limits: ScanLimits,
+) -> io::Result<Option<LargeScan>> {
+    let mut file = BufReader::with_capacity(BUFFER_BYTES, file);
+    let start = file.fill_buf()?;
+    if is_binary(start) || ImageKind::of(start).is_some() {
+        return Ok(None);
+    }
+    scan(file, ranges, limits).map(Some)
 }
 
 /// Names the lines that are too long to be shown whole, and how they are read on.

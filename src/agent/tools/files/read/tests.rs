@@ -108,6 +108,26 @@ fn what_is_shown_together_has_a_bound_and_each_file_its_share() {
 }
 
 #[test]
+fn parts_of_long_lines_share_the_room_of_a_call() {
+    let fixture = ToolFixture::new(&[("a", &"\u{10ffff}".repeat(20_000)), ("b", "x\n")]);
+    let part = json!({ "path": "a", "column": 3 });
+    let mut many: Vec<_> = (0..18).map(|_| part.clone()).collect();
+    many.push(json!({ "path": "b" }));
+    let shown = read(&fixture, "a", &json!({ "column": 1, "files": many }));
+    assert!(shown.len() < 110 * 1024, "{}", shown.len());
+    assert_eq!(shown.matches(" of 20000. To read on: offset=1 and column=").count(), 19);
+    assert!(shown.ends_with("File: b\n1 | x"), "{}", &shown[shown.len() - 100..]);
+    // Lines that are shown whole fill it, too: each part shows one at least.
+    let wide = format!("{}\n", "語".repeat(1900)).repeat(30);
+    let fixture = ToolFixture::new(&[("a", &wide)]);
+    let ranges: Vec<_> = (1..=20).map(|line| format!("{line}-{line}")).collect();
+    let many: Vec<_> = (0..19).map(|_| json!({ "path": "a", "line_ranges": ranges })).collect();
+    let shown = read(&fixture, "a", &json!({ "line_ranges": ranges, "files": many }));
+    assert!(shown.len() < 110 * 1024, "{}", shown.len());
+    assert!(shown.contains("this answer is full"));
+}
+
+#[test]
 fn a_notebook_that_has_no_reader_or_is_broken_is_shown_as_text() {
     let fixture = ToolFixture::new(&[("a.ipynb", "{\"cells\": [\n"), ("b.pdf", "%PDF-1.4\nx")]);
     // The process that would read it is this test program, which gives no answer.
@@ -124,13 +144,24 @@ fn lines_in_the_middle_of_a_file_of_three_gibibytes_are_shown() {
     let fixture = ToolFixture::new(&[("big", &"first\n".repeat(2000))]);
     let file = std::fs::File::options().write(true).open(fixture.at("big")).unwrap();
     file.set_len(3 << 30).unwrap();
-    file.write_all_at(b"\nmiddle\nnext\n", 1 << 30).unwrap();
+    file.write_all_at(b"\nmiddle\nnext\n", 1 << 29).unwrap();
     let shown = read(&fixture, "big", &json!({ "offset": 2002, "limit": 2 }));
     assert_eq!(
         shown,
         "File: big\nLines 2002-2003 of a file of 3221225472 bytes. More follows: use the \
          read_file tool with offset=2004.\n\n2002 | middle\n2003 | next"
     );
+    let beyond = json!({ "line_ranges": ["2-2", "2005-2006", "2002-2002"] });
+    assert_eq!(
+        read(&fixture, "big", &beyond),
+        "File: big\nLines 2-2 of a file of 3221225472 bytes. More follows: use the read_file tool \
+         with offset=3.\n\n2 | first\n\nError: line 2005 is not reached: one call looks through \
+         1024 MiB of large files at most.\n\nLines 2002-2002 of a file of 3221225472 bytes. More \
+         follows: use the read_file tool with offset=2003.\n\n2002 | middle"
+    );
+    // The limit is one of the call, not of each file.
+    let twice = json!({ "offset": 2005, "files": [{ "path": "big", "offset": 2 }] });
+    assert_eq!(read(&fixture, "big", &twice).matches("is not reached").count(), 2);
 }
 
 #[test]

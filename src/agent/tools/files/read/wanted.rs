@@ -9,6 +9,7 @@ use std::fmt;
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::files::read::DEFAULT_LINES;
 use crate::tools::files::read::indentation::{self, IndentationScope};
+use crate::tools::files::read::large::LineRange;
 use crate::tools::files::read::view::{self, FileView, OutOfRange};
 use crate::tools::kept_output::{OUTPUT_SCHEME, output_number};
 use crate::tools::tool::LeftOut;
@@ -124,6 +125,14 @@ pub enum FilePart {
 }
 
 impl FilePart {
+    /// Returns the lines of a part that is named by them.
+    pub(super) fn lines(&self) -> Option<LineRange> {
+        match *self {
+            Self::Slice { offset, limit } => Some(LineRange { offset, limit }),
+            Self::Indentation(_) => None,
+        }
+    }
+
     /// Takes this part out of a file's text.
     ///
     /// # Errors
