@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::DocumentKind;
+use crate::document::{DocumentKind, bounded};
 
 /// The word that this program is called with to be the process that reads documents.
 pub const PROCESS_WORD: &str = "__extract";
@@ -15,6 +15,9 @@ pub const REQUEST_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 
 /// Largest answer, in bytes.
 pub const ANSWER_LIMIT_BYTES: usize = 64 * 1024 * 1024;
+
+/// Most bytes taken of why a document gives no text.
+const FAILED_LIMIT_BYTES: usize = 500;
 
 /// What is wanted of which content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,9 +72,18 @@ impl ExtractAnswer {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// Reads one; `None` for anything else.
+    /// Reads one; `None` for anything else. A text is cut at the limit of texts, and why there is
+    /// none becomes one short line: what a hostile document made of its reader may have written it.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        serde_json::from_slice(bytes).ok()
+        Some(match serde_json::from_slice(bytes).ok()? {
+            Self::Text(text) => Self::Text(bounded(text)),
+            Self::Failed(why) => {
+                let line: String =
+                    why.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+                let end = line.floor_char_boundary(FAILED_LIMIT_BYTES);
+                Self::Failed(line.get(..end).unwrap_or_default().to_owned())
+            }
+        })
     }
 }
 
@@ -93,5 +105,21 @@ mod tests {
             assert_eq!(ExtractAnswer::parse(&answer(other)), Some(failed));
         }
         assert_eq!(ExtractAnswer::parse(b"running 0 tests"), None);
+    }
+
+    #[test]
+    fn what_the_process_says_is_bounded() {
+        let read = |answer: ExtractAnswer| ExtractAnswer::parse(&answer.render()).unwrap();
+        let short = ExtractAnswer::Failed("the document is encrypted".to_owned());
+        assert_eq!(read(short.clone()), short);
+        let long = format!("a\n\u{1b}[31m{}", "é".repeat(1000));
+        let ExtractAnswer::Failed(why) = read(ExtractAnswer::Failed(long)) else { panic!() };
+        assert!(why.len() <= 500 && why.starts_with("a  [31mé"), "{why}");
+        let text = ExtractAnswer::Text("one\ntwo".to_owned());
+        assert_eq!(read(text.clone()), text);
+        let ExtractAnswer::Text(text) = read(ExtractAnswer::Text("x".repeat(20 << 20))) else {
+            panic!()
+        };
+        assert!(text.len() < 17 << 20 && text.ends_with("is not shown.)"));
     }
 }

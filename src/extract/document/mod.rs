@@ -100,6 +100,16 @@ impl DocumentKind {
     }
 }
 
+/// Returns a text up to the limit of texts; one that a reader has cut stays as it is.
+pub(crate) fn bounded(text: String) -> String {
+    if text.len() <= TEXT_LIMIT_BYTES + CUT.len() {
+        return text;
+    }
+    let mut bounded = BoundedText::default();
+    bounded.push(&text);
+    bounded.finish()
+}
+
 /// A text that grows up to a limit.
 #[derive(Debug, Default)]
 struct BoundedText {
