@@ -51,6 +51,10 @@ struct BodyReader {
     cell: String,
     /// Whether the place is in an element whose text is shown.
     in_text: bool,
+    /// How many elements around the place hold what is no longer there.
+    gone: usize,
+    /// Whether the place is in the definition of tab stops.
+    in_tab_stops: bool,
 }
 
 fn body(part: &[u8]) -> Result<String, DocumentError> {
@@ -65,9 +69,9 @@ fn body(part: &[u8]) -> Result<String, DocumentError> {
                 body.end(element.local_name().as_ref());
             }
             Event::End(element) => body.end(element.local_name().as_ref()),
-            Event::Text(text) if body.in_text => body.paragraph.push_str(&text),
-            Event::CData(text) if body.in_text => body.paragraph.push_str(&text),
-            Event::GeneralRef(name) if body.in_text => body.reference(&name),
+            Event::Text(text) if body.shows_text() => body.paragraph.push_str(&text),
+            Event::CData(text) if body.shows_text() => body.paragraph.push_str(&text),
+            Event::GeneralRef(name) if body.shows_text() => body.reference(&name),
             Event::Eof => break,
             _ => {}
         }
@@ -80,9 +84,17 @@ fn body(part: &[u8]) -> Result<String, DocumentError> {
 }
 
 impl BodyReader {
+    fn shows_text(&self) -> bool {
+        self.in_text && self.gone == 0
+    }
+
     fn begin(&mut self, element: &BytesStart<'_>) {
         match element.local_name().as_ref() {
             "t" => self.in_text = true,
+            // What was deleted, and where what was moved came from.
+            "del" | "moveFrom" => self.gone += 1,
+            "tabs" => self.in_tab_stops = true,
+            "tab" | "br" | "cr" if self.in_tab_stops || self.gone > 0 => {}
             "tab" => self.paragraph.push('\t'),
             "br" | "cr" => self.paragraph.push('\n'),
             "tbl" => self.tables += 1,
@@ -99,6 +111,8 @@ impl BodyReader {
     fn end(&mut self, name: &str) {
         match name {
             "t" => self.in_text = false,
+            "del" | "moveFrom" => self.gone = self.gone.saturating_sub(1),
+            "tabs" => self.in_tab_stops = false,
             "p" => self.finish_paragraph(),
             "tc" if self.tables == 1 => {
                 let cell = std::mem::take(&mut self.cell);
@@ -200,6 +214,20 @@ pub(super) mod tests {
             DocumentKind::Docx.text(&content).unwrap(),
             "## Plan\n\nFish & chips\tx\n\n- one\n- two\n| a b |  | in |\n\nFootnotes:\n\nSee 1."
         );
+    }
+
+    #[test]
+    fn what_was_moved_is_shown_once_and_tab_stops_are_no_text() {
+        let document = r#"<w:document><w:body>
+<w:p><w:pPr><w:tabs><w:tab w:val="left" w:pos="720"/><w:tab w:val="right" w:pos="900"/></w:tabs></w:pPr>
+<w:r><w:t>a</w:t></w:r><w:r><w:tab/><w:t>b</w:t></w:r></w:p>
+<w:p><w:pPr><w:rPr><w:moveFrom w:id="1"/></w:rPr></w:pPr><w:moveFromRangeStart w:id="1"/>
+<w:moveFrom w:id="2"><w:r><w:tab/><w:t>moved &amp; once</w:t><w:br/></w:r></w:moveFrom></w:p>
+<w:p><w:pPr><w:rPr><w:del w:id="3"/></w:rPr></w:pPr><w:del w:id="4"><w:r><w:tab/><w:delText>x</w:delText></w:r></w:del>
+<w:moveTo w:id="5"><w:r><w:t>moved &amp; once</w:t></w:r></w:moveTo></w:p>
+</w:body></w:document>"#;
+        let content = package(&[("word/document.xml", document)]);
+        assert_eq!(DocumentKind::Docx.text(&content).unwrap(), "a\tb\n\nmoved & once");
     }
 
     #[test]
