@@ -169,6 +169,42 @@ fn a_no_and_an_answer_go_to_the_model() {
 }
 
 #[test]
+fn what_a_call_leaves_out_stays_in_its_result_whatever_a_person_says() {
+    let policy = "version: 1\nmodes: { default: code, allow: [code] }\nrules:\n  - allow: 'read(**)'\n  - hold: \
+                  'read(held/**)'\n  - deny: 'read(kept/**)'\n";
+    let script = r#"
+version: 1
+tasks:
+  - turns:
+      - calls: [{ tool: read_file, args: { path: src/a.txt, files: [{ path: held/b.txt }, { path: kept/c.txt }] } }]
+      - calls: [{ tool: attempt_completion, args: { result: "read" } }]
+"#;
+    for (word, expected) in
+        [("approve", ["1 | a", "1 | b"]), ("deny", ["a person's yes", "said no"])]
+    {
+        let stage = Stage::with(&[
+            (".locum/policy.yml", policy),
+            ("src/a.txt", "a\n"),
+            ("held/b.txt", "b\n"),
+            ("kept/c.txt", "c\n"),
+        ]);
+        let report = stage.play(script, &["--output-format", "json"]).json();
+        let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+        let (session, hold) = (text(&report["session"]), text(&report["held"]["id"]));
+        assert_eq!(stage.run(&["session", word, &session, &hold]).code, Some(0));
+        let done = stage.run(&["session", "resume", &session, "--output-format", "json"]);
+        let answers = stage.answers();
+        let (_, answer) = answers.first().unwrap();
+        for part in expected.into_iter().chain(["Left out", "read(kept/**)"]) {
+            assert!(answer.contains(part), "{word}: {answer}");
+        }
+        let rules = done.json()["refused_rules"].to_string();
+        assert!(rules.contains("read(kept/**)"), "{word}: {rules}");
+        assert_eq!(rules.contains("read(held/**)"), word == "deny", "{rules}");
+    }
+}
+
+#[test]
 fn a_session_goes_on_under_no_other_policy_and_no_other_ignore_files() {
     for (path, text) in [
         (".locum/policy.yml", POLICY.replace("edit(src/**)", "edit(**)")),

@@ -10,7 +10,8 @@ use tracing::Instrument;
 use crate::session::event::Event;
 use crate::session::instead::{self, InsteadRules};
 use crate::session::judged::{
-    JudgedCall, PermittedCall, completes, reasons, rest_of, script_of, starts_task, unfit,
+    JudgedCall, PermittedCall, completes, lost, reasons, rest_of, script_of, starts_task, unfit,
+    whole,
 };
 use crate::session::live::Session;
 use crate::session::pause::WeighedAct;
@@ -116,14 +117,24 @@ impl<'a> Session<'a> {
                 return self.permitted(id, PermittedCall { waiting, permit, refused: left_out });
             }
             WeighedAct::DeniedByPerson(decided, refusal) => {
+                let mut text = reminders::denied_by_person(&decided.by, decided.reason());
+                if let Some(left_out) = &left_out {
+                    text =
+                        format!("{text}\n\n{}", reminders::left_out(&reasons(&left_out.verdicts)));
+                }
+                let refusal = whole(*refusal, left_out);
                 self.note(id, &waiting, &call, (&refusal.verdicts, None))?;
-                let text = reminders::denied_by_person(&decided.by, decided.reason());
                 let refusal = refusal.by_person(&decided.by, decided.reason());
                 Observation::refused(text, Box::new(refusal))
             }
-            WeighedAct::Refused(refusal) => {
+            WeighedAct::Refused(refusal) if self.waits_for(&refusal) => {
                 self.note(id, &waiting, &call, (&refusal.verdicts, None))?;
-                self.refused(id, &waiting, &call, refusal)?
+                self.held(id, &waiting, &call, &refusal)?
+            }
+            WeighedAct::Refused(refusal) => {
+                let refusal = whole(*refusal, left_out);
+                self.note(id, &waiting, &call, (&refusal.verdicts, None))?;
+                self.refused(id, &call, Box::new(refusal))?
             }
         };
         Ok(JudgedCall::NotPerformed(Box::new(waiting), Box::new(not)))
@@ -142,9 +153,9 @@ impl<'a> Session<'a> {
         let WeighedAct::Refused(refusal) = &weighed else { return (call, weighed, None) };
         match rest_of(&call, refusal, self.pauses()) {
             Some(rest) if rest.intents() != call.intents() => {
-                let refusal = refusal.clone();
+                let left_out = lost(refusal, &rest);
                 let weighed = self.weigh(id, waiting, &rest, facts);
-                (rest, weighed, Some(refusal))
+                (rest, weighed, left_out)
             }
             Some(_) | None => (call, weighed, None),
         }
@@ -212,21 +223,33 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns the answer to a refused call, or stops at it where a maintainer has to decide.
-    fn refused(
+    /// Whether the run stops until a maintainer has decided on a refusal.
+    fn waits_for(&self, refusal: &Refusal) -> bool {
+        refusal.decision == Decision::Hold && self.pauses()
+    }
+
+    /// Stops at a call that a maintainer has to decide on. Nobody is asked for what cannot be done
+    /// anyway: that is answered.
+    fn held(
         &mut self,
         id: TaskId,
         waiting: &WaitingCall,
         call: &CheckedCall,
+        refusal: &Refusal,
+    ) -> Result<Observation, Stop> {
+        match self.futile(id, call)? {
+            Some(not) => Ok(not),
+            None => Err(self.hold(id, waiting, call, refusal)),
+        }
+    }
+
+    /// Returns the answer to a refused call.
+    fn refused(
+        &mut self,
+        id: TaskId,
+        call: &CheckedCall,
         refusal: Box<Refusal>,
     ) -> Result<Observation, Stop> {
-        if refusal.decision == Decision::Hold && self.pauses() {
-            // Nobody is asked for what cannot be done anyway.
-            return match self.futile(id, call)? {
-                Some(not) => Ok(not),
-                None => Err(self.hold(id, waiting, call, &refusal)),
-            };
-        }
         let why = reasons(&refusal.verdicts);
         let kind = RefusalKind::of(&refusal);
         let text = if self.task(id)?.nudges.refused.contains(&kind) {

@@ -107,6 +107,23 @@ pub(crate) fn rest_of(call: &CheckedCall, refusal: &Refusal, pauses: bool) -> Op
     })
 }
 
+/// Returns what of a call was refused and is not part of its rest.
+pub(crate) fn lost(refusal: &Refusal, rest: &CheckedCall) -> Option<Box<Refusal>> {
+    let kept: Vec<String> = rest.intents().iter().map(Intent::to_string).collect();
+    let of_lost = refusal.verdicts.iter().filter(|verdict| !kept.contains(&verdict.intent));
+    let verdicts: Vec<Verdict> = of_lost.cloned().collect();
+    let decision = verdicts.iter().map(|verdict| verdict.decision).max()?;
+    Some(Box::new(Refusal { decision, verdicts, ..refusal.clone() }))
+}
+
+/// Returns one refusal of a whole call: of its rest, and of what was left out before.
+pub(crate) fn whole(rest: Refusal, left_out: Option<Box<Refusal>>) -> Refusal {
+    let Some(left_out) = left_out else { return rest };
+    let decision = rest.decision.max(left_out.decision);
+    let verdicts = left_out.verdicts.into_iter().chain(rest.verdicts).collect();
+    Refusal { decision, verdicts, ..rest }
+}
+
 /// Returns what was refused and why, each with its rule, as part of a sentence. Of many, the first
 /// are told and the others counted.
 pub(crate) fn reasons<'v>(verdicts: impl IntoIterator<Item = &'v Verdict>) -> String {
