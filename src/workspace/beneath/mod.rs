@@ -77,7 +77,7 @@ impl Beneath {
             }
             PathResolution::Walk => {
                 let folder = self.walk(&path.parent(), MissingFolder::Refuse)?;
-                self.refuse_other_name(&folder, name_of(path)?)?;
+                refuse_other_name(&folder, name_of(path)?)?;
                 let opened = rustix::fs::openat(&folder, name_of(path)?, flags, Mode::empty());
                 // A folder flag on a link says ENOTDIR; `openat2` says ELOOP.
                 match opened {
@@ -119,7 +119,7 @@ impl Beneath {
             return rustix::fs::fstat(&self.root).map(Some);
         }
         let found = self.folder(&path.parent()).and_then(|folder| {
-            self.refuse_other_name(&folder, name_of(path)?)?;
+            refuse_other_name(&folder, name_of(path)?)?;
             stat_in(folder, name_of(path)?)
         });
         match found {
@@ -226,24 +226,10 @@ impl Beneath {
                 }
                 (opened, MissingFolder::Make | MissingFolder::Refuse) => opened?,
             };
-            self.refuse_other_name(&folder, part)?;
+            refuse_other_name(&folder, part)?;
             folder = next;
         }
         Ok(folder)
-    }
-
-    /// Refuses a name by which the file system finds what has another one. Not asked where the
-    /// kernel opens in one step: Linux finds a file by its own name.
-    ///
-    /// # Errors
-    /// `ENOENT` when no entry has this very name although one is found by it.
-    pub(super) fn refuse_other_name(&self, folder: impl AsFd, name: &str) -> Result<(), Errno> {
-        let is_sure = self.resolver == PathResolution::Openat2 || name.is_ascii();
-        if is_sure || stat_in(&folder, name).is_err() || has_entry(folder, name)? {
-            Ok(())
-        } else {
-            Err(Errno::NOENT)
-        }
     }
 
     fn is_link(&self, folder: impl AsFd, path: &RepoPath) -> bool {
@@ -274,6 +260,34 @@ pub(super) fn name_of(path: &RepoPath) -> Result<&str, Errno> {
 /// `ENOENT` and whatever else the kernel says.
 pub(super) fn stat_in(folder: impl AsFd, name: &str) -> Result<Stat, Errno> {
     rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+/// Refuses a name by which the file system finds what has another one. Not asked on Linux, which
+/// finds a file by its own name.
+///
+/// # Errors
+/// `ENOENT` when no entry has this very name although one is found by it.
+pub(super) fn refuse_other_name(folder: impl AsFd, name: &str) -> Result<(), Errno> {
+    if cfg!(target_os = "linux") || name.is_ascii() {
+        return Ok(());
+    }
+    refuse_unlisted(folder, name)
+}
+
+/// Refuses a name that leads to something and is not listed. The whole folder is looked through.
+fn refuse_unlisted(folder: impl AsFd, name: &str) -> Result<(), Errno> {
+    match stat_in(&folder, name) {
+        // Nothing is found by it; whoever opens it is told so.
+        Err(Errno::NOENT) => Ok(()),
+        Err(errno) => Err(errno),
+        Ok(_) if has_entry(folder, name)? => Ok(()),
+        Ok(_) => Err(Errno::NOENT),
+    }
+}
+
+/// Says that a name is taken, where [`refuse_other_name`] says that what has it has another one.
+pub(super) fn taken(errno: Errno) -> Errno {
+    if errno == Errno::NOENT { Errno::EXIST } else { errno }
 }
 
 /// Whether a folder has an entry of exactly this name.

@@ -165,4 +165,15 @@ fn a_walk_finds_a_name_that_is_in_the_folder_and_no_other() {
     for (name, expected) in [("gr\u{fc}n", true), ("gru\u{308}n", false), ("a", true)] {
         assert_eq!(super::has_entry(&root, name), Ok(expected), "{name}");
     }
+    for (name, expected) in [
+        ("gr\u{fc}n", Ok(())),
+        ("gru\u{308}n", Ok(())),
+        ("new", Ok(())),
+        ("a/b/", Err(Errno::NOENT)),
+        ("a/b/file/x", Err(Errno::NOTDIR)),
+    ] {
+        assert_eq!(super::refuse_unlisted(&root, name), expected, "{name}");
+    }
+    assert_eq!(super::taken(Errno::NOENT), Errno::EXIST);
+    assert_eq!(super::taken(Errno::ACCESS), Errno::ACCESS);
 }

@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, RawMode, RenameFlags, Stat};
 use rustix::io::Errno;
 
-use crate::beneath::{name_of, stat_in};
+use crate::beneath::{name_of, refuse_other_name, stat_in, taken};
 use crate::checkout::{Checkout, FileError, file_error, refuse_unless_regular};
 use crate::stored::FILE_LIMIT_BYTES;
 use locum_base::path::RepoPath;
@@ -140,7 +140,7 @@ impl Checkout {
         let name = self.name_outside_git(path)?;
         let io = |errno| file_error(path, errno);
         let folder = self.beneath.folder_made(&path.parent()).map_err(io)?;
-        self.beneath.refuse_other_name(&folder, name).map_err(|_| io(Errno::EXIST))?;
+        refuse_other_name(&folder, name).map_err(|errno| io(taken(errno)))?;
         let beside = format!(".locum-{}", uuid::Uuid::now_v7().simple());
         rustix::fs::symlinkat(target, &folder, beside.as_str()).map_err(io)?;
         rustix::fs::renameat(&folder, beside.as_str(), &folder, name).map_err(|errno| {
@@ -155,8 +155,7 @@ impl Checkout {
         let name = self.name_outside_git(path)?;
         let folder =
             self.beneath.folder(&path.parent()).map_err(|errno| file_error(path, errno))?;
-        self.beneath
-            .refuse_other_name(&folder, name)
+        refuse_other_name(&folder, name)
             .and_then(|()| rustix::fs::unlinkat(folder, name, AtFlags::empty()))
             .map_err(|errno| file_error(path, errno))
     }
@@ -203,8 +202,7 @@ impl Checkout {
     fn look_at_file(&self, folder: &OwnedFd, path: &RepoPath) -> Result<Option<Stat>, FileError> {
         let name = name_of(path).map_err(|errno| file_error(path, errno))?;
         // What another name leads to is not replaced.
-        let other = self.beneath.refuse_other_name(folder, name);
-        other.map_err(|_| file_error(path, Errno::EXIST))?;
+        refuse_other_name(folder, name).map_err(|errno| file_error(path, taken(errno)))?;
         match stat_in(folder, name) {
             Ok(stat) => refuse_unless_regular(path, &stat).map(|()| Some(stat)),
             Err(Errno::NOENT) => Ok(None),
