@@ -35,8 +35,8 @@ const POLICY: &str = include_str!("../../config/demo/policy.yml");
 
 /// What the policy says of commands, and what it says where there is no sandbox: the demo runs its
 /// own code alone.
-const COMMANDS: &str = "commands: { contained: allow }";
-const COMMANDS_WITHOUT_SANDBOX: &str = "commands: { sandbox: off }";
+const COMMANDS: &str = "commands: { contained: allow } # any other script runs where it has no way out, and each file it writes is judged";
+const COMMANDS_WITHOUT_SANDBOX: &str = "commands: { sandbox: off } # this machine has none: each command needs a rule, and nothing holds it";
 
 const SCRIPT: &str = include_str!("../../config/demo/script.yml");
 const TASK: &str = "The tests fail. Find out why, repair it, and make sure they pass.";
@@ -185,6 +185,7 @@ mod tests {
             policy.settings().commands.sandbox
         };
         assert_eq!(wanted(SandboxLevel::default()), SandboxSetting::Off);
+        assert!(!policy(SandboxLevel::default()).contains("no way out"));
         let some = SandboxLevel { syscalls: true, ..SandboxLevel::default() };
         assert_eq!(wanted(some), SandboxSetting::Required);
     }

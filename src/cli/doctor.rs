@@ -340,6 +340,11 @@ fn judged(
 fn commands(limits: &CommandLimits, level: SandboxLevel) -> (bool, String) {
     let hosts = level.namespaces || level.calls;
     match (limits.sandbox, level.is_full()) {
+        (SandboxSetting::Off, _) if limits.network == CommandNetwork::Listed => (
+            false,
+            "`commands.network: policy`, which nothing enforces with `commands.sandbox: off`"
+                .to_owned(),
+        ),
         (SandboxSetting::Off, _) => (true, "not sandboxed: `commands.sandbox: off`".to_owned()),
         (SandboxSetting::Required, false) => (
             false,

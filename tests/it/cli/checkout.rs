@@ -158,6 +158,24 @@ fn doctor_and_explain_say_where_commands_are_not_contained() {
 }
 
 #[test]
+fn doctor_says_what_becomes_of_commands_without_a_sandbox() {
+    for (network, allowed, said) in [
+        ("open", true, "not sandboxed: `commands.sandbox: off`"),
+        ("policy", false, "which nothing enforces with `commands.sandbox: off`"),
+    ] {
+        let policy = format!(
+            "version: 1\ncommands: {{ sandbox: off, network: {network} }}\nrules:\n  - allow: \
+             \"read(**)\"\n"
+        );
+        let stage = Stage::with(&[(".locum/policy.yml", &policy), ("src/a", "")]);
+        let found = stage.run(&["doctor", "--json"]).json();
+        let commands = found["commands"].as_str().unwrap();
+        assert!(commands.contains(said), "{network}: {commands}");
+        assert_eq!(found["commands_run"], allowed, "{network}");
+    }
+}
+
+#[test]
 fn every_check_may_write_and_one_that_does_not_start_says_so() {
     let policy = "version: 1\nmodes: { default: code, allow: [code, debug] }\ncommands: { \
                   contained: allow }\nrules:\n  - allow: [\"read(**)\", \"edit(src/**)\"]\n\
