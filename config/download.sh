@@ -32,9 +32,7 @@ case $(uname -s)-$(uname -m) in
 Linux-x86_64) target=x86_64-unknown-linux-musl ;;
 Linux-aarch64 | Linux-arm64) target=aarch64-unknown-linux-musl ;;
 Linux-*) none "there is none for $(uname -m)" ;;
-Darwin-x86_64) target=x86_64-apple-darwin ;;
-Darwin-arm64) target=aarch64-apple-darwin ;;
-*) fail "Locum runs on Linux and macOS: use such a runner, for example ubuntu-24.04." ;;
+*) fail "Locum's Action runs on Linux: use a Linux runner, such as ubuntu-24.04." ;;
 esac
 file=locum-$version-$target.gz
 expected=$(sed -n "s/^\([0-9a-f]\{64\}\)  $file\$/\1/p" "$release")
@@ -43,12 +41,7 @@ if [ "$("$folder/config/source-key.sh" "$folder")" != "$(read_key source)" ]; th
     none "the sources are not those of release $version"
 fi
 
-# macOS may have the other program alone.
-if command -v sha256sum >/dev/null; then
-    sum() { sha256sum <"$1" | cut -d ' ' -f 1; }
-else
-    sum() { shasum -a 256 <"$1" | cut -d ' ' -f 1; }
-fi
+sum() { sha256sum <"$1" | cut -d ' ' -f 1; }
 is_right() { [ -f "$1" ] && [ "$(sum "$1")" = "$expected" ]; }
 
 mkdir -p -- "$(dirname -- "$program")"

@@ -276,26 +276,19 @@ fn a_program_that_its_source_does_not_name_is_not_used() {
 }
 
 #[test]
-fn a_runner_gets_the_program_for_its_system_and_others_are_told_which_there_are() {
-    for (system, machine, said) in [
-        ("Darwin", "arm64", "for aarch64-apple-darwin: downloaded"),
-        ("Darwin", "x86_64", "for x86_64-apple-darwin: downloaded"),
-        ("FreeBSD", "amd64", "Locum runs on Linux and macOS"),
-    ] {
-        let released = Released::new();
-        let uname = format!("#!/bin/sh\n[ \"$1\" = -s ] && echo {system} || echo {machine}\n");
-        released.write("fake/uname", uname.as_bytes());
-        let target = said.split([' ', ':']).nth(1).unwrap();
-        let own = released.file();
-        let other = format!("locum-1.2.3-{target}.gz");
-        let before = format!(
-            "chmod 755 fake/uname; PATH=$PWD/fake:$PATH; mv mirror/{own} mirror/{other}; \
-             sed -i s/{own}/{other}/ action/config/release.txt"
-        );
-        let (ran, _) = released.get(&before);
-        assert!(ran.out.contains(said), "{system}: {ran:?}");
-        assert_eq!(ran.code, Some(i32::from(system == "FreeBSD")), "{system}: {ran:?}");
-        assert_eq!(released.program().is_some(), system == "Darwin", "{system}");
+fn runners_of_other_systems_are_refused_before_anything_runs_there() {
+    let steps = steps();
+    let (first, refusal) = step_named(&steps, "Refuse other systems than Linux");
+    assert_eq!((first, refusal["if"].as_str()), (0, Some("runner.os != 'Linux'")));
+    let released = Released::new();
+    let ran = released.bash(refusal["run"].as_str().unwrap());
+    let said = "::error title=Locum::Locum's Action runs on Linux";
+    assert!(ran.code == Some(1) && ran.out.starts_with(said), "{ran:?}");
+    for system in ["Darwin", "FreeBSD"] {
+        released.write("fake/uname", format!("#!/bin/sh\necho {system}\n").as_bytes());
+        let (ran, output) = released.get("chmod 755 fake/uname; PATH=$PWD/fake:$PATH");
+        assert!(ran.code == Some(1) && ran.out.starts_with(said), "{system}: {ran:?}");
+        assert_eq!((output.as_str(), released.program()), ("", None), "{system}");
     }
 }
 
