@@ -15,7 +15,7 @@ use crate::cli::modes_args::ModesCommand;
 use crate::cli::policy_args::PolicyCommand;
 use crate::cli::prompt_args::{CommandsCommand, SkillsCommand};
 use crate::cli::run_args::{PublishArgs, RunArgs};
-use crate::cli::session_args::SessionCommand;
+use crate::cli::session::args::SessionCommand;
 use crate::cli::trigger_args::TriggerCommand;
 
 /// Run a headless coding agent in CI, controlled by a policy file.

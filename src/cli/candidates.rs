@@ -9,7 +9,7 @@ use clap_complete::engine::CompletionCandidate;
 
 use crate::cli::args::GlobalArgs;
 use crate::cli::inspected::InspectedRepository;
-use crate::cli::session_folder::{names, sessions_folder};
+use crate::cli::session::folder::{names, sessions_folder};
 use crate::cli::{CommandContext, local_run};
 use crate::config::environment::Environment;
 use crate::run::job;

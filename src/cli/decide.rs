@@ -9,10 +9,10 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::output::Output;
-use crate::cli::session_args::{
+use crate::cli::session::args::{
     SessionAnswerArgs, SessionApproveArgs, SessionDenyArgs, SessionSendArgs,
 };
-use crate::cli::session_folder::{find, sessions_folder};
+use crate::cli::session::folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus, always, given_images};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;

@@ -16,7 +16,7 @@ use crate::cli::output::Output;
 use crate::cli::policy_file::{built_in, parse, repository_file};
 use crate::cli::programs::is_on_path;
 use crate::cli::sandbox_rows;
-use crate::cli::session_folder::sessions_folder;
+use crate::cli::session::folder::sessions_folder;
 use crate::cli::stop_signal::runtime;
 use crate::cli::success_check::{self, SuccessCheck};
 use crate::cli::{CommandContext, ExitStatus};

@@ -9,7 +9,7 @@ use crate::cli::job::unusable_steps;
 use crate::cli::output::Output;
 use crate::cli::policy_args::{PolicyCheckArgs, PolicyCommand, PolicyImportArgs};
 use crate::cli::policy_file::{chosen, given, note_uncommitted, parse};
-use crate::cli::session_folder::{find, sessions_folder};
+use crate::cli::session::folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::cli::{init, policy_explain, policy_test};
 use crate::run::checks;

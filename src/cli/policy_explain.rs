@@ -14,7 +14,7 @@ use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyExplainArgs;
 use crate::cli::policy_file::{chosen, note_uncommitted, parse};
-use crate::cli::session_folder::sessions_folder;
+use crate::cli::session::folder::sessions_folder;
 use crate::cli::{CommandContext, ExitStatus, local_run};
 use crate::run::error::RunError;
 use crate::run::explain::{ExplainedQuery, Explainer};

@@ -1,14 +1,18 @@
 //! `locum session list|show`: what ran before, from its journals. Reads only; `resume` and `decide`
 //! are their own files.
 
+pub mod args;
+pub(in crate::cli) mod checkpoints;
+pub(in crate::cli) mod folder;
+
 use std::path::Path;
 
 use serde::Serialize;
 
 use crate::cli::output::Output;
-use crate::cli::session_args::{SessionCommand, SessionListArgs, SessionShowArgs};
-use crate::cli::session_folder::{find, names, sessions_folder};
-use crate::cli::{CommandContext, ExitStatus, decide, resume, session_checkpoints};
+use crate::cli::session::args::{SessionCommand, SessionListArgs, SessionShowArgs};
+use crate::cli::session::folder::{find, names, sessions_folder};
+use crate::cli::{CommandContext, ExitStatus, decide, resume};
 use crate::run::error::RunError;
 use locum_agent::report::comment::Progress;
 use locum_agent::report::json::{SpentReport, TaskEntry};
@@ -30,9 +34,9 @@ pub fn run(
     match command {
         SessionCommand::List(args) => list(args, context, output),
         SessionCommand::Show(args) => show(args, context, output),
-        SessionCommand::Checkpoints(args) => session_checkpoints::list(args, context, output),
-        SessionCommand::Diff(args) => session_checkpoints::diff(args, context, output),
-        SessionCommand::Restore(args) => session_checkpoints::restore(args, context, output),
+        SessionCommand::Checkpoints(args) => checkpoints::list(args, context, output),
+        SessionCommand::Diff(args) => checkpoints::diff(args, context, output),
+        SessionCommand::Restore(args) => checkpoints::restore(args, context, output),
         SessionCommand::Resume(args) => resume::run(args, context, output),
         SessionCommand::Approve(args) => decide::approve(args, context, output),
         SessionCommand::Deny(args) => decide::deny(args, context, output),

@@ -10,8 +10,8 @@ use serde_json::json;
 use crate::cli::local_run::{self, Waiting};
 use crate::cli::output::Output;
 use crate::cli::recorded_run::{self, local_of};
-use crate::cli::session_args::{SessionDiffArgs, SessionRestoreArgs, SessionShowArgs};
-use crate::cli::session_folder::{find, sessions_folder};
+use crate::cli::session::args::{SessionDiffArgs, SessionRestoreArgs, SessionShowArgs};
+use crate::cli::session::folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus, decide};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
@@ -44,7 +44,7 @@ struct CheckpointRow {
 ///
 /// # Errors
 /// When there is no such session, or its journal cannot be read.
-pub(super) fn list(
+pub(in crate::cli) fn list(
     args: &SessionShowArgs,
     context: &CommandContext,
     output: &mut Output,
@@ -92,7 +92,7 @@ pub(super) fn list(
 ///
 /// # Errors
 /// When there is no such session or checkpoint, or git no longer has it.
-pub(super) fn diff(
+pub(in crate::cli) fn diff(
     args: &SessionDiffArgs,
     context: &CommandContext,
     output: &mut Output,
@@ -137,7 +137,7 @@ pub(super) fn diff(
 ///
 /// # Errors
 /// When there is no such session or checkpoint, or another run works in the checkout.
-pub(super) fn restore(
+pub(in crate::cli) fn restore(
     args: &SessionRestoreArgs,
     context: &CommandContext,
     output: &mut Output,
@@ -173,7 +173,7 @@ pub(super) fn restore(
 }
 
 /// A session as its journal records it.
-pub(super) struct RecordedSession {
+pub(in crate::cli) struct RecordedSession {
     folder: PathBuf,
     lines: Vec<JournalLine>,
 }
@@ -183,7 +183,7 @@ impl RecordedSession {
     ///
     /// # Errors
     /// When there is none, or its journal cannot be read.
-    pub(super) fn open(
+    pub(in crate::cli) fn open(
         id: &str,
         session_dir: Option<&Path>,
         context: &CommandContext,
@@ -220,7 +220,7 @@ impl RecordedSession {
     ///
     /// # Errors
     /// When there is no such checkpoint, or a run is at work.
-    pub(super) fn go_back(
+    pub(in crate::cli) fn go_back(
         &self,
         number: usize,
         waiting: Waiting,
@@ -243,7 +243,7 @@ impl RecordedSession {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(super) fn branch(
+    pub(in crate::cli) fn branch(
         &self,
         number: usize,
         context: &CommandContext,

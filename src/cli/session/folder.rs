@@ -13,7 +13,7 @@ use locum_agent::session::journal::JOURNAL_FILE;
 ///
 /// # Errors
 /// When no setting and no variable names one, or the settings are wrong.
-pub(super) fn sessions_folder(
+pub(in crate::cli) fn sessions_folder(
     context: &CommandContext,
     session_dir: Option<&Path>,
 ) -> Result<PathBuf, RunError> {
@@ -28,7 +28,7 @@ pub(super) fn sessions_folder(
 ///
 /// # Errors
 /// When there is none, or more than one.
-pub(super) fn find(sessions: &Path, name: &str) -> Result<PathBuf, RunError> {
+pub(in crate::cli) fn find(sessions: &Path, name: &str) -> Result<PathBuf, RunError> {
     let unknown = || {
         RunError::usage("ID", format!("there is no session `{name}`"))
             .hint("`locum session list` shows every session")
@@ -48,7 +48,7 @@ pub(super) fn find(sessions: &Path, name: &str) -> Result<PathBuf, RunError> {
 }
 
 /// Returns the names of every session, the oldest first: they sort by time.
-pub(super) fn names(sessions: &Path) -> Result<Vec<String>, RunError> {
+pub(in crate::cli) fn names(sessions: &Path) -> Result<Vec<String>, RunError> {
     let entries = match std::fs::read_dir(sessions) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries
