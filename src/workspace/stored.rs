@@ -3,11 +3,8 @@
 use git2::FileMode;
 
 use crate::checkout::{Checkout, EntryKind, FileError, read_limited};
-use crate::write::Executable;
+use crate::write::{Executable, FILE_LIMIT_BYTES};
 use locum_base::path::RepoPath;
-
-/// Largest file that is recorded, compared or restored, in bytes (GitHub takes no larger one).
-pub(super) const FILE_LIMIT_BYTES: u64 = 100 * 1024 * 1024;
 
 /// What git keeps of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -14,10 +14,13 @@ use rustix::io::Errno;
 
 use crate::beneath::{name_of, refuse_other_name, stat_in, taken};
 use crate::checkout::{Checkout, FileError, file_error, refuse_unless_regular};
-use crate::stored::FILE_LIMIT_BYTES;
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
+
+/// Largest file that is recorded, compared, restored or copied, in bytes (GitHub takes no larger
+/// one).
+pub(super) const FILE_LIMIT_BYTES: u64 = 100 * 1024 * 1024;
 
 impl Checkout {
     /// Replaces or creates a regular file in one step (written beside, renamed over), parents
