@@ -14,6 +14,7 @@ use std::process::{Command, ExitStatus};
 use locum_agent::session::event::{Event, JournalLine};
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::outcome::Outcome;
+use locum_agent::session::tool_counts::ToolCounts;
 use locum_testing::repository::{commit_all, init};
 use pretty_assertions::assert_eq;
 
@@ -152,6 +153,8 @@ fn essence(lines: &[JournalLine]) -> (Outcome, BTreeSet<String>) {
         task.with_sub_tasks.usage = outcome.spent.usage;
         task.commands.clear();
     }
+    // A call that was cut off has failed, and is made again.
+    outcome.tools = ToolCounts::default();
     outcome.spent.seconds = 0;
     outcome.tasks.iter_mut().for_each(|task| task.seconds = 0);
     outcome.base.0.clear();

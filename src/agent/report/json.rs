@@ -11,6 +11,7 @@ use crate::session::outcome::{
     ApprovedCall, ChargedUsage, CheckEnd, CheckReport, CommandReport, HeldCall, Outcome,
     OutcomeWord, PendingDecision, Question, RefusedCall, TaskReport,
 };
+use crate::session::tool_counts::ToolCounts;
 use crate::tools::Todo;
 use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::flow::verdict::CheckVerdict;
@@ -68,6 +69,8 @@ pub struct RunReport<'a> {
     pub refusals: Vec<RefusalReport<'a>>,
     /// How often each rule or guard refused or held something.
     pub refused_rules: Vec<RefusedRule<'a>>,
+    /// How often each tool was called, and of these calls those that failed or were refused.
+    pub tools: &'a ToolCounts,
     /// Every command that ran, in order.
     pub commands: Vec<CommandEnd<'a>>,
     /// The policy's checks as they ran on what is there at the end.
@@ -281,6 +284,7 @@ impl<'a> RunReport<'a> {
             todos: &outcome.todos,
             refusals: outcome.refusals.iter().map(RefusalReport::new).collect(),
             refused_rules: figures::refused_rules(outcome),
+            tools: &outcome.tools,
             commands: outcome.commands.iter().map(CommandEnd::new).collect(),
             checks: outcome.checks.iter().map(CheckEntry::new).collect(),
             edit_checks: outcome.edit_checks.iter().map(CheckEntry::new).collect(),

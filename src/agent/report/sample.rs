@@ -5,6 +5,7 @@ use crate::session::outcome::{
     ChargedUsage, CheckEnd, CheckReport, CommandReport, HeldCall, Outcome, OutcomeWord,
     PendingDecision, Question, RefusedCall, TargetMode, TaskReport,
 };
+use crate::session::tool_counts::{ToolCount, ToolCounts};
 use crate::tools::command_details::CommandDetails;
 use crate::tools::{Todo, TodoState};
 use locum_base::chat::Usage;
@@ -77,6 +78,14 @@ pub(crate) fn outcome() -> Outcome {
                 details: CommandDetails::default(),
             },
         ],
+        tools: ToolCounts(
+            [
+                ("execute_command", ToolCount { calls: 2, failed: 0, refused: 0 }),
+                ("write_to_file", ToolCount { calls: 7, failed: 1, refused: 3 }),
+            ]
+            .map(|(name, count)| (name.to_owned(), count))
+            .into(),
+        ),
         checks: Vec::new(),
         edit_checks: Vec::new(),
         unchecked: false,

@@ -158,6 +158,7 @@ impl Session<'_> {
             tasks,
             refusals: self.state.refusals.clone(),
             commands: self.state.commands.clone(),
+            tools: self.state.tools.clone(),
             checks,
             edit_checks: self.state.checked.edit_reports(),
             unchecked,

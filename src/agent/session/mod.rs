@@ -72,6 +72,7 @@ mod switch;
 pub mod system_prompt;
 pub mod task;
 mod task_env;
+pub mod tool_counts;
 mod turn;
 mod under_review;
 pub mod word;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::session::hindrance::Hindrance;
 use crate::session::id::SessionId;
+use crate::session::tool_counts::ToolCounts;
 use crate::tools::Todo;
 use crate::tools::command_details::CommandDetails;
 use crate::tools::flow::complete::CompletionStatus;
@@ -67,6 +68,9 @@ pub struct Outcome {
     pub refusals: Vec<RefusedCall>,
     /// Commands that were run and how they ended, in order.
     pub commands: Vec<CommandReport>,
+    /// How often each tool was called.
+    #[serde(default, skip_serializing_if = "ToolCounts::is_empty")]
+    pub tools: ToolCounts,
     /// The policy's checks as they ran on what is there at the end; empty where none did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckReport>,

@@ -17,6 +17,7 @@ use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, PendingDecis
 use crate::session::recorded::{RecordedDecision, TouchedPath};
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
+use crate::session::tool_counts::ToolCounts;
 use crate::tools::dispatch;
 use crate::tools::kept_output::KeptOutput;
 use locum_base::chat::Message;
@@ -47,6 +48,8 @@ pub struct SessionState {
     pub approved: Vec<ApprovedCall>,
     /// Commands that were run, in order.
     pub commands: Vec<CommandReport>,
+    /// How often each tool was called.
+    pub tools: ToolCounts,
     /// Answers that are kept whole, with the task that each was given to.
     pub outputs: Vec<(TaskId, KeptOutput)>,
     /// What is known of checks.
@@ -431,6 +434,7 @@ impl SessionState {
         let hold = waiting.decided.as_ref().map(|decided| decided.id.clone());
         let mode = task.mode.clone();
         let tool = dispatch::meant(&waiting.call);
+        let called = tool.map_or_else(|| waiting.call.name.clone(), |tool| tool.to_string());
         let headline = waiting.headline.clone().unwrap_or_else(|| waiting.call.name.clone());
         let command = waiting.command.clone().unwrap_or_else(|| headline.clone());
         if let Some(output) = observation.output.clone() {
@@ -449,6 +453,7 @@ impl SessionState {
             }
             self.commands.push(ran);
         }
+        self.tools.count(&called, observation.is_error, refusal.is_some());
         self.edits.answered(event, tool, &headline);
         if let Some(refusal) = refusal {
             let refusal = Refusal::clone(refusal);

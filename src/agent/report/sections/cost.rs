@@ -5,10 +5,14 @@ use crate::report::figures;
 use crate::report::sections::tasks::{TASK_LIMIT, name_within};
 use crate::report::surface::{Surface, join};
 use crate::session::outcome::{ChargedUsage, Outcome, TaskReport};
+use crate::session::tool_counts::ToolCount;
 
 /// How the line about the session begins, and what stands between it and its commit.
 const SESSION: &str = "Session ";
 const FROM: &str = ", from commit ";
+
+/// Most tools that are named.
+const TOOL_LIMIT: usize = 20;
 
 /// Most characters of a task's title in a cell: a table has to fit a phone.
 const CELL_LIMIT_CHARS: usize = 40;
@@ -50,7 +54,27 @@ pub(super) fn cost(outcome: &Outcome, surface: Surface) -> String {
         surface.code(figures::short(&outcome.base))
     );
     let title = format!("Cost: {money}, {}", figures::duration(spent.seconds));
-    surface.fold(&title, &join(&[all, by_task(&outcome.tasks, surface), session]))
+    let tools = by_tool(outcome, surface);
+    surface.fold(&title, &join(&[all, by_task(&outcome.tasks, surface), tools, session]))
+}
+
+/// Returns how often each tool was called, the most frequent first; empty for no call.
+fn by_tool(outcome: &Outcome, surface: Surface) -> String {
+    let mut counts: Vec<(&String, &ToolCount)> = outcome.tools.0.iter().collect();
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(count.calls));
+    let shown = counts.iter().take(TOOL_LIMIT).map(|(name, count)| {
+        let part = |number: u32, what: &str| (number > 0).then(|| format!("{number} {what}"));
+        let parts = [part(count.failed, "failed"), part(count.refused, "refused")];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        let of = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };
+        format!("{} {}{of}", surface.code(name), count.calls)
+    });
+    let shown: Vec<String> = shown.collect();
+    match (shown.is_empty(), counts.len().saturating_sub(TOOL_LIMIT)) {
+        (true, _) => String::new(),
+        (false, 0) => format!("Tools: {}.", shown.join(", ")),
+        (false, more) => format!("Tools: {} and {more} more.", shown.join(", ")),
+    }
 }
 
 /// Returns the commit that a run began with, as the last such line of its comment says: what a
