@@ -9,6 +9,7 @@ pub mod chat;
 pub mod clock;
 pub mod id;
 pub mod image;
+pub mod json;
 pub mod path;
 pub mod rebuilt;
 pub mod retry;

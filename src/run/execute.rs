@@ -175,6 +175,7 @@ async fn run<'a>(
         // It stands in the journal.
         SessionOrigin::Resumed => String::new(),
     };
+    let models = prepared.models.in_use(&prepared.instructions.image_models);
     let start = SessionStart {
         images: prepared.images.iter().map(|shown| shown.image.clone()).collect(),
         earlier: earlier(prepared)?,
@@ -188,6 +189,8 @@ async fn run<'a>(
         base: plan.base.clone(),
         policy_hash: plan.policy.hash.clone(),
         models: plan.models.clone(),
+        mode_models: models.mode_labels(),
+        condense_model: models.condense_label(),
         place: place::dated(plan.place.clone(), execution.clock.now()),
         caller: redacted(execution.caller.clone(), &prepared.redactor),
     };
@@ -206,7 +209,7 @@ async fn run<'a>(
         instructions: &prepared.instructions,
         trusted: &plan.trusted,
         review_base: plan.review_base.as_ref(),
-        models: prepared.models.in_use(&prepared.instructions.image_models),
+        models,
         remaining,
         workspace: execution.workspace,
         stands_for: execution.stands_for,

@@ -7,8 +7,10 @@ pub mod actions;
 pub mod activity;
 pub mod annotations;
 pub mod branch;
+pub mod charges;
 pub mod comment;
 pub mod commit;
+pub mod export;
 pub mod figures;
 pub mod findings;
 #[cfg(test)]

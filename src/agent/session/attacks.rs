@@ -103,6 +103,8 @@ fn play(mode: &str, turns: &str) -> AttackResult {
         base: workspace.repo.commit_of("HEAD").unwrap(),
         policy_hash: policy.hash().to_owned(),
         models: ("script".to_owned(), "script".to_owned()),
+        mode_models: Default::default(),
+        condense_model: None,
         place: RunPlace::default(),
         caller: serde_json::Value::Null,
     };

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::session::earlier::EarlierConversation;
-use crate::session::id::SessionId;
+use crate::session::id::{IMPORTED, SessionId};
 use crate::session::messages::PersonMessage;
 use crate::session::outcome::{ChargedUsage, CheckReport, Outcome};
 use crate::session::promotion::Promotion;
@@ -62,11 +62,24 @@ pub struct SessionStart {
     pub policy_hash: String,
     /// Labels of the models for root task and sub-tasks.
     pub models: (String, String),
+    /// Labels of the models of modes that have one of their own, by slug.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub mode_models: BTreeMap<String, String>,
+    /// Label of the model that sums conversations up, where it is one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condense_model: Option<String>,
     /// What prompts say of the place the run works in.
     #[serde(default, skip_serializing_if = "RunPlace::is_empty")]
     pub place: RunPlace,
     /// Anything else a resume needs, by the caller's own keys (flags, event, profile names).
     pub caller: serde_json::Value,
+}
+
+impl SessionStart {
+    /// Returns true for a session that was imported to be read.
+    pub fn is_imported(&self) -> bool {
+        self.caller.get(IMPORTED).is_some()
+    }
 }
 
 /// One event of a session.

@@ -4,6 +4,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+/// The key of [`SessionStart::caller`](crate::session::event::SessionStart::caller) that says that a
+/// session was imported, and from where.
+pub const IMPORTED: &str = "imported";
+
 /// Names one session: a UUID version 7 in its plain form, so that names sort by time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -100,7 +100,7 @@ impl Journal {
         (journal.lines, journal.length_bytes) = parse_lines(&mut journal.file, &path)?;
         let cut = journal.file.set_len(journal.length_bytes);
         cut.map_err(|source| failed(&path, source))?;
-        journal.load_images();
+        Self::load_images(folder, &mut journal.lines);
         Ok(journal)
     }
 
@@ -120,14 +120,12 @@ impl Journal {
 
     /// Puts the bytes of images back into the lines read; an image whose bytes are not there stays
     /// described.
-    fn load_images(&mut self) {
-        let mut lines = std::mem::take(&mut self.lines);
+    fn load_images(folder: &Path, lines: &mut [JournalLine]) {
         for image in lines.iter_mut().flat_map(|line| line.event.images_mut()) {
-            if let Ok(bytes) = self.kept(&image.hash) {
+            if let Ok(bytes) = Self::kept_in(folder, &image.hash) {
                 *image = image.clone().with_content(&bytes);
             }
         }
-        self.lines = lines;
     }
 
     /// Reads a journal without opening it for writing.
@@ -138,6 +136,16 @@ impl Journal {
         let path = folder.join(JOURNAL_FILE);
         let mut file = File::open(&path).map_err(|source| failed(&path, source))?;
         Ok(parse_lines(&mut file, &path)?.0)
+    }
+
+    /// As [`Journal::read`], with the bytes of images.
+    ///
+    /// # Errors
+    /// As [`Journal::read`].
+    pub fn read_with_images(folder: &Path) -> Result<Vec<JournalLine>, JournalError> {
+        let mut lines = Self::read(folder)?;
+        Self::load_images(folder, &mut lines);
+        Ok(lines)
     }
 
     /// Takes away a journal that was just made and holds nothing; one with lines stays.

@@ -39,6 +39,7 @@ pub mod hindrance;
 pub mod hold;
 pub mod id;
 mod images;
+pub mod import;
 mod in_flight;
 mod instead;
 pub mod journal;

@@ -80,6 +80,20 @@ pub struct RunModels<'a> {
     pub retry: RetryLimits,
 }
 
+impl RunModels<'_> {
+    /// Returns the labels of the models that modes have of their own, by slug.
+    pub fn mode_labels(&self) -> BTreeMap<String, String> {
+        let label =
+            |(slug, own): (&String, &TaskModel<'_>)| (slug.clone(), own.model.label().to_owned());
+        self.own.iter().map(label).collect()
+    }
+
+    /// Returns the label of the model that sums conversations up, where it is one of its own.
+    pub fn condense_label(&self) -> Option<String> {
+        self.condense.as_ref().map(|own| own.model.label().to_owned())
+    }
+}
+
 /// The model that generates images.
 #[derive(Clone, Copy)]
 pub struct ImageModel<'a> {

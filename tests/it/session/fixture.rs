@@ -240,6 +240,8 @@ impl Fixture {
             base: workspace.repo.commit_of("HEAD").unwrap(),
             policy_hash: self.policy.hash().to_owned(),
             models: ("script".to_owned(), "script".to_owned()),
+            mode_models: std::collections::BTreeMap::new(),
+            condense_model: None,
             place: RunPlace::default(),
             caller: serde_json::Value::Null,
         };

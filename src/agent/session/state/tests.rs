@@ -47,6 +47,8 @@ impl RecordedLines {
             base: CommitId("b".into()),
             policy_hash: String::new(),
             models: Default::default(),
+            mode_models: Default::default(),
+            condense_model: None,
             place: RunPlace::default(),
             caller: serde_json::Value::Null,
         })))

@@ -1,0 +1,55 @@
+//! What a session spent, request by request: when, in which mode, on which model.
+//!
+//! In: the lines of a journal. Out: [`SessionCharge`]s, which sums over many sessions are made of.
+
+use jiff::Timestamp;
+
+use crate::session::event::{Event, JournalLine, SessionStart};
+use crate::session::outcome::ChargedUsage;
+use crate::session::state::SessionState;
+use crate::session::task::TaskState;
+
+/// What one request of a session cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SessionCharge {
+    /// When its reply came, or broke off.
+    pub at: Timestamp,
+    /// Slug of the mode its task was in.
+    pub mode: String,
+    /// Label of the model; for an expert and a model that draws, the name of its profile.
+    pub model: String,
+    /// Tokens and US dollars.
+    pub charged: ChargedUsage,
+}
+
+/// Returns what a session spent, in order.
+pub fn charges(lines: &[JournalLine]) -> Vec<SessionCharge> {
+    let mut state = SessionState::default();
+    let mut charges = Vec::new();
+    for line in lines {
+        state.apply(line);
+        let task = line.event.task().and_then(|task| state.task(task));
+        if let (Some(charged), Some(task), Some(start)) = (line.event.charged(), task, &state.start)
+        {
+            let mode = task.mode.clone();
+            let model = model(&line.event, task, start);
+            charges.push(SessionCharge { at: line.at, mode, model, charged });
+        }
+    }
+    charges
+}
+
+fn model(event: &Event, task: &TaskState, start: &SessionStart) -> String {
+    let of_the_task = || {
+        let (main, sub_task) = &start.models;
+        let usual = if task.parent.is_none() { main } else { sub_task };
+        start.mode_models.get(&task.mode).unwrap_or(usual).clone()
+    };
+    match event {
+        Event::Replied { reply, .. } => reply.by.clone().unwrap_or_else(of_the_task),
+        Event::Consulted { expert, .. } => expert.clone(),
+        Event::ImageGenerated { generated, .. } => generated.by.clone(),
+        Event::Compacted { .. } => start.condense_model.clone().unwrap_or_else(of_the_task),
+        _ => of_the_task(),
+    }
+}

@@ -1,0 +1,202 @@
+//! What Roo Code and Kilo Code show of a task, message by message (`ui_messages.json`).
+
+use serde_json::{Value, json};
+
+use crate::report::export::history::{HistoryEntry, TaskHistory};
+use crate::report::export::{Exported, blocks};
+use crate::session::event::{Event, JournalLine};
+use crate::session::recorded::CompactionKind;
+use locum_base::chat::{Message, ToolCall, ToolResult};
+use locum_base::json;
+
+/// Returns what is shown of a task.
+pub(super) fn messages(session: &Exported<'_>, history: &TaskHistory) -> Vec<Value> {
+    let mut shown: Vec<Value> = Vec::new();
+    let mut calls: Vec<&ToolCall> = Vec::new();
+    for (number, entry) in history.entries.iter().enumerate() {
+        match &entry.message {
+            Message::User { text } if number == 0 => {
+                let words = if history.parent.is_none() { &session.start.task } else { text };
+                shown.push(say(entry, "text", words));
+            }
+            Message::User { text } => shown.push(said_by_us(session, entry, text)),
+            Message::Images { .. } => {}
+            Message::Assistant { text, reasoning, calls: made, .. } => {
+                shown.push(say(entry, "api_req_started", &request(entry).to_string()));
+                if !reasoning.is_empty() {
+                    shown.push(say(entry, "reasoning", reasoning));
+                }
+                if !text.is_empty() {
+                    shown.push(say(entry, "text", text));
+                }
+                shown.extend(made.iter().map(|call| asked(entry, call)));
+                calls = made.iter().collect();
+            }
+            Message::Tool { results } => {
+                shown.extend(results.iter().filter_map(|result| answered(entry, &calls, result)));
+            }
+        }
+    }
+    shown.extend(checkpoints(session, history));
+    shown.sort_by_key(|message| json::field(message, "ts").as_i64());
+    shown
+}
+
+fn say(entry: &HistoryEntry, kind: &str, text: &str) -> Value {
+    json!({ "ts": entry.at.as_millisecond(), "type": "say", "say": kind, "text": text })
+}
+
+fn ask(entry: &HistoryEntry, kind: &str, text: &str) -> Value {
+    json!({ "ts": entry.at.as_millisecond(), "type": "ask", "ask": kind, "text": text, "isAnswered": true })
+}
+
+/// Returns what a request cost, as the message that stands for it says it.
+fn request(entry: &HistoryEntry) -> Value {
+    let charged = entry.charged.unwrap_or_default();
+    json!({
+        "apiProtocol": "anthropic",
+        "tokensIn": charged.usage.input,
+        "tokensOut": charged.usage.output,
+        "cacheWrites": charged.usage.cached_write,
+        "cacheReads": charged.usage.cached_read,
+        "cost": charged.cost_usd,
+    })
+}
+
+/// Returns what a person wrote, or what the session said to the model on its own.
+fn said_by_us(session: &Exported<'_>, entry: &HistoryEntry, text: &str) -> Value {
+    let charged = entry.charged.unwrap_or_default();
+    match entry.compaction {
+        Some(CompactionKind::Condensed) => {
+            let mut message = say(entry, "condense_context", "");
+            json::put(
+                &mut message,
+                "contextCondense",
+                json!({
+                    "cost": charged.cost_usd,
+                    "prevContextTokens": charged.usage.input,
+                    "newContextTokens": charged.usage.output,
+                    "summary": text,
+                }),
+            );
+            message
+        }
+        Some(CompactionKind::Truncated) => say(entry, "sliding_window_truncation", text),
+        None if was_read(session, entry) => say(entry, "user_feedback", text),
+        None => say(entry, "error", text),
+    }
+}
+
+/// Returns true for what a person wrote while the session worked.
+fn was_read(session: &Exported<'_>, entry: &HistoryEntry) -> bool {
+    let Message::User { text: shown } = &entry.message else { return false };
+    session.lines.iter().any(|line| match &line.event {
+        Event::MessageRead { text, .. } => line.at <= entry.at && text == shown,
+        _ => false,
+    })
+}
+
+/// Returns a call as the question whether it may be performed.
+fn asked(entry: &HistoryEntry, call: &ToolCall) -> Value {
+    let arguments = blocks::arguments(call);
+    let text = |key: &str| json::text(&arguments, key);
+    match call.name.as_str() {
+        "execute_command" => ask(entry, "command", text("command")),
+        "attempt_completion" => say(entry, "completion_result", text("result")),
+        "ask_followup_question" => {
+            let question = json!({
+                "question": text("question"),
+                "suggest": arguments.get("follow_up").cloned().unwrap_or_else(|| json!([])),
+            });
+            ask(entry, "followup", &question.to_string())
+        }
+        name if name.starts_with("mcp--") || name == "use_mcp_tool" => {
+            let mut words = name.split("--").skip(1);
+            let server = words.next().unwrap_or(text("server_name"));
+            let tool = words.next().unwrap_or(text("tool_name"));
+            let request = json!({
+                "type": "use_mcp_tool",
+                "serverName": server,
+                "toolName": tool,
+                "arguments": arguments.to_string(),
+            });
+            ask(entry, "use_mcp_server", &request.to_string())
+        }
+        name => ask(entry, "tool", &tool(name, &arguments).to_string()),
+    }
+}
+
+/// Returns a call of a tool as the shared shape of all of them.
+fn tool(name: &str, arguments: &Value) -> Value {
+    let word = match name {
+        "read_file" => "readFile",
+        "list_files" if *json::field(arguments, "recursive") == true => "listFilesRecursive",
+        "list_files" | "glob" => "listFilesTopLevel",
+        "search_files" => "searchFiles",
+        "codebase_search" => "codebaseSearch",
+        "write_to_file" => "newFileCreated",
+        "apply_diff" | "apply_patch" | "edit" | "multi_edit" | "notebook_edit" => "appliedDiff",
+        "insert_content" | "search_and_replace" | "move_file" | "delete_file" => {
+            "editedExistingFile"
+        }
+        "switch_mode" | "request_mode_switch" => "switchMode",
+        "new_task" => "newTask",
+        "update_todo_list" => "updateTodoList",
+        "generate_image" => "generateImage",
+        "run_slash_command" => "runSlashCommand",
+        "skill" => "skill",
+        other => other,
+    };
+    let mut shown = json!({ "tool": word });
+    for (key, theirs) in [
+        ("path", "path"),
+        ("content", "content"),
+        ("diff", "diff"),
+        ("patch", "diff"),
+        ("regex", "regex"),
+        ("file_pattern", "filePattern"),
+        ("query", "query"),
+        ("mode_slug", "mode"),
+        ("mode", "mode"),
+        ("reason", "reason"),
+        ("message", "content"),
+    ] {
+        if let Some(value) = arguments.get(key).filter(|value| value.is_string()) {
+            json::put(&mut shown, theirs, value.clone());
+        }
+    }
+    shown
+}
+
+/// Returns the answer to a call, where it is shown apart from the call.
+fn answered(entry: &HistoryEntry, calls: &[&ToolCall], result: &ToolResult) -> Option<Value> {
+    let call = calls.iter().find(|call| call.id == result.call_id);
+    let name = call.map_or("", |call| call.name.as_str());
+    let kind = match name {
+        "execute_command" => "command_output",
+        "new_task" => "subtask_result",
+        _ if name.starts_with("mcp--") || name == "use_mcp_tool" => "mcp_server_response",
+        _ if result.is_error && matches!(name, "apply_diff" | "apply_patch") => "diff_error",
+        _ if result.is_error => "error",
+        _ => return None,
+    };
+    Some(say(entry, kind, &result.text))
+}
+
+/// Returns the checkpoints of the checkout that the task works in.
+fn checkpoints(session: &Exported<'_>, history: &TaskHistory) -> Vec<Value> {
+    let owner = session.state.tree_owner(history.task);
+    let is_first = owner.is_some_and(|owner| owner == history.task)
+        || (owner.is_none() && history.parent.is_none());
+    let shown = |JournalLine { at, event }: &JournalLine| match event {
+        Event::Checkpointed { tree, commit, .. } if *tree == owner && is_first => Some(json!({
+            "ts": at.as_millisecond(),
+            "type": "say",
+            "say": "checkpoint_saved",
+            "text": commit.0,
+            "checkpoint": { "from": session.start.base.0, "to": commit.0 },
+        })),
+        _ => None,
+    };
+    session.lines.iter().filter_map(shown).collect()
+}

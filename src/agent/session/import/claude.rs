@@ -1,0 +1,118 @@
+//! The lines of Claude Code and Kode: side chains are sub-tasks.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::session::event::JournalLine;
+use crate::session::import::recorder::{Known, Recorder};
+use crate::session::import::{ImportError, blocks};
+use crate::session::recorded::ReplyCharge;
+use locum_base::chat::Usage;
+use locum_base::id::TaskId;
+use locum_base::json;
+
+const FILE: &str = "the session";
+
+/// Reads the lines of a session.
+///
+/// # Errors
+/// When one is not JSON, or none holds words of a user.
+pub(super) fn read(text: &str) -> Result<Vec<JournalLine>, ImportError> {
+    let mut recorder: Option<Recorder> = None;
+    let mut tasks: BTreeMap<String, TaskId> = BTreeMap::new();
+    let mut charged: Option<String> = None;
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let line: Value = serde_json::from_str(line).map_err(|error| ImportError {
+            line: Some(number + 1),
+            ..ImportError::json(FILE, &error)
+        })?;
+        let role = json::text(&line, "type");
+        if !matches!(role, "user" | "assistant") || *json::field(&line, "isCompactSummary") == true
+        {
+            continue;
+        }
+        let content = json::field(json::field(&line, "message"), "content");
+        let at: Option<Timestamp> =
+            json::field(&line, "timestamp").as_str().and_then(|at| at.parse().ok());
+        let Some(recorder) = &mut recorder else {
+            let said = blocks::said(content);
+            if role == "user" && !said.text.is_empty() && *json::field(&line, "isMeta") != true {
+                let begun =
+                    Recorder::begin(&known(text, &line), &said.text, at.unwrap_or_default());
+                recorder = Some(begun);
+                remember(&mut tasks, &line, TaskId(0));
+            }
+            continue;
+        };
+        recorder.now(at);
+        let parent =
+            json::field(&line, "parentUuid").as_str().and_then(|parent| tasks.get(parent)).copied();
+        let begins =
+            *json::field(&line, "isSidechain") == true && parent.is_none_or(|parent| parent.0 == 0);
+        let task = match parent {
+            _ if begins && role == "user" => {
+                let words = blocks::said(content).text;
+                let task = recorder.start_task(Some(TaskId(0)), &words);
+                remember(&mut tasks, &line, task);
+                continue;
+            }
+            Some(parent) => parent,
+            None => TaskId(0),
+        };
+        remember(&mut tasks, &line, task);
+        if role == "assistant" {
+            // One reply may take several lines, each with the usage of the whole.
+            let id = json::field(json::field(&line, "message"), "id").as_str().map(str::to_owned);
+            let counted = id.is_some() && id == charged;
+            let charge = if counted {
+                ReplyCharge::default()
+            } else {
+                charge(json::field(&line, "message"))
+            };
+            charged = id;
+            recorder.replied(task, blocks::reply(content), charge);
+        } else {
+            recorder.said(task, blocks::said(content));
+        }
+    }
+    recorder.map(|recorder| recorder.lines).ok_or_else(|| {
+        ImportError::about(FILE, "no line of it holds words of a user: it is no session")
+    })
+}
+
+fn remember(tasks: &mut BTreeMap<String, TaskId>, line: &Value, task: TaskId) {
+    if let Some(uuid) = json::field(line, "uuid").as_str() {
+        tasks.insert(uuid.to_owned(), task);
+    }
+}
+
+/// Returns what the lines say of the session as a whole.
+fn known(text: &str, first: &Value) -> Known {
+    let model = text.lines().find_map(|line| {
+        let line: Value = serde_json::from_str(line).ok()?;
+        let model = json::field(json::field(&line, "message"), "model").as_str()?;
+        (*json::field(&line, "type") == "assistant").then(|| model.to_owned())
+    });
+    Known {
+        mode: String::new(),
+        model: model.unwrap_or_default(),
+        folder: json::text(first, "cwd").to_owned(),
+    }
+}
+
+/// Returns what a reply used. The lines have no price: its cost is not known.
+fn charge(message: &Value) -> ReplyCharge {
+    let count =
+        |key: &str| json::field(json::field(message, "usage"), key).as_u64().unwrap_or_default();
+    let (written, read) = (count("cache_creation_input_tokens"), count("cache_read_input_tokens"));
+    let usage = Usage {
+        input: count("input_tokens").saturating_add(written).saturating_add(read),
+        output: count("output_tokens"),
+        cached_read: read,
+        cached_write: written,
+        reasoning: 0,
+    };
+    ReplyCharge { usage, estimated: true, cost_usd: 0.0 }
+}
