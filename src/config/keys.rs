@@ -199,6 +199,12 @@ pub const KEYS: &[SettingKey] = &[
         "folder for sessions; `sessions` below `state_dir` when absent",
     )
     .only(SettingScope::NotRepository),
+    key(
+        "session_retention_days",
+        SMALL,
+        "days after which a run removes sessions that are over; none are removed when absent",
+    )
+    .only(SettingScope::NotRepository),
 ];
 
 const fn key(path: &'static str, kind: SettingKind, meaning: &'static str) -> SettingKey {

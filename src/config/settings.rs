@@ -72,6 +72,8 @@ pub struct SettingValues {
     pub state_dir: Option<PathBuf>,
     /// Folder for sessions.
     pub session_dir: Option<PathBuf>,
+    /// Days after which a run removes sessions that are over; `None` keeps them all.
+    pub session_retention_days: Option<u32>,
 }
 
 /// What a run sends to a trace collector.

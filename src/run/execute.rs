@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use futures::FutureExt as _;
 use futures::future::BoxFuture;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 use tokio::sync::watch;
 use tracing::Instrument;
@@ -17,6 +18,7 @@ use crate::run::place;
 use crate::run::prepare::PreparedRun;
 use crate::run::progress;
 use crate::run::publish::{Publication, Publisher, RunEnd};
+use crate::run::retention;
 use crate::run::servers;
 use crate::run::spending;
 use crate::run::telemetry;
@@ -139,6 +141,18 @@ pub async fn run_beside_progress<'a>(
     outcome
 }
 
+/// Removes the sessions that the setting `session_retention_days` lets go.
+fn remove_old_sessions(execution: &RunExecution<'_>) {
+    let days = execution.run.settings.values.session_retention_days;
+    let (Some(days), Some(sessions)) = (days, execution.folder.parent()) else { return };
+    let age = SignedDuration::from_hours(i64::from(days) * 24);
+    let since = execution.clock.now().checked_sub(age).unwrap_or(Timestamp::MIN);
+    let removed = retention::retain(sessions, since);
+    if removed > 0 {
+        tracing::info!(removed, days, "old sessions were removed");
+    }
+}
+
 async fn run<'a>(
     execution: &RunExecution<'a>,
     cancelled: BoxFuture<'a, ()>,
@@ -158,6 +172,7 @@ async fn run<'a>(
         RunError::internal(error).hint(hint)
     })?;
     let prepared = execution.run;
+    remove_old_sessions(execution);
     let plan = &prepared.plan;
     let begun = spending::begin(execution, journal.past()).await;
     let (remaining, counted) = begun.inspect_err(|_| {

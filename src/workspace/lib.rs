@@ -32,6 +32,7 @@ pub mod repo;
 pub mod revert;
 pub mod run_lock;
 pub mod seed;
+mod session_refs;
 mod shared;
 mod stand_in;
 mod stored;

@@ -1,0 +1,180 @@
+//! Which sessions are over and old, and their removal: the folder of each with its journal, and what
+//! git keeps of it.
+//!
+//! In: the folder of sessions and an age. Out: sessions removed, and why others stay. A session at
+//! work is never removed; one that could go on only when that is asked for.
+
+#![expect(clippy::disallowed_methods, reason = "sessions lie in the state directory")]
+
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::run::error::RunError;
+use crate::run::session_record::{SessionRecord, names};
+use locum_agent::session::id::SessionId;
+use locum_agent::session::journal::Journal;
+use locum_workspace::repo::{Repo, RepoError};
+
+/// How the folder of a session begins while it is removed.
+const GOING: &str = ".removed-";
+
+/// Why a session stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stays {
+    /// A process works on it.
+    AtWork,
+    /// It was killed or stopped and could go on, or waits for a person.
+    CouldGoOn,
+    /// Its own worktree is still there, with what it changed.
+    HasWorktree,
+    /// Its journal cannot be read.
+    Unreadable,
+}
+
+impl Stays {
+    /// Says it in a few words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::AtWork => "at work",
+            Self::CouldGoOn => "could go on",
+            Self::HasWorktree => "its worktree holds its changes",
+            Self::Unreadable => "its journal cannot be read",
+        }
+    }
+
+    /// Returns true where a person may have it removed nevertheless.
+    pub fn can_be_forced(self) -> bool {
+        self != Self::AtWork
+    }
+}
+
+/// A session that was removed, or would be.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct RemovedSession {
+    /// Name of the session.
+    pub session: String,
+    /// Bytes of its folder.
+    pub bytes: u64,
+    /// Refs that git kept of it in its checkout; 0 where that is gone.
+    pub refs: usize,
+}
+
+/// Returns why a session stays; `None` for one that is over.
+pub fn stays(record: &SessionRecord) -> Option<Stays> {
+    if Journal::is_held(&record.folder) {
+        return Some(Stays::AtWork);
+    }
+    if record.journal.is_none() {
+        return Some(Stays::Unreadable);
+    }
+    if record.is_imported() {
+        return None;
+    }
+    let outcome = record.state().and_then(|state| state.outcome.as_ref());
+    if outcome.is_none_or(|outcome| outcome.may_go_on()) {
+        return Some(Stays::CouldGoOn);
+    }
+    record.worktree().filter(|folder| folder.exists()).map(|_| Stays::HasWorktree)
+}
+
+/// Returns when a session last did something; `None` for one whose journal says nothing.
+pub fn last_at(record: &SessionRecord) -> Option<Timestamp> {
+    record.lines().last().map(|line| line.at)
+}
+
+/// Removes a session; with `dry_run` only says what that would remove.
+///
+/// # Errors
+/// When its folder or its refs cannot be removed.
+pub fn remove(record: &SessionRecord, dry_run: bool) -> Result<RemovedSession, RunError> {
+    let failed = |error: &dyn std::fmt::Display| {
+        RunError::internal(format!("{}: {error}", record.folder.display()))
+    };
+    let checkouts = [record.checkout(), record.worktree()];
+    let mut refs = 0;
+    for folder in checkouts.into_iter().flatten() {
+        let Ok(repo) = Repo::open(folder) else { continue };
+        let name = record.name.as_str();
+        refs += if dry_run {
+            repo.refs_of_sessions().ok().and_then(|all| all.get(name).copied()).unwrap_or(0)
+        } else {
+            repo.forget_session(name).map_err(|error| failed(&error))?
+        };
+    }
+    let bytes = size_bytes(&record.folder);
+    if !dry_run {
+        // Half of a session is none: it goes in one step, and its bytes after that.
+        let going = record.folder.with_file_name(format!("{GOING}{}", record.name));
+        std::fs::rename(&record.folder, &going).map_err(|error| failed(&error))?;
+        std::fs::remove_dir_all(&going).map_err(|error| failed(&error))?;
+        if let Some(worktree) = record.worktree() {
+            locum_workspace::worktree::remove_worktree(worktree).map_err(|error| failed(&error))?;
+        }
+    }
+    Ok(RemovedSession { session: record.name.clone(), bytes, refs })
+}
+
+/// Removes the refs that a checkout has of sessions whose folder is gone and that began before a
+/// time. Returns their names, with how many refs each had.
+///
+/// # Errors
+/// When git cannot list or remove them.
+pub fn forget_gone(
+    repo: &Repo,
+    sessions: &Path,
+    (before, dry_run): (Timestamp, bool),
+) -> Result<Vec<RemovedSession>, RepoError> {
+    let is_old = |name: &String| {
+        let made = SessionId::parse(name).and_then(|id| id.made_at_s());
+        made.is_some_and(|seconds| seconds < before.as_second())
+    };
+    let mut forgotten = Vec::new();
+    let found = repo.refs_of_sessions()?.into_iter();
+    let is_gone = |name: &String| is_old(name) && !sessions.join(name).exists();
+    for (session, refs) in found.filter(|(name, _)| is_gone(name)) {
+        if !dry_run {
+            repo.forget_session(&session)?;
+        }
+        forgotten.push(RemovedSession { session, bytes: 0, refs });
+    }
+    Ok(forgotten)
+}
+
+/// Removes what is left of sessions whose removal was cut off.
+pub fn finish_removals(sessions: &Path) {
+    let entries = std::fs::read_dir(sessions).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(GOING)) {
+        // It is tried again at the next occasion.
+        let _ = std::fs::remove_dir_all(entry.path());
+    }
+}
+
+/// Removes the sessions that are over and last did something before a time, as the setting
+/// `session_retention_days` wants it; what cannot be removed stays. Returns how many went.
+pub fn retain(sessions: &Path, since: Timestamp) -> usize {
+    finish_removals(sessions);
+    // A name tells when its session began: later ones need no look at their journals.
+    let begun_before = |name: &String| {
+        let made = SessionId::parse(name).and_then(|id| id.made_at_s());
+        made.is_none_or(|seconds| seconds < since.as_second())
+    };
+    let names = names(sessions).unwrap_or_default();
+    let old = names.iter().filter(|name| begun_before(name)).filter(|name| {
+        let record = SessionRecord::read(sessions, name);
+        last_at(&record).is_some_and(|at| at < since)
+            && stays(&record).is_none()
+            && remove(&record, false).is_ok()
+    });
+    old.count()
+}
+
+fn size_bytes(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let size = |entry: std::fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => size_bytes(&entry.path()),
+        Ok(_) => entry.metadata().map_or(0, |metadata| metadata.len()),
+        Err(_) => 0,
+    };
+    entries.map(size).sum()
+}

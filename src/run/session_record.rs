@@ -1,0 +1,140 @@
+//! `SessionRecord`: a session as its journal tells it. Lists, sums of costs and removal start from
+//! it.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use crate::run::error::RunError;
+use locum_agent::session::event::JournalLine;
+use locum_agent::session::journal::{JOURNAL_FILE, Journal};
+use locum_agent::session::state::SessionState;
+use locum_policy::intent::TriggerKind;
+
+/// The word for a session that was killed or still runs.
+pub const UNFINISHED: &str = "unfinished";
+/// The word for a session whose journal cannot be read.
+pub const UNREADABLE: &str = "unreadable";
+
+/// The word for a session of another agent, or of another machine.
+pub const IMPORTED: &str = "imported";
+
+/// Returns the names of every session, the oldest first: they sort by time.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn names(sessions: &Path) -> Result<Vec<String>, RunError> {
+    let entries = match std::fs::read_dir(sessions) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries
+            .map_err(|error| RunError::usage(sessions.display().to_string(), error.to_string()))?,
+    };
+    let named = |entry: std::fs::DirEntry| {
+        let name = entry.file_name().into_string().ok();
+        name.filter(|_| entry.path().join(JOURNAL_FILE).is_file())
+    };
+    let mut names: Vec<String> = entries.flatten().filter_map(named).collect();
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// A session as its journal tells it.
+pub struct SessionRecord {
+    /// Name of the session.
+    pub name: String,
+    /// The folder it lies in.
+    pub folder: PathBuf,
+    /// Its journal; `None` where that cannot be read.
+    pub journal: Option<(Vec<JournalLine>, SessionState)>,
+}
+
+impl SessionRecord {
+    /// Reads a session.
+    pub fn read(sessions: &Path, name: &str) -> Self {
+        let folder = sessions.join(name);
+        let journal = Journal::read(&folder).ok().map(|lines| {
+            let state = SessionState::of(&lines);
+            (lines, state)
+        });
+        Self { name: name.to_owned(), folder, journal }
+    }
+
+    /// Reads every session, the oldest first.
+    ///
+    /// # Errors
+    /// When the folder cannot be read.
+    pub fn all(sessions: &Path) -> Result<impl DoubleEndedIterator<Item = Self>, RunError> {
+        let names = names(sessions)?;
+        Ok(names.into_iter().map(move |name| Self::read(sessions, &name)))
+    }
+
+    /// Returns what its events lead to; `None` where it has none.
+    pub fn state(&self) -> Option<&SessionState> {
+        self.journal.as_ref().map(|(_, state)| state).filter(|state| state.start.is_some())
+    }
+
+    /// Returns its lines.
+    pub fn lines(&self) -> &[JournalLine] {
+        self.journal.as_ref().map_or(&[], |(lines, _)| lines)
+    }
+
+    /// Returns the outcome's word, or why it has none.
+    pub fn word(&self) -> &'static str {
+        let Some((_, state)) = &self.journal else { return UNREADABLE };
+        if self.is_imported() {
+            return IMPORTED;
+        }
+        state.outcome.as_ref().map_or(UNFINISHED, |outcome| outcome.word.as_str())
+    }
+
+    /// Returns true for one that was imported to be read.
+    pub fn is_imported(&self) -> bool {
+        let start = self.state().and_then(|state| state.start.as_ref());
+        start.is_some_and(|start| start.is_imported())
+    }
+
+    /// Returns when it began.
+    pub fn started(&self) -> Option<Timestamp> {
+        self.lines().first().map(|line| line.at)
+    }
+
+    /// Returns the checkout of a run at the command line, for one in a worktree that it is a
+    /// worktree of; for a run of the Action, the repository (`owner/name`).
+    pub fn repository(&self) -> Option<&str> {
+        ["stands_for", "folder", "repository"].iter().find_map(|key| self.given(key))
+    }
+
+    /// Returns true where this is in the path or name of its repository, in any case of letters.
+    pub fn is_of_repository(&self, part: &str) -> bool {
+        let part = part.to_lowercase();
+        self.repository().is_some_and(|name| name.to_lowercase().contains(&part))
+    }
+
+    /// Returns the checkout that a run at the command line worked in or took its worktree from.
+    pub fn checkout(&self) -> Option<&Path> {
+        self.given("stands_for").or_else(|| self.given("folder")).map(Path::new)
+    }
+
+    /// Returns the worktree that was made for the run alone.
+    pub fn worktree(&self) -> Option<&Path> {
+        self.given("stands_for").and_then(|_| self.given("folder")).map(Path::new)
+    }
+
+    /// Returns who asked: a login, or how it was started (`local`, `schedule`).
+    pub fn actor(&self) -> String {
+        let login = self.given("requested_by").map(str::to_owned);
+        let trigger = || self.state()?.start.as_ref().map(|start| start.facts.trigger);
+        login.or_else(|| trigger().map(trigger_word)).unwrap_or_default()
+    }
+
+    fn given(&self, key: &str) -> Option<&str> {
+        self.state()?.start.as_ref()?.caller.get(key)?.as_str()
+    }
+}
+
+fn trigger_word(trigger: TriggerKind) -> String {
+    serde_json::to_value(trigger)
+        .ok()
+        .and_then(|word| word.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}
