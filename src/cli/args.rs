@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ColorChoice, Parser, Subcommand, ValueEnum};
 
+use crate::cli::cost::CostArgs;
 use crate::cli::hook::args::HookArgs;
 use crate::cli::init::args::InitArgs;
 use crate::cli::inspect_args::{ConfigCommand, DoctorArgs, ModelsCommand, SchemaWord};
@@ -134,6 +135,8 @@ pub enum Command {
     /// List, inspect and resume past sessions.
     #[command(subcommand)]
     Session(SessionCommand),
+    /// Sum up what the sessions of this machine cost.
+    Cost(CostArgs),
     /// Check that this machine can run Locum: sandbox, git, models, sessions.
     ///
     /// Exit codes: 0 ready for what `--for` names · 2 not ready.

@@ -9,10 +9,11 @@ use clap_complete::engine::CompletionCandidate;
 
 use crate::cli::args::GlobalArgs;
 use crate::cli::inspected::InspectedRepository;
-use crate::cli::session::folder::{names, sessions_folder};
+use crate::cli::session::folder::sessions_folder;
 use crate::cli::{CommandContext, local_run};
 use crate::config::environment::Environment;
 use crate::run::job;
+use crate::run::session_record::names;
 use crate::run::source::FileSource;
 use locum_policy::pattern;
 

@@ -20,6 +20,7 @@ pub mod command_line;
 pub mod commands;
 pub mod completions;
 pub mod config;
+pub mod cost;
 pub mod decide;
 pub mod demo;
 pub mod doctor;
@@ -48,6 +49,7 @@ pub mod modes_change;
 pub mod modes_file;
 pub mod modes_prompt;
 pub mod modes_transfer;
+pub mod moment;
 mod onboarding;
 pub mod output;
 pub mod policy;
@@ -258,6 +260,7 @@ fn dispatch(
         Command::Models(ModelsCommand::Test(args)) => models_test::test(&args, context, output),
         Command::Doctor(args) => doctor::run(&args, context, output),
         Command::Session(command) => session::run(&command, context, output),
+        Command::Cost(args) => cost::run(&args, context, output),
         Command::Schema { name } => schema::run(name, output),
         Command::Completions { shell } => completions::run(shell, output),
         Command::Man { dir } => man::run(dir.as_deref(), context, output),

@@ -17,6 +17,13 @@ use locum_workspace::Workspace;
 /// # Errors
 /// When it was not started at the command line.
 pub(super) fn local_of(start: &SessionStart) -> Result<LocalRun, RunError> {
+    if start.is_imported() {
+        return Err(RunError::usage(
+            "ID",
+            "the session was imported to be read; it cannot be resumed",
+        )
+        .hint("start a task of its own with `locum run`"));
+    }
     serde_json::from_value(start.caller.clone()).map_err(|error| {
         RunError::usage("ID", format!("the session was not started at the command line: {error}"))
     })

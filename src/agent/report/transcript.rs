@@ -15,18 +15,67 @@ use crate::session::state::SessionState;
 use locum_base::image::Image;
 use locum_base::text::{self, counted};
 use locum_modes::prompts::reminders::may_spend;
+use locum_policy::verdict::Decision;
 
 /// Bytes of one text shown.
 const TEXT_LIMIT_BYTES: usize = 2000;
 
-/// Returns a session as maintainers read it, one paragraph per event.
-pub fn transcript(lines: &[JournalLine]) -> String {
+/// The events of a session that a reader wants; by default, all.
+#[derive(Clone, Debug, Default)]
+pub struct EventSelection<'a> {
+    /// Of these tasks alone; of all when empty.
+    pub tasks: &'a [u32],
+    /// Of these turns of a task alone; of all when empty.
+    pub turns: &'a [u32],
+    /// Only what was refused or held, and what a person decided on it.
+    pub refusals: bool,
+}
+
+impl EventSelection<'_> {
+    /// Returns the lines that are wanted.
+    pub fn of<'l>(&self, lines: &'l [JournalLine]) -> Vec<&'l JournalLine> {
+        let mut state = SessionState::default();
+        let wanted = |line: &&JournalLine| {
+            state.apply(line);
+            self.has(&line.event, &state)
+        };
+        lines.iter().filter(wanted).collect()
+    }
+
+    /// Returns true for an event that is wanted, given the state it led to.
+    fn has(&self, event: &Event, state: &SessionState) -> bool {
+        let task = event.task();
+        let in_task =
+            self.tasks.is_empty() || task.is_some_and(|task| self.tasks.contains(&task.0));
+        let turn = task.and_then(|task| state.task(task)).map(|task| task.turn.number);
+        let in_turn = self.turns.is_empty() || turn.is_some_and(|turn| self.turns.contains(&turn));
+        in_task && in_turn && (!self.refusals || is_refusal(event))
+    }
+}
+
+fn is_refusal(event: &Event) -> bool {
+    match event {
+        Event::Judged { verdicts, .. } => {
+            verdicts.iter().any(|verdict| verdict.decision != Decision::Allow)
+        }
+        Event::Answered { refusal, .. } => refusal.is_some(),
+        Event::Decided { .. } => true,
+        _ => false,
+    }
+}
+
+/// Returns a session as maintainers read it, one paragraph per event that is wanted.
+pub fn transcript(lines: &[JournalLine], wanted: &EventSelection<'_>) -> String {
     let mut transcript = String::new();
     let mut state = SessionState::default();
     let mut before = None;
     for line in lines {
         state.apply(line);
-        let paragraph = match (&line.event, before.replace(&line.event)) {
+        let previous = before.replace(&line.event);
+        if !wanted.has(&line.event, &state) {
+            continue;
+        }
+        let paragraph = match (&line.event, previous) {
             (Event::Resumed, Some(before)) => resumed_after(before).to_owned(),
             (event, _) => paragraph(event, &state),
         };

@@ -2,10 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand, ValueEnum};
 
+use crate::cli::moment::{MOMENT, Moment};
 use crate::cli::run_args::OutputFormat;
 use crate::run::error::RunError;
+use crate::run::session_record::{IMPORTED, UNFINISHED, UNREADABLE};
+use locum_agent::session::outcome::OutcomeWord;
 use locum_policy::budget::raise::{NewLimit, NewLimits};
 
 /// What to do with sessions.
@@ -13,10 +17,10 @@ use locum_policy::budget::raise::{NewLimit, NewLimits};
 pub enum SessionCommand {
     /// List the sessions of this machine, newest first.
     List(SessionListArgs),
-    /// Show what happened in a session.
+    /// Show what happened in a session, all of it or a part.
     Show(SessionShowArgs),
     /// List the checkpoints of a session: the states of its files that one can go back to.
-    Checkpoints(SessionShowArgs),
+    Checkpoints(SessionCheckpointsArgs),
     /// Show what a session changed, by checkpoints.
     ///
     /// Without numbers: from the commit it started at to its last checkpoint. With one: what that
@@ -44,6 +48,21 @@ pub enum SessionCommand {
     ///
     /// The model reads them before its next turn.
     Send(SessionSendArgs),
+    /// Write a session in the layout of another agent, as Markdown or as JSON.
+    ///
+    /// The readers of Roo Code, Kilo Code, Claude Code and Kode show it. What was redacted in the
+    /// session stays so.
+    Export(SessionExportArgs),
+    /// Make a session here of one of Roo Code, Kilo Code, Claude Code or Kode, to be read.
+    ///
+    /// It cannot be resumed, and `locum cost` does not count it.
+    Import(SessionImportArgs),
+    /// Remove sessions that are over, with what git keeps of them.
+    ///
+    /// Their checkpoints (`refs/locum/ID`) go too; commits and checkouts stay. A session at work
+    /// stays, as does one that could go on (see `--force`). With `session_retention_days` in the
+    /// settings, each run removes older ones by itself.
+    Prune(SessionPruneArgs),
 }
 
 /// `locum session approve`.
@@ -112,6 +131,21 @@ pub struct SessionListArgs {
     /// Show at most this many sessions.
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
+    /// Show those whose checkout or repository has this in its path or name.
+    #[arg(long, value_name = "TEXT")]
+    pub repository: Option<String>,
+    /// Show those that ended so; repeat for more.
+    #[arg(long, value_name = "WORD", value_parser = state_words())]
+    pub outcome: Vec<String>,
+    /// Show those that cost at least this many US dollars.
+    #[arg(long, value_name = "USD")]
+    pub min_cost_usd: Option<f64>,
+    /// Show those that began since then: a day (`2026-01-31`), a moment or an age (`7d`).
+    #[arg(long, value_name = MOMENT)]
+    pub since: Option<Moment>,
+    /// Order them.
+    #[arg(long, value_name = "ORDER", default_value = "newest")]
+    pub sort: SessionOrder,
     /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,
@@ -120,11 +154,136 @@ pub struct SessionListArgs {
     pub json: bool,
 }
 
-/// `locum session show` and `locum session checkpoints`.
+impl SessionListArgs {
+    /// Returns true when some sessions may be left out.
+    pub fn filters(&self) -> bool {
+        self.repository.is_some()
+            || !self.outcome.is_empty()
+            || self.min_cost_usd.is_some()
+            || self.since.is_some()
+    }
+}
+
+/// The order of a list of sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SessionOrder {
+    /// The newest first.
+    #[default]
+    Newest,
+    /// The most expensive first.
+    Cost,
+}
+
+fn state_words() -> PossibleValuesParser {
+    let words = OutcomeWord::ALL.into_iter().map(OutcomeWord::as_str);
+    PossibleValuesParser::new(words.chain([UNFINISHED, UNREADABLE, IMPORTED]))
+}
+
+/// `locum session checkpoints`.
+#[derive(Clone, Debug, Args)]
+pub struct SessionCheckpointsArgs {
+    /// Session ID, or the start of it.
+    pub id: String,
+    /// Look for sessions below this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub session_dir: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locum session show`.
 #[derive(Clone, Debug, Args)]
 pub struct SessionShowArgs {
     /// Session ID, or the start of it.
     pub id: String,
+    /// Show what happened in this task alone; repeat for more. The root task is 0.
+    #[arg(long, value_name = "N")]
+    pub task: Vec<u32>,
+    /// Show this turn alone, of each task that has it; repeat for more. The first is 1.
+    #[arg(long, value_name = "N")]
+    pub turn: Vec<u32>,
+    /// Show only what was refused or held, with the rule that did.
+    #[arg(long, conflicts_with = "diff")]
+    pub refusals: bool,
+    /// Show only the diff of what the session changed.
+    #[arg(long, conflicts_with_all = ["task", "turn"])]
+    pub diff: bool,
+    /// Look for sessions below this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub session_dir: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locum session export`.
+#[derive(Clone, Debug, Args)]
+pub struct SessionExportArgs {
+    /// Session ID, or the start of it.
+    pub id: String,
+    /// Write this layout.
+    #[arg(long, value_name = "LAYOUT", default_value = "markdown")]
+    pub format: ExportWord,
+    /// Write files below this folder, over none that is there; the text goes to stdout otherwise.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Look for sessions below this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub session_dir: Option<PathBuf>,
+}
+
+/// A layout of sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportWord {
+    /// Folders of Roo Code: `tasks/ID/` for each task. Needs `--out`.
+    Roo,
+    /// Folders of Kilo Code. Needs `--out`.
+    Kilo,
+    /// Lines of Claude Code and Kode.
+    Claude,
+    /// A document for people.
+    Markdown,
+    /// The journal, for programs and `session import`.
+    Json,
+}
+
+/// `locum session import`.
+#[derive(Clone, Debug, Args)]
+pub struct SessionImportArgs {
+    /// Folder of a task of Roo Code or Kilo Code, a `.jsonl` file of Claude Code or Kode, or what
+    /// `session export --format json` wrote.
+    #[arg(value_name = "PATH", value_hint = clap::ValueHint::AnyPath)]
+    pub path: PathBuf,
+    /// Put the session below this folder.
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub session_dir: Option<PathBuf>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `locum session prune`.
+#[derive(Clone, Debug, Args)]
+pub struct SessionPruneArgs {
+    /// Session IDs, or the starts of them, instead of an age.
+    #[arg(conflicts_with = "keep")]
+    pub ids: Vec<String>,
+    /// Remove those that last did something before then: an age (`30d`), a day or a moment.
+    #[arg(long, value_name = MOMENT, conflicts_with = "ids")]
+    pub older_than: Option<Moment>,
+    /// Keep this many of the newest in any case.
+    #[arg(long, value_name = "N")]
+    pub keep: Option<usize>,
+    /// Also remove, in this checkout, the refs of sessions whose folder is gone.
+    #[arg(long, requires = "older_than")]
+    pub refs: bool,
+    /// Also remove those that could go on: unfinished ones, and those that wait for a person.
+    #[arg(long)]
+    pub force: bool,
+    /// Show what would be removed, and remove nothing.
+    #[arg(long)]
+    pub dry_run: bool,
     /// Look for sessions below this folder.
     #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
     pub session_dir: Option<PathBuf>,

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::cli::local_run::{self, Waiting};
 use crate::cli::output::Output;
 use crate::cli::recorded_run::{self, local_of};
-use crate::cli::session::args::{SessionDiffArgs, SessionRestoreArgs, SessionShowArgs};
+use crate::cli::session::args::{SessionCheckpointsArgs, SessionDiffArgs, SessionRestoreArgs};
 use crate::cli::session::folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus, decide};
 use crate::run::clock::SystemClock;
@@ -45,7 +45,7 @@ struct CheckpointRow {
 /// # Errors
 /// When there is no such session, or its journal cannot be read.
 pub(in crate::cli) fn list(
-    args: &SessionShowArgs,
+    args: &SessionCheckpointsArgs,
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {

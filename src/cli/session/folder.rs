@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use crate::cli::CommandContext;
 use crate::config::load::FlagValue;
 use crate::run::error::RunError;
+use crate::run::session_record::names;
 use crate::run::user::own_settings;
 use locum_agent::session::id::SessionId;
-use locum_agent::session::journal::JOURNAL_FILE;
 
 /// Returns the folder that holds the sessions.
 ///
@@ -45,20 +45,4 @@ pub(in crate::cli) fn find(sessions: &Path, name: &str) -> Result<PathBuf, RunEr
                 .hint("write more of the ID"))
         }
     }
-}
-
-/// Returns the names of every session, the oldest first: they sort by time.
-pub(in crate::cli) fn names(sessions: &Path) -> Result<Vec<String>, RunError> {
-    let entries = match std::fs::read_dir(sessions) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries
-            .map_err(|error| RunError::usage(sessions.display().to_string(), error.to_string()))?,
-    };
-    let named = |entry: std::fs::DirEntry| {
-        let name = entry.file_name().into_string().ok();
-        name.filter(|_| entry.path().join(JOURNAL_FILE).is_file())
-    };
-    let mut names: Vec<String> = entries.flatten().filter_map(named).collect();
-    names.sort_unstable();
-    Ok(names)
 }

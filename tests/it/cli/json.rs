@@ -12,6 +12,7 @@ const WITHOUT: &[(&str, &str)] = &[
     ("locum sweep", "a step of a workflow"),
     ("locum demo", "a story to read"),
     ("locum modes export", "prints a file, in JSON by `--format json`"),
+    ("locum session export", "prints a file, in JSON by `--format json`"),
     ("locum mcp serve", "speaks JSON-RPC on standard output"),
     ("locum hook", "answers in the JSON of the agent that asks"),
     ("locum schema", "prints nothing but JSON"),

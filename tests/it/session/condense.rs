@@ -2,7 +2,7 @@
 //! after a kill.
 
 use futures::stream::{self, BoxStream, StreamExt};
-use locum_agent::report::transcript::transcript;
+use locum_agent::report::transcript::{EventSelection, transcript};
 use locum_agent::session::event::{Event, JournalLine};
 use locum_agent::session::journal::Journal;
 use locum_agent::session::recorded::CompactionKind;
@@ -84,7 +84,7 @@ fn a_long_conversation_is_summed_up_and_what_counts_stays() {
     assert!(matches!(now.first(), Some(Message::User { text }) if text.contains("SUMMARY")));
     assert!(matches!(now.get(1), Some(Message::Assistant { .. })));
     assert!(state.task(TaskId(0)).unwrap().conversation.size_bytes < 80_000);
-    let shown = transcript(&ran.lines);
+    let shown = transcript(&ran.lines, &EventSelection::default());
     assert!(shown.contains("messages of its context were condensed ("), "{shown}");
     assert!(shown.contains(" out · about $0.00); this stands for them:\nDo the thing."), "{shown}");
     assert!(ran.outcome.tasks[0].turns == 10, "a summary is no turn");
@@ -102,7 +102,10 @@ fn where_nobody_sums_up_the_beginning_is_left_out() {
             && text.contains("nobody changes this one"),
         "{text}"
     );
-    assert!(transcript(&ran.lines).contains("messages of its context were left out"));
+    assert!(
+        transcript(&ran.lines, &EventSelection::default())
+            .contains("messages of its context were left out")
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use futures::stream::{self, BoxStream, StreamExt};
-use locum_agent::report::transcript::transcript;
+use locum_agent::report::transcript::{EventSelection, transcript};
 use locum_agent::session::event::Event;
 use locum_agent::session::journal::Journal;
 use locum_agent::session::messages::{PersonMessage, send};
@@ -154,7 +154,7 @@ fn an_image_is_shown_described_in_the_journal_and_kept_once() {
     let images: Vec<_> = lines.iter().flat_map(|line| line.event.images()).collect();
     assert_eq!((images.len(), images[0].to_string().as_str()), (2, "image 9x7 png, 29 bytes"));
     assert!(images.iter().all(|image| image.content.bytes().is_none()), "lines hold no bytes");
-    let shown = transcript(&lines);
+    let shown = transcript(&lines, &EventSelection::default());
     assert!(shown.contains("[image 9x7 png, 29 bytes, sha256 "), "{shown}");
 }
 
@@ -269,6 +269,9 @@ fn an_image_of_a_reply_is_kept_and_told_of_and_goes_nowhere() {
         .run_with(&model, usize::MAX, Journal::create(&fixture.journal).unwrap(), None)
         .unwrap();
     assert_eq!(blobs(&fixture.journal), [png(5)]);
-    assert!(transcript(&ran.lines).contains("[image 5x7 png, 29 bytes, sha256 "));
+    assert!(
+        transcript(&ran.lines, &EventSelection::default())
+            .contains("[image 5x7 png, 29 bytes, sha256 ")
+    );
     assert_eq!(ran.changed(), Vec::<&str>::new());
 }

@@ -18,6 +18,7 @@ mod images;
 mod messages;
 mod mistakes;
 mod parallel;
+mod records;
 mod refusals;
 mod resume;
 mod reviews;
