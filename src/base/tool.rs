@@ -35,6 +35,7 @@ macro_rules! tool_table {
             UseMcpTool, "use_mcp_tool", In(Mcp), mcp::call::UseMcpTool;
             AccessMcpResource, "access_mcp_resource", In(Mcp), mcp::resource::AccessMcpResource;
             Skill, "skill", Always, skill::UseSkill;
+            Think, "think", OptInAlways, flow::think::Think;
             AskExpertModel, "ask_expert_model", Always, flow::expert::AskExpertModel;
             UpdateTodoList, "update_todo_list", Always,
                 flow::steering::Steering<flow::todo::UpdateTodoList>;
@@ -76,7 +77,7 @@ macro_rules! tool_names {
 
             /// Returns which modes have it.
             pub fn availability(self) -> Availability {
-                use Availability::{Always, In, InWithout, OptIn};
+                use Availability::{Always, In, InWithout, OptIn, OptInAlways};
                 use ToolGroup::{Command, Edit, Mcp, Read};
                 match self { $(Self::$tool => $available,)+ }
             }
@@ -97,13 +98,16 @@ pub enum Availability {
     InWithout(ToolGroup, ToolGroup),
     /// Modes with the group, for models whose profile includes the tool by name.
     OptIn(ToolGroup),
+    /// Every mode, for models whose profile includes the tool by name. Such a tool has no effect on
+    /// anything but the conversation, so that a call by another model is understood, too.
+    OptInAlways,
 }
 
 impl Availability {
-    /// Returns the group that gives the tool; `None` when every mode has it.
+    /// Returns the group that gives the tool; `None` when no group does.
     pub fn group(self) -> Option<ToolGroup> {
         match self {
-            Self::Always => None,
+            Self::Always | Self::OptInAlways => None,
             Self::In(group) | Self::InWithout(group, _) | Self::OptIn(group) => Some(group),
         }
     }
@@ -232,6 +236,7 @@ const PEER_NAMES: &[(&[&str], ToolName)] = &[
     (&["TodoWrite", "update_plan"], ToolName::UpdateTodoList),
     (&["WebFetch", "URLFetcher"], ToolName::WebFetch),
     (&["Skill"], ToolName::Skill),
+    (&["Think"], ToolName::Think),
     (&["AskExpertModel"], ToolName::AskExpertModel),
     (&["AskUserQuestion", "question", "request_user_input"], ToolName::AskFollowupQuestion),
     (&["ReadMcpResourceTool", "read_mcp_resource"], ToolName::AccessMcpResource),
@@ -265,10 +270,12 @@ mod tests {
             ("insert_content", Some(ToolName::InsertContent)),
             ("search_and_replace", Some(ToolName::SearchAndReplace)),
             ("NotebookEdit", Some(ToolName::NotebookEdit)),
+            ("Think", Some(ToolName::Think)),
             ("str_replace_based_edit_tool", Some(ToolName::ApplyDiff)),
             ("mcp__time__now", Some(ToolName::UseMcpTool)),
             // What has no tool of the same effect.
             ("TaskOutput", None),
+            ("sequentialthinking", None),
         ] {
             assert_eq!(ToolName::called(name), expected, "{name}");
         }

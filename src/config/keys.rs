@@ -112,7 +112,13 @@ pub const KEYS: &[SettingKey] = &[
     key("models.profiles.*.images", SettingKind::Flag, "whether the model sees images"),
     key(
         "models.profiles.*.included_tools",
-        SettingKind::Words(&["apply_patch", "insert_content", "multi_edit", "notebook_edit"]),
+        SettingKind::Words(&[
+            "apply_patch",
+            "insert_content",
+            "multi_edit",
+            "notebook_edit",
+            "think",
+        ]),
         "opt-in tools the model is offered",
     ),
     key(

@@ -346,6 +346,9 @@ fn limits(mode: &Mode, group: ToolGroup, used: FileUse) -> Vec<(FileLimit, Strin
 pub fn has_tool(mode: &Mode, tool: ToolName, included: &[ToolName]) -> bool {
     let group = match tool.availability() {
         Availability::Always => return true,
+        Availability::OptInAlways => {
+            return included.contains(&tool) && !mode.tool_limits.deny(tool);
+        }
         Availability::In(group) => group,
         Availability::InWithout(_, other) if mode.group(other).is_some() => return false,
         Availability::InWithout(group, _) => group,

@@ -110,6 +110,7 @@ fn has(mode: Option<&Mode>, name: &str, included: &[&str]) -> bool {
         (Some(Availability::In(group)), ..) => gives(group),
         (Some(Availability::InWithout(group, other)), ..) => gives(group) && !gives(other),
         (Some(Availability::OptIn(group)), ..) => gives(group) && included.contains(&name),
+        (Some(Availability::OptInAlways), ..) => included.contains(&name),
     }
 }
 

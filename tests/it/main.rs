@@ -53,6 +53,7 @@ mod schema;
 mod security;
 mod self_run;
 mod session;
+mod small_tools;
 mod start;
 mod support;
 mod telemetry;

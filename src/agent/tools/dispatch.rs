@@ -16,7 +16,7 @@ use crate::tools::{CallError, Observation, ToolContext};
 use crate::tools::{command, files, flow, mcp, search, skill, web};
 use locum_base::chat::{ToolCall, ToolSpec};
 use locum_base::text::{ClippedText, head};
-use locum_base::tool::ToolName;
+use locum_base::tool::{Availability, ToolName};
 use locum_modes::{Mode, access};
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
@@ -247,7 +247,7 @@ fn find(
 
 /// Returns whether a call of a tool is accepted. Other edits are, wherever files may be changed by
 /// blocks: models that were trained on them send them unasked, and they are judged file by file
-/// like blocks. None is that the mode denies.
+/// like blocks. So are tools without an effect. None is that the mode denies.
 fn is_accepted(tool: ToolName, offered: &[ToolName], mode: &Mode) -> bool {
     let is_edit = matches!(
         tool,
@@ -258,7 +258,8 @@ fn is_accepted(tool: ToolName, offered: &[ToolName], mode: &Mode) -> bool {
             | ToolName::NotebookEdit
     );
     let stands_for_blocks = is_edit && offered.contains(&ToolName::ApplyDiff);
-    offered.contains(&tool) || (stands_for_blocks && !mode.tool_limits.deny(tool))
+    let is_understood = stands_for_blocks || tool.availability() == Availability::OptInAlways;
+    offered.contains(&tool) || (is_understood && !mode.tool_limits.deny(tool))
 }
 
 /// Does what was permitted. Never fails: a failure is an observation with `is_error`.

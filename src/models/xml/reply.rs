@@ -173,7 +173,8 @@ impl ReplyReader<'_> {
 
     fn found(&mut self, open: usize) -> Option<TaggedPart> {
         let tag = XmlTag::at(self.text, open).filter(XmlTag::begins)?;
-        if THOUGHTS.contains(&tag.name) && tag.kind == TagKind::Open {
+        let is_thought = THOUGHTS.contains(&tag.name) && tag.kind == TagKind::Open;
+        if is_thought && !self.is_call(&tag) {
             return Some(self.thought(&tag));
         }
         if tag.name.starts_with(RESULT_TAG) && self.has_calls {
@@ -182,6 +183,16 @@ impl ReplyReader<'_> {
         let before = self.text.get(..open).unwrap_or_default();
         let is_quoted = before.ends_with('`') && !before.ends_with(FENCE);
         if is_quoted || self.work == 0 { None } else { self.calls(&tag) }
+    }
+
+    /// Whether a tag that may hold a thought is a call instead: of an offered tool of that name, with
+    /// one of its parameters first.
+    fn is_call(&self, tag: &XmlTag<'_>) -> bool {
+        let first = XmlTag::at(self.text, skip_blanks(self.text, tag.end));
+        let Some(first) = first.filter(XmlTag::begins) else { return false };
+        let tool = self.tools.iter().find(|tool| tool.name == tag.name);
+        let properties = tool.and_then(|tool| tool.parameters.get("properties"));
+        properties.is_some_and(|properties| properties.get(first.name).is_some())
     }
 
     /// Finds where a thought ends: at its closing tag; where there is none, at the next call that

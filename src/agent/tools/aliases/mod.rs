@@ -166,6 +166,7 @@ fn renames(tool: ToolName) -> &'static [Renames] {
         ToolName::AccessMcpResource => &[&[("server", "server_name")]],
         ToolName::Skill => &[&[("name", "skill"), ("arguments", "args")]],
         ToolName::AskExpertModel => &[&[("expert_model", "expert")]],
+        ToolName::Think => &[&[("thoughts", "thought"), ("thinking", "thought")]],
         ToolName::GenerateImage => &[],
     }
 }

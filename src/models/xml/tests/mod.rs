@@ -168,6 +168,26 @@ fn thoughts_call_nothing() {
 }
 
 #[test]
+fn a_thought_is_a_call_where_that_tool_is_offered_and_its_parameter_follows() {
+    let tools =
+        [tools(), vec![tool("think", json!({ "thought": { "type": "string" } }), &[])]].concat();
+    let outline_of = |text: &str| {
+        let mut translator = ReplyTranslator { tools: &tools, ..ReplyTranslator::default() };
+        let mut deltas = translator.translate(Delta::Text(text.to_owned()));
+        deltas.extend(translator.translate(Delta::Stop(StopReason::End)));
+        outline(deltas)
+    };
+    let call = "<think>\n<thought>a < b</thought>\n</think>";
+    assert_eq!(outline_of(call), [r#"think {"thought":"a < b"}"#]);
+    for thought in ["<think>a</think>", "<think><path>a</path></think>"] {
+        let inner = thought.strip_prefix("<think>").unwrap().strip_suffix("</think>").unwrap();
+        assert_eq!(outline_of(thought), [format!("[{inner}]")]);
+    }
+    // Where it is not offered, it is a thought.
+    check(call, &["[<thought>a < b</thought>]"]);
+}
+
+#[test]
 fn a_value_ends_at_its_last_closing_tag() {
     let write = |content: &str| {
         format!(

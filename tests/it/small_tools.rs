@@ -1,0 +1,91 @@
+//! Tools that only answer, through the binary: native calls of the scripted model, and calls
+//! written as XML.
+
+use crate::support::model_server::{Answer, ModelServer};
+use crate::support::stage::Stage;
+use locum_agent::report::transcript::{EventSelection, transcript};
+use pretty_assertions::assert_eq;
+
+const POLICY: &str = r#"
+version: 1
+modes: { default: code, allow: [code, ask] }
+rules:
+  - allow: ["read(**)", "edit(src/**)"]
+"#;
+
+/// A repository with a profile that calls tools by XML and includes these.
+fn stage(included: &str, files: &[(&str, &str)]) -> Stage {
+    let profile = format!(
+        "{{ model: small, context_window: 100000, tool_protocol: xml, included_tools: [{included}] \
+         }}"
+    );
+    let config = format!("models: {{ profiles: {{ m: {profile} }} }}\n");
+    let own = [
+        (".locum/policy.yml", POLICY),
+        (".locum/config.yml", config.as_str()),
+        ("src/a.txt", "one\n"),
+    ];
+    Stage::with(&[own.as_slice(), files].concat())
+}
+
+/// Plays calls, each in a reply of its own, and returns what the model read.
+fn play(stage: &Stage, calls: &[&str], more: &[&str]) -> Vec<String> {
+    let turns: String =
+        calls.iter().map(|call| format!("      - calls: [{call}]\n")).collect::<String>();
+    let script = format!(
+        "version: 1\ntasks:\n  - turns:\n{turns}      - calls: [{{ tool: attempt_completion, args: \
+         {{ result: ok }} }}]\n"
+    );
+    let ran = stage.play(&script, more);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    stage.answers().into_iter().map(|(_, text)| text).collect()
+}
+
+/// Runs on a model that writes these replies and then ends; returns what it read, and its first
+/// request.
+fn play_xml(stage: &Stage, replies: &[&str]) -> (Vec<String>, String) {
+    let end = "<attempt_completion>\n<result>ok</result>\n</attempt_completion>";
+    let replies = replies.iter().copied().chain([end]).map(Answer::words).collect::<Vec<_>>();
+    let mut server = ModelServer::start(replies);
+    let mut command = stage.locum(&["run", "Do it.", "--model", "m"]);
+    command
+        .env("OPENAI_API_KEY", "sk-of-the-test-0123456789")
+        .env("OPENAI_BASE_URL", &server.base_url);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let answers = stage.answers().into_iter().map(|(_, text)| text).collect();
+    (answers, server.asked()[0].body.clone())
+}
+
+#[test]
+fn a_thought_is_kept_with_its_call_and_changes_nothing() {
+    let stage = stage("", &[]);
+    let thought = format!("First the test. {}", "more ".repeat(1000));
+    let call = format!("{{ tool: think, args: {{ thought: \"{thought}\" }} }}");
+    let answers =
+        play(&stage, &[&call, "{ tool: Think, args: { thought: ' ' } }"], &["--mode", "ask"]);
+    assert_eq!(answers[0], "Noted.");
+    assert!(answers[1].contains("`thought` of `think` is empty"), "{answers:#?}");
+    let shown = transcript(&stage.journal(), &EventSelection::default());
+    assert!(shown.contains("-> think {\"thought\":\"First the test."), "{shown}");
+    assert!(!shown.contains(&thought), "the whole thought is in the journal alone");
+    assert_eq!(stage.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_thought_written_as_xml_is_a_call_where_the_tool_is_offered() {
+    let reply = "<think>\n<thought>First the test.</thought>\n</think>";
+    let with = stage("think", &[]);
+    let (answers, request) = play_xml(&with, &[reply]);
+    assert_eq!(answers[0], "Noted.");
+    assert!(request.contains("## think"), "{request}");
+    // A model whose profile does not include it reads nothing of it, and thinks in its own way.
+    let without = stage("", &[]);
+    let read = "<think>\n<thought>First.</thought>\n</think>\n<read_file><path>src/a.txt</path></read_file>";
+    let (answers, request) = play_xml(&without, &[read]);
+    assert!(answers[0].contains("one"), "{answers:#?}");
+    assert!(
+        !request.contains("## think") && !request.contains("Write a thought down"),
+        "{request}"
+    );
+}
