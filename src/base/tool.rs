@@ -35,6 +35,7 @@ macro_rules! tool_table {
             UseMcpTool, "use_mcp_tool", In(Mcp), mcp::call::UseMcpTool;
             AccessMcpResource, "access_mcp_resource", In(Mcp), mcp::resource::AccessMcpResource;
             Skill, "skill", Always, skill::UseSkill;
+            RunSlashCommand, "run_slash_command", Always, flow::slash_command::RunSlashCommand;
             Think, "think", OptInAlways, flow::think::Think;
             AskExpertModel, "ask_expert_model", Always, flow::expert::AskExpertModel;
             UpdateTodoList, "update_todo_list", Always,
@@ -236,6 +237,7 @@ const PEER_NAMES: &[(&[&str], ToolName)] = &[
     (&["TodoWrite", "update_plan"], ToolName::UpdateTodoList),
     (&["WebFetch", "URLFetcher"], ToolName::WebFetch),
     (&["Skill"], ToolName::Skill),
+    (&["SlashCommand"], ToolName::RunSlashCommand),
     (&["Think"], ToolName::Think),
     (&["AskExpertModel"], ToolName::AskExpertModel),
     (&["AskUserQuestion", "question", "request_user_input"], ToolName::AskFollowupQuestion),
@@ -270,6 +272,7 @@ mod tests {
             ("insert_content", Some(ToolName::InsertContent)),
             ("search_and_replace", Some(ToolName::SearchAndReplace)),
             ("NotebookEdit", Some(ToolName::NotebookEdit)),
+            ("SlashCommand", Some(ToolName::RunSlashCommand)),
             ("Think", Some(ToolName::Think)),
             ("str_replace_based_edit_tool", Some(ToolName::ApplyDiff)),
             ("mcp__time__now", Some(ToolName::UseMcpTool)),

@@ -100,6 +100,7 @@ pub fn show(
         instructions: &RepositoryInstructions {
             rules: place.source().rules(slice::from_ref(&mode.slug))?,
             skills: place.source().skills(slice::from_ref(&mode.slug))?,
+            commands: place.origin().commands()?,
             language: values.language,
             experts,
             image_models,

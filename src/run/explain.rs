@@ -222,6 +222,7 @@ impl Explainer {
                 connector: &self.connector,
             },
             skills: None,
+            commands: None,
             servers: None,
             layer: None,
             git_hidden: false,

@@ -29,6 +29,7 @@ use locum_base::image::{self, Image};
 use locum_base::secret::Redactor;
 use locum_modes::ModeEntry;
 use locum_modes::access::{self, TaskPurpose, ToolOffer};
+use locum_modes::prompts::commands::CommandSet;
 use locum_modes::prompts::{RepositoryInstructions, rules};
 use locum_modes::{Mode, ModeModel, ModeSet, ModelNeed};
 use locum_policy::Policy;
@@ -220,6 +221,7 @@ pub fn prepare(
     let instructions = RepositoryInstructions {
         rules: config.rules()?.to_vec(),
         skills: skills.clone(),
+        commands: offered_commands(config),
         language: settings.values.language.clone(),
         experts: models.set.experts.iter().map(|(name, _)| name.clone()).collect(),
         image_models: std::mem::take(&mut models.image_models),
@@ -233,6 +235,7 @@ pub fn prepare(
     };
     let known = ToolPrerequisites {
         skills: &skills.of_mode(&slug),
+        commands: &instructions.commands.callable(),
         experts: &system_prompt::askable(&instructions.experts, &policy, &facts),
         generates_images: system_prompt::may_generate_images(
             &instructions.image_models,
@@ -302,6 +305,15 @@ pub fn prepare(
         servers,
         sandbox,
         redactor,
+    })
+}
+
+/// Returns the slash commands that models may call; none where the files cannot be read, which
+/// stops only a task that calls one.
+fn offered_commands(config: &TrustedConfig<'_>) -> CommandSet {
+    config.commands().cloned().unwrap_or_else(|error| {
+        tracing::warn!(%error, "models are offered no slash commands");
+        CommandSet::default()
     })
 }
 

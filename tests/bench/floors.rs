@@ -302,6 +302,7 @@ impl Desk {
                 connector: &locum_sandbox::network::Connector::default(),
             },
             skills: None,
+            commands: None,
             servers: None,
             layer: None,
             git_hidden: false,

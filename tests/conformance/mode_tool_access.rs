@@ -17,7 +17,6 @@ const FOREIGN: &[(&str, Availability)] = &[
     ("search_replace", Availability::OptIn(ToolGroup::Edit)),
     ("edit_file", Availability::OptIn(ToolGroup::Edit)),
     ("read_command_output", Availability::In(ToolGroup::Command)),
-    ("run_slash_command", Availability::Always),
 ];
 /// Parameters that make a call of an edit tool an edit; a call with none of them cannot change a
 /// file.

@@ -377,6 +377,7 @@ impl Operation {
                 connector: &locum_sandbox::network::Connector::default(),
             },
             skills: None,
+            commands: None,
             servers: None,
             layer: None,
             git_hidden: false,

@@ -144,6 +144,7 @@ fn path_intents(path: &str) -> Result<Result<Vec<Intent>, String>, String> {
             connector: &locum_sandbox::network::Connector::default(),
         },
         skills: None,
+        commands: None,
         servers: None,
         layer: None,
         git_hidden: false,

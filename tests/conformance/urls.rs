@@ -169,6 +169,7 @@ async fn call(
             connector: &Connector::new(Arc::new(wire)).within(PATIENCE),
         },
         skills: None,
+        commands: None,
         servers: None,
         layer: None,
         git_hidden: false,

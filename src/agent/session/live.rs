@@ -236,6 +236,7 @@ impl<'a> Session<'a> {
             mode: self.mode(&task.mode)?,
             facts: self.facts(&task.mode),
             skills: &self.parts.instructions.skills,
+            commands: &self.parts.instructions.commands,
             image_models: self
                 .parts
                 .models

@@ -77,6 +77,7 @@ impl Session<'_> {
         let servers = self.parts.servers.is_any();
         let prerequisites = ToolPrerequisites {
             skills: &instructions.skills.of_mode(&mode.slug),
+            commands: &instructions.commands.callable(),
             experts: &system_prompt::askable(experts, policy, &facts),
             generates_images: system_prompt::may_generate_images(images, policy, &facts),
             servers,

@@ -13,6 +13,7 @@ use locum_models::profile::ToolProtocol;
 use locum_models::xml;
 use locum_modes::access::{self, TaskPurpose, ToolOffer};
 use locum_modes::file_limits::FileLimit;
+use locum_modes::prompts::commands::SlashCommand;
 use locum_modes::prompts::place::RunPlace;
 use locum_modes::prompts::servers::OfferedServer;
 use locum_modes::prompts::skills::Skill;
@@ -128,6 +129,7 @@ impl PromptInputs {
             },
         );
         let skills = instructions.skills.of_mode(&mode.slug);
+        let commands = instructions.commands.callable();
         let experts = askable(&instructions.experts, policy, facts);
         let servers = if offered.contains(&ToolName::UseMcpTool) {
             usable(servers, mode, policy, facts)
@@ -139,6 +141,7 @@ impl PromptInputs {
         let generates_images = may_generate_images(&instructions.image_models, policy, facts);
         let prerequisites = ToolPrerequisites {
             skills: &skills,
+            commands: &commands,
             experts: &experts,
             generates_images,
             servers: false,
@@ -187,6 +190,7 @@ impl PromptInputs {
             rules: &prompts::rules::order(of_mode, &mode.slug),
             replacement: prompts::rules::replacement(&instructions.rules, &mode.slug),
             skills: &skills,
+            commands: &commands,
             experts: &experts,
             servers: &servers,
             language: instructions.language.as_deref(),
@@ -276,6 +280,8 @@ fn seen_place(place: &RunPlace, context: &PromptContext<'_>) -> RunPlace {
 pub struct ToolPrerequisites<'k> {
     /// The skills of the mode.
     pub skills: &'k [&'k Skill],
+    /// The slash commands that models may call.
+    pub commands: &'k [&'k SlashCommand],
     /// The models it may ask.
     pub experts: &'k [&'k str],
     /// Whether an image model may be used.
@@ -313,6 +319,7 @@ pub fn shown(
             || tool == ToolName::UseMcpTool && !prerequisites.servers
             || tool == ToolName::GenerateImage && !prerequisites.generates_images
             || tool == ToolName::AskExpertModel && prerequisites.experts.is_empty()
+            || tool == ToolName::RunSlashCommand && prerequisites.commands.is_empty()
             || tool == ToolName::Skill && prerequisites.skills.is_empty())
     };
     // With no other mode there is nothing to ask for.

@@ -16,6 +16,7 @@ use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
 use locum_modes::Mode;
 use locum_modes::access;
+use locum_modes::prompts::commands::CommandSet;
 use locum_modes::prompts::skills::SkillSet;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
@@ -60,6 +61,8 @@ pub(crate) struct TaskEnv<'a> {
     pub(crate) facts: Facts,
     /// The skills of the trusted ref.
     pub(crate) skills: &'a SkillSet,
+    /// The slash commands of the trusted ref and the user.
+    pub(crate) commands: &'a CommandSet,
     /// The profiles that generate images; empty where none may be asked.
     pub(crate) image_models: &'a [String],
     /// MCP servers of the run, already started.
@@ -106,6 +109,7 @@ impl TaskEnv<'_> {
         ToolContext {
             run: self.run,
             skills: Some(self.skills),
+            commands: Some(self.commands),
             servers: Some(self.servers),
             image_models: self.image_models,
             checkout: &self.place.checkout,

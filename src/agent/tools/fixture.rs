@@ -14,6 +14,7 @@ use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::secret::{Redactor, Secret};
 use locum_base::tool::ToolName;
+use locum_modes::prompts::commands::CommandSet;
 use locum_modes::prompts::skills::SkillSet;
 use locum_modes::{GroupEntry, Mode, ModeSource, ToolGroup};
 use locum_policy::Policy;
@@ -50,6 +51,8 @@ pub(crate) struct ToolFixture {
     pub(crate) hidden: Vec<&'static str>,
     /// The skills there are.
     pub(crate) skills: SkillSet,
+    /// The slash commands there are.
+    pub(crate) commands: CommandSet,
     /// What connections lead to.
     pub(crate) connector: Connector,
     /// The mode of the calls.
@@ -78,6 +81,7 @@ impl ToolFixture {
             layer: None,
             hidden: Vec::new(),
             skills: SkillSet::default(),
+            commands: CommandSet::default(),
             connector: Connector::default(),
             mode: mode(),
             vision: VisionSupport::Shown,
@@ -145,6 +149,7 @@ impl ToolFixture {
         body(ToolContext {
             run,
             skills: Some(&self.skills),
+            commands: Some(&self.commands),
             servers: None,
             layer: self.layer.as_ref(),
             git_hidden: false,

@@ -34,6 +34,7 @@ use crate::tools::search::changes::ChangeRange;
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
 use locum_modes::Mode;
+use locum_modes::prompts::commands::CommandSet;
 use locum_modes::prompts::skills::SkillSet;
 use locum_policy::intent::Facts;
 use locum_policy::verdict::Refusal;
@@ -49,6 +50,8 @@ pub struct ToolContext<'a> {
     pub run: RunEnv<'a>,
     /// The skills of the trusted ref; `None` where no model calls.
     pub skills: Option<&'a SkillSet>,
+    /// The slash commands of the trusted ref and the user; `None` where no model calls.
+    pub commands: Option<&'a CommandSet>,
     /// The MCP servers of the run; `None` where none are started and calls of their tools are only
     /// judged.
     pub servers: Option<&'a McpServers<'a>>,

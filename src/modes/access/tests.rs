@@ -242,6 +242,7 @@ fn the_orchestrator_has_no_tools_of_its_own() {
     let orchestrator = modes.find("orchestrator").unwrap();
     let common = [
         ToolName::Skill,
+        ToolName::RunSlashCommand,
         ToolName::AskExpertModel,
         ToolName::UpdateTodoList,
         ToolName::AskFollowupQuestion,

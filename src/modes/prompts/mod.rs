@@ -40,6 +40,8 @@ pub struct RepositoryInstructions {
     pub rules: Vec<PromptFile>,
     /// Skills by name.
     pub skills: skills::SkillSet,
+    /// Slash commands, the user's own among them.
+    pub commands: commands::CommandSet,
     /// The language of results and questions.
     pub language: Option<String>,
     /// Names of the models that may be asked a question.
@@ -66,6 +68,8 @@ pub struct PromptFacts<'a> {
     pub replacement: Option<&'a str>,
     /// The skills of the mode.
     pub skills: &'a [&'a skills::Skill],
+    /// The slash commands it may call.
+    pub commands: &'a [&'a commands::SlashCommand],
     /// The models it may ask a question.
     pub experts: &'a [&'a str],
     /// The MCP servers whose tools the task may use.
@@ -97,6 +101,7 @@ pub fn sections_of(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
         ("capabilities", sections::capabilities(facts)),
         ("modes", sections::modes(facts)),
         ("skills", sections::skills(facts)),
+        ("commands", sections::commands(facts)),
         ("servers", sections::servers(facts)),
         ("rules", RUN_RULES.to_owned()),
         ("system", sections::system(facts)),

@@ -8,6 +8,7 @@ use crate::file_limits::FileLimit;
 use crate::permissions::{PermissionAction, PermissionKind, PermissionRule, Permissions};
 use crate::prompts::PromptFacts;
 use crate::prompts::PromptFile;
+use crate::prompts::commands::called;
 use crate::prompts::{servers, skills};
 use locum_base::tool::ToolName;
 
@@ -42,6 +43,15 @@ pub(crate) fn skills(facts: &PromptFacts<'_>) -> String {
         return String::new();
     }
     format!("{}{}", include_str!("../../../config/prompts/skills.md"), skills::listed(facts.skills))
+}
+
+/// Returns the slash commands the model may call.
+pub(crate) fn commands(facts: &PromptFacts<'_>) -> String {
+    if facts.commands.is_empty() || !has(facts, ToolName::RunSlashCommand) {
+        return String::new();
+    }
+    let listed = called::listed(facts.commands);
+    format!("{}{listed}", include_str!("../../../config/prompts/commands.md"))
 }
 
 /// Returns the MCP servers whose tools the model has.

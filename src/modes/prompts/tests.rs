@@ -55,6 +55,7 @@ fn prompt(
         policy_lines,
         replacement: None,
         skills: &[],
+        commands: &[],
         experts: &[],
         servers: &[],
         language: None,

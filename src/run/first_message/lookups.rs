@@ -353,6 +353,7 @@ impl MessageContext<'_> {
         let context = ToolContext {
             run: self.env,
             skills: None,
+            commands: None,
             servers: None,
             layer: None,
             git_hidden: false,

@@ -166,6 +166,12 @@ fn renames(tool: ToolName) -> &'static [Renames] {
         ToolName::AccessMcpResource => &[&[("server", "server_name")]],
         ToolName::Skill => &[&[("name", "skill"), ("arguments", "args")]],
         ToolName::AskExpertModel => &[&[("expert_model", "expert")]],
+        ToolName::RunSlashCommand => &[&[
+            ("name", "command"),
+            ("command_name", "command"),
+            ("slash_command", "command"),
+            ("arguments", "args"),
+        ]],
         ToolName::Think => &[&[("thoughts", "thought"), ("thinking", "thought")]],
         ToolName::GenerateImage => &[],
     }

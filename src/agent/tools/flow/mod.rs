@@ -8,6 +8,7 @@ pub mod coordinate_mode;
 pub mod expert;
 pub mod new_task;
 pub mod request_mode_switch;
+pub mod slash_command;
 pub mod steering;
 pub mod switch_mode;
 pub mod think;

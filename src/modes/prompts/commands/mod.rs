@@ -2,6 +2,7 @@
 //! files and where they lie; out: the commands by name, each with what is wrong with its file.
 //! Reads nothing: what a command's text refers to is looked up by the run.
 
+pub(crate) mod called;
 pub mod expand;
 
 use crate::ModeSource;
@@ -12,7 +13,7 @@ use crate::prompts::head::{FrontMatterKeys, HeadReader};
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields;
 use locum_files::position::Position;
-use locum_files::yaml::YamlNode;
+use locum_files::yaml::{YamlNode, YamlValue};
 
 /// Folders of a repository that hold commands, each with everything below it; a command of an
 /// earlier one takes the place of a later one's.
@@ -27,13 +28,19 @@ pub(crate) const COMMAND_LIMIT_BYTES: usize = 64 * 1024;
 const NAME_LIMIT_BYTES: usize = 100;
 
 const KEYS: FrontMatterKeys = FrontMatterKeys {
-    read: &["description", "argument-hint", "mode", "model", "allowed-tools"],
+    read: &[
+        "description",
+        "argument-hint",
+        "mode",
+        "model",
+        "allowed-tools",
+        "disable-model-invocation",
+    ],
     passed_over: &[
         "name",
         "when_to_use",
         "whenToUse",
         "max-thinking-tokens",
-        "disable-model-invocation",
         "user-invocable",
         "agent",
         "subtask",
@@ -66,6 +73,8 @@ pub struct SlashCommand {
     pub rights: Option<AgentRights>,
     /// The tools it leaves, as written.
     pub allowed_tools: Option<serde_json::Value>,
+    /// Whether models may call it, and are shown it.
+    pub is_for_models: bool,
     /// What is to be done.
     pub body: String,
 }
@@ -162,6 +171,7 @@ fn read(name: &str, file: &PromptFile) -> CommandFile {
     let mut command = SlashCommand {
         name: name.to_owned(),
         origin: file.path.clone(),
+        is_for_models: true,
         body: body.to_owned(),
         ..SlashCommand::default()
     };
@@ -171,6 +181,10 @@ fn read(name: &str, file: &PromptFile) -> CommandFile {
         command.argument_hint = hint(&head, &mut reader);
         command.mode = reader.text(&head, "mode");
         command.model = reader.text(&head, "model").filter(|model| model != "inherit");
+        let kept = head.get("disable-model-invocation").map(|node| &node.value);
+        // Any other value may be meant to keep it from models.
+        command.is_for_models =
+            matches!(kept, None | Some(YamlValue::Bool(false) | YamlValue::Null));
         if let Some(node) = head.get("allowed-tools") {
             command.rights = rights(node, &file.path, &mut reader);
             command.allowed_tools = Some(node.to_json()).filter(|tools| !tools.is_null());
