@@ -37,6 +37,8 @@ macro_rules! tool_table {
             Skill, "skill", Always, skill::UseSkill;
             RunSlashCommand, "run_slash_command", Always, flow::slash_command::RunSlashCommand;
             Think, "think", OptInAlways, flow::think::Think;
+            FetchInstructions, "fetch_instructions", OptInAlways,
+                flow::instructions::FetchInstructions;
             AskExpertModel, "ask_expert_model", Always, flow::expert::AskExpertModel;
             UpdateTodoList, "update_todo_list", Always,
                 flow::steering::Steering<flow::todo::UpdateTodoList>;

@@ -114,6 +114,7 @@ pub const KEYS: &[SettingKey] = &[
         "models.profiles.*.included_tools",
         SettingKind::Words(&[
             "apply_patch",
+            "fetch_instructions",
             "insert_content",
             "multi_edit",
             "notebook_edit",

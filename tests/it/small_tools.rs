@@ -1,9 +1,11 @@
 //! Tools that only answer, through the binary: native calls of the scripted model, and calls
 //! written as XML.
 
+use crate::docs::{documents, read};
 use crate::support::model_server::{Answer, ModelServer};
 use crate::support::stage::Stage;
 use locum_agent::report::transcript::{EventSelection, transcript};
+use locum_base::tool::{Availability, ToolName};
 use pretty_assertions::assert_eq;
 
 const POLICY: &str = r#"
@@ -132,4 +134,61 @@ fn a_command_is_called_by_xml_where_there_are_commands() {
     }
     let (_, request) = play_xml(&stage("", &[]), &[]);
     assert!(!request.contains("lash command"), "{request}");
+}
+
+#[test]
+fn what_the_instructions_show_is_what_the_program_reads() {
+    let stage = stage("fetch_instructions", &[]);
+    let calls = ["create_mode", "create_mcp_server", "create_skill"];
+    let calls =
+        calls.map(|task| format!("{{ tool: fetch_instructions, args: {{ task: {task} }} }}"));
+    let answers = play(&stage, &calls.each_ref().map(String::as_str), &["--mode", "ask"]);
+    assert!(answers[2].contains("There are: `create_mode`, `create_mcp_server`."), "{answers:#?}");
+    let blocks: Vec<&str> = answers[..2]
+        .iter()
+        .flat_map(|text| text.split("```").skip(1).step_by(2))
+        .filter_map(|block| block.split_once('\n').map(|(_, text)| text))
+        .collect();
+    let [mode, config, json, policy] = blocks[..] else { panic!("{blocks:#?}") };
+    stage.write("checkout/.locum/modes.yml", mode);
+    stage.write("checkout/.locum/config.yml", config);
+    stage.write("checkout/.mcp.json", json);
+    let allowed = "version: 1\nmodes: { default: code, allow: [code, docs] }\n";
+    stage.write("checkout/.locum/policy.yml", &format!("{allowed}{policy}"));
+    for words in [
+        ["modes", "validate"].as_slice(),
+        &["mcp", "validate"],
+        &["policy", "check"],
+        &["mcp", "list"],
+        &["modes", "show", "docs"],
+    ] {
+        let ran = stage.run(words);
+        assert_eq!(ran.code, Some(0), "{words:?}: {ran:?}");
+        assert!(!ran.out.contains("warning") && !ran.err.contains("warning"), "{words:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn instructions_are_offered_by_xml_to_a_model_whose_profile_includes_them() {
+    let call = "<fetch_instructions>\n<task>create_mode</task>\n</fetch_instructions>";
+    for (included, is_offered) in [("fetch_instructions", true), ("", false)] {
+        let (answers, request) = play_xml(&stage(included, &[]), &[call]);
+        assert!(answers[0].starts_with("# Create a mode\n"), "{answers:#?}");
+        assert_eq!(request.contains("## fetch_instructions"), is_offered, "{request}");
+    }
+}
+
+#[test]
+fn the_documents_name_every_tool_and_each_opt_in_tool_where_it_is_chosen() {
+    let pages: String = documents().iter().map(|page| read(page)).collect();
+    let where_chosen = ["docs/models.md", "docs/configuration.md"].map(|page| (page, read(page)));
+    for tool in ToolName::ALL {
+        let name = format!("`{tool}`");
+        assert!(pages.contains(&name), "{tool} is in no document");
+        if matches!(tool.availability(), Availability::OptIn(_) | Availability::OptInAlways) {
+            for (page, text) in &where_chosen {
+                assert!(text.contains(&name), "{page} does not name {tool}");
+            }
+        }
+    }
 }

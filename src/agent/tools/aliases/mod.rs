@@ -173,7 +173,7 @@ fn renames(tool: ToolName) -> &'static [Renames] {
             ("arguments", "args"),
         ]],
         ToolName::Think => &[&[("thoughts", "thought"), ("thinking", "thought")]],
-        ToolName::GenerateImage => &[],
+        ToolName::GenerateImage | ToolName::FetchInstructions => &[],
     }
 }
 

@@ -6,6 +6,7 @@ pub mod ask;
 pub mod complete;
 pub mod coordinate_mode;
 pub mod expert;
+pub mod instructions;
 pub mod new_task;
 pub mod request_mode_switch;
 pub mod slash_command;
