@@ -47,6 +47,8 @@ struct CommandRow<'c> {
     file: &'c str,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<&'c str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    aliases: &'c [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     argument_hint: Option<&'c str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,6 +73,7 @@ impl<'c> CommandRow<'c> {
             name: &file.name,
             file: &file.origin,
             description: of(|command| &command.description),
+            aliases: command.map_or(&[], |command| &command.aliases),
             argument_hint: of(|command| &command.argument_hint),
             mode: of(|command| &command.mode),
             model: of(|command| &command.model),
@@ -135,8 +138,11 @@ fn show(
     let tools = view
         .allowed_tools
         .map(|tools| tools.as_str().map_or_else(|| tools.to_string(), str::to_owned));
+    let aliases =
+        view.aliases.iter().map(|alias| format!("/{alias}")).collect::<Vec<_>>().join(", ");
     let rows = [
         ("from", Some(view.file)),
+        ("aliases", Some(aliases.as_str()).filter(|aliases| !aliases.is_empty())),
         ("description", view.description),
         ("mode", view.mode),
         ("model", view.model),

@@ -108,7 +108,7 @@ fn split(command: &str) -> (&str, &str) {
 /// Finds a command that models may call, or says what to do instead.
 fn find<'c>(name: &str, context: ToolContext<'c>) -> Result<&'c SlashCommand, CallError> {
     let callable = context.commands.map(|commands| commands.callable()).unwrap_or_default();
-    if let Some(command) = callable.iter().copied().find(|command| command.name == name) {
+    if let Some(command) = callable.iter().copied().find(|command| command.is_called(name)) {
         return Ok(command);
     }
     let files = context.commands.map(|commands| commands.files.as_slice()).unwrap_or_default();

@@ -30,6 +30,7 @@ const NAME_LIMIT_BYTES: usize = 100;
 const KEYS: FrontMatterKeys = FrontMatterKeys {
     read: &[
         "description",
+        "aliases",
         "argument-hint",
         "mode",
         "model",
@@ -59,6 +60,8 @@ const KEYS: FrontMatterKeys = FrontMatterKeys {
 pub struct SlashCommand {
     /// What it is called by, without the slash; `:` stands between folders and name.
     pub name: String,
+    /// Other names it is called by.
+    pub aliases: Vec<String>,
     /// Path of the file.
     pub origin: String,
     /// One line for lists.
@@ -109,17 +112,23 @@ impl CommandSet {
                 files.push(read(&name, text));
             }
         }
+        warn_of_aliases(&mut files);
         files.sort_by(|one, other| one.name.cmp(&other.name));
         Self { files }
     }
 
-    /// Finds a command's file by the name it is called by; case matters.
+    /// Finds a command's file by the name it is called by, or else by an alias; case matters.
     ///
     /// # Errors
     /// What to do instead.
     pub fn find(&self, name: &str) -> Result<&CommandFile, String> {
-        self.files.iter().find(|file| file.name == name).ok_or_else(|| {
-            let known: Vec<&str> = self.files.iter().map(|file| file.name.as_str()).collect();
+        // No alias is the name of another command.
+        let is_called =
+            |file: &&CommandFile| file.name == name || file.aliases().any(|alias| alias == name);
+        self.files.iter().find(is_called).ok_or_else(|| {
+            let names =
+                self.files.iter().flat_map(|file| file.aliases().chain([file.name.as_str()]));
+            let known: Vec<&str> = names.collect();
             let other = "a task that is to begin with a slash begins with `\\/`";
             match fields::nearest(name, &known) {
                 Some(near) => format!("did you mean `/{near}`? {other}"),
@@ -132,6 +141,41 @@ impl CommandSet {
                 ),
             }
         })
+    }
+}
+
+impl SlashCommand {
+    /// Returns true where this is its name or an alias of it.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.aliases.iter().any(|alias| alias == name)
+    }
+}
+
+impl CommandFile {
+    /// Returns the other names of its command; none of one with mistakes.
+    fn aliases(&self) -> impl Iterator<Item = &str> {
+        self.command.iter().flat_map(|command| command.aliases.iter().map(String::as_str))
+    }
+}
+
+/// Takes away aliases that are the name of another command, or an alias of a stronger one, with a
+/// warning.
+fn warn_of_aliases(files: &mut [CommandFile]) {
+    let mut taken: Vec<(String, String)> =
+        files.iter().map(|file| (file.name.clone(), file.origin.clone())).collect();
+    for file in files {
+        let CommandFile { origin, command: Ok(command), warnings, .. } = file else { continue };
+        command.aliases.retain(|alias| {
+            let by = taken.iter().find(|(name, _)| name == alias).map(|(_, by)| by.clone());
+            match by {
+                Some(by) => warnings.push(Diagnostic::about(
+                    "",
+                    format!("the alias `{alias}` has no effect: `{by}` has this name"),
+                )),
+                None => taken.push((alias.clone(), origin.clone())),
+            }
+            taken.last().is_some_and(|(name, by)| name == alias && by == origin)
+        });
     }
 }
 
@@ -178,6 +222,7 @@ fn read(name: &str, file: &PromptFile) -> CommandFile {
     if let Some(head) = head {
         reader.check_keys(&head, KEYS);
         command.description = reader.text(&head, "description");
+        command.aliases = aliases(&head, &mut reader);
         command.argument_hint = hint(&head, &mut reader);
         command.mode = reader.text(&head, "mode");
         command.model = reader.text(&head, "model").filter(|model| model != "inherit");
@@ -192,6 +237,37 @@ fn read(name: &str, file: &PromptFile) -> CommandFile {
     }
     let (command, warnings) = reader.finish(command);
     CommandFile { name: name.to_owned(), origin: file.path.clone(), command, warnings }
+}
+
+/// Reads `aliases`: one name, several with commas between them, or a list.
+fn aliases(head: &YamlNode, reader: &mut HeadReader<'_>) -> Vec<String> {
+    let Some(node) = head.get("aliases") else { return Vec::new() };
+    let texts: Vec<(Position, String)> = match node.list() {
+        Some(items) => items
+            .iter()
+            .map(|item| match &item.value {
+                YamlValue::Text(text) | YamlValue::Number(text) => (item.place, text.clone()),
+                _ => (item.place, String::new()),
+            })
+            .collect(),
+        None => {
+            let text = reader.text(head, "aliases").unwrap_or_default();
+            text.split(',').map(|name| (node.place, name.to_owned())).collect()
+        }
+    };
+    let mut names = Vec::new();
+    for (place, text) in texts {
+        let name = text.trim().trim_start_matches('/');
+        let fits = !name.is_empty() && name.len() <= NAME_LIMIT_BYTES;
+        if fits && name.split(':').all(is_word) {
+            names.push(name.to_owned());
+        } else if !text.trim().is_empty() || node.list().is_some() {
+            let message = format!("`{}` is no name of a command", text.trim());
+            let hint = "names are of letters, digits, `_`, `-`, `.`, and `:` between parts";
+            reader.put_up_with(Diagnostic::new(place, message).hint(hint));
+        }
+    }
+    names
 }
 
 /// `argument-hint: [a]` without quotes is a list to YAML.

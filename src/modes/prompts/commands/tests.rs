@@ -142,3 +142,38 @@ fn an_unknown_name_is_answered_with_the_nearest() {
             .starts_with("commands are read from .locum/commands, ")
     );
 }
+
+#[test]
+fn a_command_is_found_by_its_aliases_unless_another_has_the_name() {
+    let set = CommandSet::read(&[
+        file(".locum/commands/release.md", "---\naliases: [rel, /ship, fix, web:go]\n---\nGo."),
+        file(".roo/commands/fix.md", "---\naliases: mend, rel\n---\nFix."),
+    ]);
+    let found = |name: &str| set.find(name).map(|file| file.name.as_str());
+    for (name, expected) in [
+        ("rel", "release"),
+        ("ship", "release"),
+        ("web:go", "release"),
+        ("fix", "fix"),
+        ("mend", "fix"),
+    ] {
+        assert_eq!(found(name), Ok(expected), "{name}");
+    }
+    assert!(found("mendd").unwrap_err().starts_with("did you mean `/mend`?"));
+    let warned: Vec<&str> = set
+        .files
+        .iter()
+        .flat_map(|file| file.warnings.iter().map(|warning| warning.message.as_str()))
+        .collect();
+    assert_eq!(
+        warned,
+        [
+            "the alias `rel` has no effect: `.locum/commands/release.md` has this name",
+            "the alias `fix` has no effect: `.roo/commands/fix.md` has this name",
+        ]
+    );
+    assert_eq!(
+        mistakes("---\naliases: [ok, \"a b\", 5]\n---\nGo."),
+        ["2:15: `a b` is no name of a command"]
+    );
+}
