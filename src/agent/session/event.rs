@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::session::earlier::EarlierConversation;
 use crate::session::id::{IMPORTED, SessionId};
 use crate::session::messages::PersonMessage;
-use crate::session::outcome::{ChargedUsage, CheckReport, Outcome};
+use crate::session::outcome::{CheckReport, Outcome};
 use crate::session::promotion::Promotion;
 use crate::session::recorded::{
     CompactionKind, FileBefore, GeneratedImage, ParallelCall, RecordedDecision, ReplyCharge,
@@ -422,29 +422,6 @@ pub enum Event {
 }
 
 impl Event {
-    /// Returns what it charges to its task; `None` for what no model was asked.
-    pub fn charged(&self) -> Option<ChargedUsage> {
-        let (turns, charge) = if let Self::Replied { reply, charge, priced, .. } = self {
-            if reply.fixed {
-                return None;
-            }
-            (1, ReplyCharge { estimated: charge.estimated || !priced, ..*charge })
-        } else if let Self::Consulted { charge, .. } = self {
-            (1, *charge)
-        } else if let Self::ImageGenerated { generated, charge, .. } = self {
-            if generated.again {
-                return None;
-            }
-            (1, *charge)
-        } else if let Self::ReplyLost { charge, .. } | Self::Compacted { charge, .. } = self {
-            (0, *charge)
-        } else {
-            return None;
-        };
-        let ReplyCharge { usage, estimated, cost_usd } = charge;
-        Some(ChargedUsage { turns, usage, cost_usd, is_estimate: estimated })
-    }
-
     /// Returns the task it happened in; `None` for what happens to the session.
     pub fn task(&self) -> Option<TaskId> {
         match self {

@@ -30,6 +30,7 @@ pub mod ending;
 mod enter;
 mod estimate;
 pub mod event;
+mod event_charge;
 mod event_images;
 mod expert;
 mod finish;

@@ -1,0 +1,30 @@
+//! What an event says that was spent.
+
+use crate::session::event::Event;
+use crate::session::outcome::ChargedUsage;
+use crate::session::recorded::ReplyCharge;
+
+impl Event {
+    /// Returns what it charges to its task; `None` for what no model was asked.
+    pub fn charged(&self) -> Option<ChargedUsage> {
+        let (turns, charge) = if let Self::Replied { reply, charge, priced, .. } = self {
+            if reply.fixed {
+                return None;
+            }
+            (1, ReplyCharge { estimated: charge.estimated || !priced, ..*charge })
+        } else if let Self::Consulted { charge, .. } = self {
+            (1, *charge)
+        } else if let Self::ImageGenerated { generated, charge, .. } = self {
+            if generated.again {
+                return None;
+            }
+            (1, *charge)
+        } else if let Self::ReplyLost { charge, .. } | Self::Compacted { charge, .. } = self {
+            (0, *charge)
+        } else {
+            return None;
+        };
+        let ReplyCharge { usage, estimated, cost_usd } = charge;
+        Some(ChargedUsage { turns, usage, cost_usd, is_estimate: estimated })
+    }
+}
