@@ -90,6 +90,17 @@ pub struct CommandOutput {
     pub elapsed: Duration,
 }
 
+/// How a command ended that was given something to read, and what it printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FedOutput {
+    /// Exit code, signal, or why it was killed.
+    pub exit: Exit,
+    /// What it printed, bounded.
+    pub output: ClippedText,
+    /// Its errors, bounded.
+    pub errors: ClippedText,
+}
+
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -143,20 +154,51 @@ pub async fn run(
     permit: &Permit<impl Act>,
     command: CommandRun<'_>,
 ) -> Result<CommandOutput, ExecError> {
+    let contained = is_contained(permit, &command)?;
+    let script = if contained {
+        ShellScript::contained(&command.script.contained_text())
+    } else {
+        match command.script.execution().ok_or(ExecError::NotUnderstood)? {
+            ScriptExecution::Words(words) => ShellScript { words, steps: Vec::new() },
+            ScriptExecution::Shell(text) => ShellScript::rendered(&text, command.script.text()),
+        }
+    };
+    Ok(run_program(script, &command, (contained, None)).await?.0)
+}
+
+/// Runs a command as [`run`] does, with something to read. Which of its parts failed is not known.
+///
+/// # Errors
+/// When it does not start.
+pub async fn run_fed(
+    permit: &Permit<impl Act>,
+    command: CommandRun<'_>,
+    input: &[u8],
+) -> Result<FedOutput, ExecError> {
+    let contained = is_contained(permit, &command)?;
+    let script = if contained {
+        ShellScript::without_reports(&command.script.contained_text(), contained)
+    } else {
+        match command.script.execution().ok_or(ExecError::NotUnderstood)? {
+            ScriptExecution::Words(words) => ShellScript { words, steps: Vec::new() },
+            ScriptExecution::Shell(text) => ShellScript::without_reports(&text, contained),
+        }
+    };
+    let (CommandOutput { exit, output, .. }, errors) =
+        run_program(script, &command, (contained, Some(input))).await?;
+    Ok(FedOutput { exit, output, errors })
+}
+
+/// Whether a permitted command runs contained.
+fn is_contained(permit: &Permit<impl Act>, command: &CommandRun<'_>) -> Result<bool, ExecError> {
     if !permit.covers(&Intent::Command(command.script.clone())) {
         return Err(ExecError::NotPermitted);
     }
     let contained = permit.verdicts().iter().any(Verdict::is_contained);
     if contained {
         command.reach.layer.ok_or(ExecError::NotContained)?;
-        let script = ShellScript::contained(&command.script.contained_text());
-        return run_program(script, &command, contained).await;
     }
-    let script = match command.script.execution().ok_or(ExecError::NotUnderstood)? {
-        ScriptExecution::Words(words) => ShellScript { words, steps: Vec::new() },
-        ScriptExecution::Shell(text) => ShellScript::rendered(&text, command.script.text()),
-    };
-    run_program(script, &command, contained).await
+    Ok(contained)
 }
 
 #[expect(
@@ -166,8 +208,8 @@ pub async fn run(
 async fn run_program(
     ShellScript { words, steps }: ShellScript,
     command: &CommandRun<'_>,
-    contained: bool,
-) -> Result<CommandOutput, ExecError> {
+    (contained, fed): (bool, Option<&[u8]>),
+) -> Result<(CommandOutput, ClippedText), ExecError> {
     let begin = std::time::Instant::now();
     let mut env = command.env.clone();
     env.extend(command.script.environment(contained));
@@ -180,40 +222,69 @@ async fn run_program(
     let channel = (!steps.is_empty()).then(|| StepReports::of(steps)).transpose();
     let (reports, channel) =
         channel.map_err(|source| ExecError::Start { program, source })?.unzip();
-    let (folder, streams) = (&command.folder, ChildStreams::Output(channel));
+    let streams = if fed.is_some() { ChildStreams::Fed } else { ChildStreams::Output(channel) };
+    let folder = &command.folder;
     let CommandRun { sandbox, reach, proxy, .. } = command;
     let around = ProgramAround { sandbox, reach, proxy: proxy.as_ref() };
     let mut started = around.start(ChildProgram { words: &words, folder, env, streams })?;
     command.tail.iter().for_each(|tail| tail.clear());
     let mut output = CollectedOutput {
         kept: BoundedOutput::with_margin(command.output_bytes),
+        errors: BoundedOutput::with_margin(command.output_bytes),
         tail: command.tail,
     };
-    let exit =
-        match tokio::time::timeout(command.timeout, until_exit(&mut started, &mut output)).await {
-            Ok(exit) => exit
-                .map_err(|source| ExecError::Start { program: started.program.clone(), source })?,
-            Err(_) => {
-                started.tree.ask_to_end();
-                // Either way it is over: what is left is killed below.
-                let _ =
-                    tokio::time::timeout(TERM_GRACE, until_exit(&mut started, &mut output)).await;
-                Exit::TimedOut
-            }
-        };
+    let input = fed.and(started.input.take());
+    let running = while_fed(input, fed.unwrap_or_default(), until_exit(&mut started, &mut output));
+    let exit = match tokio::time::timeout(command.timeout, running).await {
+        Ok(exit) => {
+            exit.map_err(|source| ExecError::Start { program: started.program.clone(), source })?
+        }
+        Err(_) => {
+            started.tree.ask_to_end();
+            // Either way it is over: what is left is killed below.
+            let _ = tokio::time::timeout(TERM_GRACE, until_exit(&mut started, &mut output)).await;
+            Exit::TimedOut
+        }
+    };
     started.tree.kill();
     let _ = tokio::time::timeout(DRAIN_GRACE, until_closed(&mut started, &mut output)).await;
     // What ended by itself ended after all its processes.
     if matches!(exit, Exit::Code(_)) {
         started.around.keep_network();
     }
-    Ok(CommandOutput {
+    let errors = output.errors.finish_redacted(command.redactor);
+    let output = CommandOutput {
         exit,
         failed_steps: reports.map(|reports| reports.finish(command.redactor)).unwrap_or_default(),
         output: output.kept.finish_redacted(command.redactor),
         traffic: started.around.traffic(),
         elapsed: begin.elapsed(),
-    })
+    };
+    Ok((output, errors))
+}
+
+/// Writes to a command what it is to read, while it runs.
+async fn while_fed<T>(
+    input: Option<pipe::Sender>,
+    bytes: &[u8],
+    running: impl Future<Output = T>,
+) -> T {
+    use tokio::io::AsyncWriteExt as _;
+    let mut feeds = input.is_some();
+    let feeding = async move {
+        if let Some(mut input) = input {
+            // What reads less of it than there is has read enough.
+            let _ = input.write_all(bytes).await;
+        }
+    };
+    tokio::pin!(running);
+    tokio::pin!(feeding);
+    loop {
+        tokio::select! {
+            done = &mut running => return done,
+            () = &mut feeding, if feeds => feeds = false,
+        }
+    }
 }
 
 /// What is put around a program.
@@ -249,6 +320,8 @@ impl ProgramAround<'_> {
 /// What of an output is collected, and who follows it.
 struct CollectedOutput<'a> {
     kept: BoundedOutput,
+    /// The errors, where they are apart.
+    errors: BoundedOutput,
     tail: Option<&'a OutputTail>,
 }
 
@@ -264,13 +337,17 @@ async fn until_exit(
     started: &mut StartedCommand,
     output: &mut CollectedOutput<'_>,
 ) -> io::Result<Exit> {
-    let mut chunk = vec![0; CHUNK_BYTES];
+    let (mut chunk, mut errors_chunk) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
     let mut counts = tokio::time::interval(COUNT_PAUSE);
     loop {
         tokio::select! {
             read = read_some(started.output.as_mut(), &mut chunk) => match read {
                 Some(bytes) => output.push(bytes),
                 None => started.output = None,
+            },
+            read = read_some(started.errors.as_mut(), &mut errors_chunk) => match read {
+                Some(bytes) => output.errors.push(bytes),
+                None => started.errors = None,
             },
             status = started.child.wait() => {
                 return status.map(|status| exit_of(started.around.status(status)));
@@ -289,6 +366,9 @@ async fn until_closed(started: &mut StartedCommand, output: &mut CollectedOutput
     let mut chunk = vec![0; CHUNK_BYTES];
     while let Some(bytes) = read_some_or_end(started.output.as_mut(), &mut chunk).await {
         output.push(bytes);
+    }
+    while let Some(bytes) = read_some_or_end(started.errors.as_mut(), &mut chunk).await {
+        output.errors.push(bytes);
     }
     // Its status is known or of no interest any more.
     let _ = started.child.wait().await;

@@ -1,4 +1,4 @@
-//! Starts a command with one pipe for both streams, or with three where it is talked to. What is
+//! Starts a command with one pipe for both streams, or with three where it is talked to or fed. What is
 //! around it is the business of the system (`crate::machine`).
 
 use std::collections::BTreeMap;
@@ -20,6 +20,8 @@ pub(super) enum ChildStreams {
     /// It reads nothing, and both its outputs are one. In the place of its input it may be given
     /// what it reports to.
     Output(Option<OwnedFd>),
+    /// It is given an input once, and its errors are apart from its output.
+    Fed,
     /// A dialogue: input, output and errors are pipes of their own.
     Talk,
 }
@@ -30,9 +32,9 @@ pub(super) struct StartedCommand {
     pub(super) program: String,
     /// Both streams, or the output of a dialogue; `None` once they ended.
     pub(super) output: Option<pipe::Receiver>,
-    /// The input of a dialogue.
+    /// The input of a dialogue, or of what is fed.
     pub(super) input: Option<pipe::Sender>,
-    /// The errors of a dialogue.
+    /// The errors, where they are apart.
     pub(super) errors: Option<pipe::Receiver>,
     /// Every process of it; killed when dropped.
     pub(super) tree: ProcessTree,
@@ -64,7 +66,8 @@ pub(super) fn spawn(
 ) -> io::Result<StartedCommand> {
     let program = words.first().ok_or(io::ErrorKind::InvalidInput)?;
     let (reader, writer) = io::pipe()?;
-    let (streams, talk) = match streams {
+    let is_dialogue = matches!(streams, ChildStreams::Talk);
+    let (streams, apart) = match streams {
         ChildStreams::Output(reports) => {
             let nothing = OFlags::RDONLY | OFlags::CLOEXEC;
             let input = match reports {
@@ -73,17 +76,16 @@ pub(super) fn spawn(
             };
             ([input, writer.try_clone()?.into(), writer.into()], None)
         }
-        ChildStreams::Talk => {
+        ChildStreams::Fed | ChildStreams::Talk => {
             let ((input_reader, input), (errors, errors_writer)) = (io::pipe()?, io::pipe()?);
             let streams = [input_reader.into(), writer.into(), errors_writer.into()];
             (streams, Some((input, errors)))
         }
     };
-    let is_dialogue = talk.is_some();
     let started = start(ProgramStart { words, folder, env, streams, is_dialogue }, restrictions)?;
     let StartedProcess { tree, process: child, around } = started;
     let output = Some(pipe::Receiver::from_owned_fd(reader.into())?);
-    let (input, errors) = talk.unzip();
+    let (input, errors) = apart.unzip();
     let input = input.map(|input| pipe::Sender::from_owned_fd(input.into())).transpose()?;
     let errors = errors.map(|errors| pipe::Receiver::from_owned_fd(errors.into())).transpose()?;
     Ok(StartedCommand { program: program.to_owned(), output, input, errors, tree, child, around })

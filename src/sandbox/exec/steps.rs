@@ -71,6 +71,16 @@ impl ShellScript {
         Self { words: [SHELL, "-c", &text].map(str::to_owned).to_vec(), steps }
     }
 
+    /// Returns how a script runs whose input is needed, so that it has nowhere to report to.
+    pub(super) fn without_reports(text: &str, contained: bool) -> Self {
+        let words: &[&str] = if contained && Path::new(BASH).exists() {
+            &[BASH, "-o", "pipefail", "-c", text]
+        } else {
+            &[SHELL, "-c", text]
+        };
+        Self { words: words.iter().map(ToString::to_string).collect(), steps: Vec::new() }
+    }
+
     /// Returns how a contained script runs: by the shell that models write for, or by the system's
     /// where it is missing.
     pub(super) fn contained(text: &str) -> Self {

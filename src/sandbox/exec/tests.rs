@@ -45,7 +45,7 @@ async fn run(
         ScriptExecution::Words(words) => ShellScript { words, steps: Vec::new() },
         ScriptExecution::Shell(text) => ShellScript::rendered(&text, &text),
     };
-    run_program(script, &command, false).await
+    run_program(script, &command, (false, None)).await.map(|(output, _)| output)
 }
 
 fn reach(root: &Path) -> CommandReach<'_> {
@@ -68,6 +68,46 @@ async fn sh(text: &str, timeout: Duration) -> CommandOutput {
     let folder = tempfile::tempdir().unwrap();
     let path = [("PATH", "/usr/bin:/bin")];
     run(ScriptExecution::Shell(text.to_owned()), folder.path(), &path, timeout).await.unwrap()
+}
+
+#[tokio::test]
+async fn what_is_fed_reads_its_input_once_and_its_errors_are_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
+    let (redactor, sandbox) = (Redactor::default(), Sandbox::around_nothing());
+    let large = "x".repeat(300_000);
+    for (text, input, expected) in [
+        ("cat", "a question", (Exit::Code(0), "a question", "")),
+        ("cat; echo why >&2; exit 2", "q", (Exit::Code(2), "q", "why\n")),
+        ("wc -c | tr -d ' '", large.as_str(), (Exit::Code(0), "300000\n", "")),
+        ("echo unread", large.as_str(), (Exit::Code(0), "unread\n", "")),
+        ("sleep 60", "q", (Exit::TimedOut, "", "")),
+    ] {
+        let permitted = Script::parse("echo a");
+        let permit = permit(&[Intent::Command(permitted.clone())]);
+        let command = CommandRun {
+            tail: None,
+            script: &permitted,
+            folder: folder.path().to_owned(),
+            env: &env,
+            timeout: if text.starts_with("sleep") { Duration::from_millis(50) } else { LONG },
+            output_bytes: 1000,
+            redactor: &redactor,
+            sandbox: &sandbox,
+            reach: reach(folder.path()),
+            proxy: None,
+        };
+        let script = ShellScript::without_reports(text, false);
+        let fed = run_program(script, &command, (false, Some(input.as_bytes()))).await;
+        let (CommandOutput { exit, output, .. }, errors) = fed.unwrap();
+        assert_eq!((exit, &*output.text, &*errors.text), expected, "{text}");
+        let fed = super::run_fed(&permit, command.clone(), input.as_bytes()).await.unwrap();
+        assert_eq!((fed.exit, &*fed.output.text), (Exit::Code(0), "a\n"), "{text}");
+        let other = Script::parse("true");
+        let command = CommandRun { script: &other, ..command };
+        let refused = super::run_fed(&permit, command, input.as_bytes()).await;
+        assert!(matches!(refused, Err(ExecError::NotPermitted)), "{text}");
+    }
 }
 
 fn words(words: &[&str]) -> ScriptExecution {
