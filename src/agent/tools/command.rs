@@ -16,7 +16,7 @@ use crate::tools::dispatch::CheckedCall;
 use crate::tools::reach;
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
 use crate::tools::tool::{Tool, ToolEffect};
-use crate::tools::{CallError, Observation, ToolContext};
+use crate::tools::{CallError, CommandStreams, Observation, ToolContext};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::command::examine::PathUse;
@@ -24,7 +24,7 @@ use locum_policy::command::{Script, change_of_folder};
 use locum_policy::intent::Intent;
 use locum_policy::schema::Expansions;
 use locum_policy::verdict::Decision;
-use locum_sandbox::exec::{self, CommandOutput, CommandRun, ExecError, Exit};
+use locum_sandbox::exec::{self, CommandOutput, CommandRun, ExecError, Exit, FedOutput};
 use locum_sandbox::network::offline;
 use locum_workspace::checkout::{EntryKind, FileError};
 use locum_workspace::git_binary::GitBinary;
@@ -131,7 +131,7 @@ impl Tool for ExecuteCommand {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
-        if self.only_reads() {
+        if self.only_reads() || context.given.input.is_some() {
             return self.run(permit, context).await;
         }
         if let Some(layer) = context.layer {
@@ -187,6 +187,16 @@ impl ExecuteCommand {
             tail: context.run.tail,
             reach,
         };
+        if let Some(input) = context.given.input {
+            return match exec::run_fed(permit, run, input.as_bytes()).await {
+                Ok(FedOutput { exit, output, errors }) => {
+                    let streams = CommandStreams { output: output.text, errors: errors.text };
+                    let said = Observation::said(ended(exit));
+                    Ok(Observation { exit: Some(exit), streams: Some(streams), ..said })
+                }
+                Err(error) => without_program(&error),
+            };
+        }
         let output = match exec::run(permit, run).await {
             Ok(output) => output,
             Err(error) => return without_program(&error),

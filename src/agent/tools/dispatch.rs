@@ -200,6 +200,12 @@ pub fn ignored(call: &ToolCall) -> String {
     meant(call).and_then(note).unwrap_or_default()
 }
 
+/// Returns the arguments of a call in the tool's own words; none where they cannot be read.
+pub fn mapped(call: &ToolCall) -> Map<String, Value> {
+    let fields = meant(call).and_then(|tool| Some(arguments(tool, call).ok()?.0.into_fields()));
+    fields.unwrap_or_default()
+}
+
 /// Reads the arguments of a call in the tool's own words, and the names of those ignored.
 fn arguments(tool: ToolName, call: &ToolCall) -> Result<(CallFields, Vec<String>), CallError> {
     let called = call.name.trim();

@@ -11,6 +11,7 @@ pub mod files;
 #[cfg(test)]
 mod fixture;
 pub mod flow;
+pub mod hooks;
 pub mod kept_output;
 pub mod mcp;
 mod picture;
@@ -102,6 +103,9 @@ pub struct EffectInputs<'g> {
     pub known: Option<&'g KnownFiles>,
     /// What `show_changes` compares; `None` outside a session.
     pub range: Option<&'g ChangeRange>,
+    /// What a command reads; what it prints is then in [`Observation::streams`], and its caller
+    /// throws away what it writes.
+    pub input: Option<&'g str>,
 }
 
 /// What becomes of the images that a tool comes upon.
@@ -167,6 +171,18 @@ pub struct Observation {
     /// For commands: what is in their layer and not yet judged.
     #[serde(skip)]
     pub layered: Option<LayerChanges>,
+    /// For commands that were given something to read: what they printed.
+    #[serde(skip)]
+    pub streams: Option<CommandStreams>,
+}
+
+/// What a command printed, bounded and without secrets.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandStreams {
+    /// Its output.
+    pub output: String,
+    /// Its errors.
+    pub errors: String,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]

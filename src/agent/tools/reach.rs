@@ -34,7 +34,9 @@ pub(crate) fn of<'a>(
     let examined = script.examinations();
     // A script with expansions is judged by what could be known of it; here it counts as unknown.
     let understood = script.problem().is_none() && !examined.is_empty();
-    let writes = if script.only_reads() {
+    // What a hook writes is thrown away, which takes a layer.
+    let keeps = context.given.input.is_some() && context.layer.is_none();
+    let writes = if script.only_reads() || keeps {
         WriteAccess::Nothing
     } else if understood && names_the_top(script, &examined, context.checkout) {
         WriteAccess::Root

@@ -1,0 +1,162 @@
+//! What a hook answers: by its exit code, or in the JSON it prints.
+//!
+//! In: how it ended and what it printed. Out: a [`HookWord`]. Pure. Whatever it says, it never
+//! allows what the policy refused: it is asked about what the policy allows already.
+//!
+//! Source: <https://docs.claude.com/en/docs/claude-code/hooks>.
+
+use serde_json::Value;
+
+use crate::tools::CommandStreams;
+use crate::tools::hooks::HookEvent;
+use locum_base::text::head;
+use locum_sandbox::exec::Exit;
+
+/// The code by which a hook blocks.
+const BLOCKS: i32 = 2;
+
+/// Most bytes of what a hook says that are passed on.
+pub const SAID_LIMIT_BYTES: usize = 4 * 1024;
+
+/// What a hook says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HookWord {
+    /// Nothing.
+    GoesOn,
+    /// Something that the model is to know besides.
+    Says(String),
+    /// No, and why.
+    Blocks(String),
+    /// A person is to decide, and why.
+    Asks(String),
+    /// It failed, with the first line of its errors: nothing is blocked.
+    Fails(String),
+    /// It did not run to its end, and why.
+    DidNotRun(String),
+}
+
+/// Reads what a hook says.
+pub fn read(event: HookEvent, exit: Exit, streams: &CommandStreams) -> HookWord {
+    match exit {
+        Exit::Code(0) => printed(event, streams.output.trim()),
+        Exit::Code(BLOCKS) => HookWord::Blocks(said(&streams.errors)),
+        Exit::Code(code @ (126 | 127)) => {
+            let why = first_line(&streams.errors);
+            HookWord::DidNotRun(format!("it could not start its program (exit {code}): {why}"))
+        }
+        Exit::Code(code) => {
+            HookWord::Fails(format!("exit {code}: {}", first_line(&streams.errors)))
+        }
+        Exit::Signal(signal) => HookWord::DidNotRun(format!("it was ended by signal {signal}")),
+        Exit::TimedOut => HookWord::DidNotRun("it took too long and was killed".to_owned()),
+        Exit::TooManyProcesses => {
+            HookWord::DidNotRun("it started too many processes and was killed".to_owned())
+        }
+    }
+}
+
+/// Reads what it printed. Text that is no JSON is for people.
+fn printed(event: HookEvent, output: &str) -> HookWord {
+    let Ok(answer) = serde_json::from_str::<Value>(output) else { return HookWord::GoesOn };
+    let own = answer.get("hookSpecificOutput").unwrap_or(&Value::Null);
+    let text = |value: &Value, name: &str| {
+        value.get(name).and_then(Value::as_str).map(said).unwrap_or_default()
+    };
+    if event != HookEvent::Stop && answer.get("continue") == Some(&Value::Bool(false)) {
+        return HookWord::Blocks(text(&answer, "stopReason"));
+    }
+    match own.get("permissionDecision").and_then(Value::as_str) {
+        Some("deny") => return HookWord::Blocks(text(own, "permissionDecisionReason")),
+        Some("ask") => return HookWord::Asks(text(own, "permissionDecisionReason")),
+        Some(_) | None => {}
+    }
+    if answer.get("decision").and_then(Value::as_str) == Some("block") {
+        return HookWord::Blocks(text(&answer, "reason"));
+    }
+    // What it would change was not judged.
+    if event == HookEvent::PreToolUse && own.get("updatedInput").is_some_and(Value::is_object) {
+        return HookWord::Blocks(
+            "it would change the call, which hooks may not do here".to_owned(),
+        );
+    }
+    match text(own, "additionalContext") {
+        context if context.is_empty() => HookWord::GoesOn,
+        context => HookWord::Says(context),
+    }
+}
+
+fn said(text: &str) -> String {
+    head(text.trim(), SAID_LIMIT_BYTES).to_owned()
+}
+
+fn first_line(text: &str) -> &str {
+    head(text.trim().lines().next().unwrap_or("(no errors)"), SAID_LIMIT_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HookWord, read};
+    use crate::tools::CommandStreams;
+    use crate::tools::hooks::HookEvent;
+    use locum_sandbox::exec::Exit;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn a_hook_blocks_by_its_code_or_its_json_and_goes_on_otherwise() {
+        let own = |inner: &str| format!(r#"{{ "hookSpecificOutput": {{ {inner} }} }}"#);
+        let blocks = |why: &str| HookWord::Blocks(why.to_owned());
+        let [pre, stop] = [HookEvent::PreToolUse, HookEvent::Stop];
+        for (event, code, output, expected) in [
+            (pre, 0, String::new(), HookWord::GoesOn),
+            (pre, 0, "looks fine".to_owned(), HookWord::GoesOn),
+            (pre, 2, r#"{ "decision": "approve" }"#.to_owned(), blocks("why not")),
+            (pre, 1, String::new(), HookWord::Fails("exit 1: why not".to_owned())),
+            (pre, 0, r#"{ "decision": "block", "reason": "r" }"#.to_owned(), blocks("r")),
+            (pre, 0, r#"{ "decision": "approve", "reason": "r" }"#.to_owned(), HookWord::GoesOn),
+            (
+                pre,
+                0,
+                own(r#""permissionDecision": "deny", "permissionDecisionReason": "r""#),
+                blocks("r"),
+            ),
+            (
+                pre,
+                0,
+                own(r#""permissionDecision": "ask", "permissionDecisionReason": "r""#),
+                HookWord::Asks("r".to_owned()),
+            ),
+            (pre, 0, own(r#""permissionDecision": "allow""#), HookWord::GoesOn),
+            (
+                pre,
+                0,
+                own(r#""permissionDecision": "allow", "updatedInput": { "command": "ls" }"#),
+                blocks("it would change the call, which hooks may not do here"),
+            ),
+            (pre, 0, r#"{ "continue": false, "stopReason": "r" }"#.to_owned(), blocks("r")),
+            (stop, 0, r#"{ "continue": false, "stopReason": "r" }"#.to_owned(), HookWord::GoesOn),
+            (pre, 0, own(r#""additionalContext": "c""#), HookWord::Says("c".to_owned())),
+        ] {
+            let streams = CommandStreams { output, errors: "why not\nmore".to_owned() };
+            let word = read(event, Exit::Code(code), &streams);
+            let word = match word {
+                HookWord::Blocks(why) => HookWord::Blocks(why.replace("\nmore", "")),
+                other => other,
+            };
+            assert_eq!(word, expected, "{code} {}", streams.output);
+        }
+    }
+
+    #[test]
+    fn a_hook_that_does_not_run_to_its_end_did_not_run() {
+        for exit in [
+            Exit::Code(126),
+            Exit::Code(127),
+            Exit::Signal(9),
+            Exit::TimedOut,
+            Exit::TooManyProcesses,
+        ] {
+            let word = read(HookEvent::PreToolUse, exit, &CommandStreams::default());
+            assert!(matches!(word, HookWord::DidNotRun(_)), "{exit:?}");
+        }
+    }
+}
