@@ -14,6 +14,7 @@ use crate::cli::{CommandContext, ExitStatus};
 use crate::cli::{init, policy_explain, policy_test};
 use crate::run::checks;
 use crate::run::error::RunError;
+use crate::run::hooks;
 use crate::run::job;
 use crate::run::source::JOBS_FOLDER;
 use crate::run::trusted::POLICY_FILE;
@@ -21,11 +22,14 @@ use locum_agent::report::figures;
 use locum_agent::report::markdown::visible;
 use locum_agent::session::event::Event;
 use locum_agent::session::journal::Journal;
+use locum_agent::tools::hooks::HOOKS_FILE;
+use locum_files::diagnostic::Diagnostic;
 use locum_policy::Policy;
 use locum_policy::import::{ImportSource, Peer, import_all};
 use locum_policy::lint::risks::{AcceptedRisk, accepted_risks};
 use locum_policy::lint::warning::Warning;
 use locum_policy::lint::{self, idle};
+use locum_policy::schema::RepositoryHooks;
 use locum_policy::verdict::RuleRef;
 
 /// Runs the subcommand.
@@ -103,6 +107,9 @@ fn check(
     if args.file.is_none() {
         let place = InspectedRepository::open(context, at)?;
         checks::read_all(&place.source())?;
+        if policy.settings().commands.hooks == RepositoryHooks::On {
+            hooks::read(&place.source())?;
+        }
         let jobs = job::read_all(&place.source());
         // Mistakes of the files themselves are reported by `locum job list` and by every run.
         let mistakes = unusable_steps(&jobs.unwrap_or_default(), context, at)?;
@@ -174,6 +181,11 @@ fn warnings(
             let names: Vec<String> = checks.into_iter().map(|check| check.slug).collect();
             warnings.extend(idle::unknown_checks(policy, &names));
         }
+        if policy.settings().commands.hooks == RepositoryHooks::On
+            && let Ok(file) = hooks::read(&place.source())
+        {
+            warnings.extend(file.warnings.iter().map(of_hooks));
+        }
         // Mistakes in files of modes are reported by `locum modes validate` and by every run.
         if let Ok(modes) = place.modes() {
             let slugs: Vec<String> = modes.iter().map(|mode| mode.slug.clone()).collect();
@@ -193,6 +205,13 @@ fn warnings(
     }
     warnings.extend(idle::unused_rules(policy, &cited));
     Ok(warnings)
+}
+
+/// A part of the hooks that has no effect.
+fn of_hooks(warning: &Diagnostic) -> Warning {
+    let (origin, line) = (HOOKS_FILE.to_owned(), warning.place.line);
+    let rule = RuleRef { pattern: "hooks".to_owned(), origin, line };
+    Warning { rule, message: warning.message.clone() }
 }
 
 /// The rules that verdicts of an event rest on.

@@ -229,6 +229,7 @@ async fn run<'a>(
         workspace: execution.workspace,
         stands_for: execution.stands_for,
         checks: prepared.checks,
+        hooks: &prepared.hooks,
         servers: &servers,
         inbox: execution.inbox,
         clock: execution.clock,

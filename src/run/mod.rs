@@ -9,6 +9,7 @@ pub mod execute;
 pub mod execution;
 pub mod explain;
 pub mod first_message;
+pub mod hooks;
 pub mod job;
 pub mod jobs;
 pub mod kept_file;

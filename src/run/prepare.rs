@@ -25,6 +25,7 @@ use locum_agent::env::RunEnv;
 use locum_agent::session::earlier::EarlierConversation;
 use locum_agent::session::parts::CheckTiming;
 use locum_agent::session::system_prompt::{self, ToolPrerequisites};
+use locum_agent::tools::hooks::HookDefinition;
 use locum_base::image::{self, Image};
 use locum_base::secret::Redactor;
 use locum_modes::ModeEntry;
@@ -69,6 +70,8 @@ pub struct PreparedRun {
     pub telemetry: Option<Collector>,
     /// The environment commands get.
     pub command_env: BTreeMap<String, String>,
+    /// The hooks of the trusted ref.
+    pub hooks: Vec<HookDefinition>,
     /// The MCP servers there may be.
     pub servers: ServerPlan,
     /// What is around commands.
@@ -302,6 +305,7 @@ pub fn prepare(
         instructions,
         models,
         telemetry,
+        hooks: config.hooks()?.to_vec(),
         servers,
         sandbox,
         redactor,

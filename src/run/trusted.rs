@@ -1,5 +1,5 @@
 //! `TrustedConfig`: what judges and shapes a run, read from one trusted commit and from nowhere
-//! else: settings, policy, modes, slash commands, skills, jobs.
+//! else: settings, policy, modes, slash commands, skills, jobs, hooks.
 //!
 //! In: the commit, the user's own files, the environment, flags. Out: what they hold, each file
 //! read and checked once, however many runs one event starts. Settings and policy are read at once.
@@ -13,9 +13,11 @@ use crate::config::load::{self, ConfigFile, FlagValue, Layers};
 use crate::config::settings::Settings;
 use crate::run::checks;
 use crate::run::error::RunError;
+use crate::run::hooks;
 use crate::run::job::{self, Job};
 use crate::run::source::FileSource;
 use crate::run::user::UserFolder;
+use locum_agent::tools::hooks::HookDefinition;
 use locum_files::diagnostic::Diagnostic;
 use locum_modes::ModeSet;
 use locum_modes::loader::{ModeErrors, Strictness};
@@ -25,6 +27,7 @@ use locum_modes::prompts::checks::Check;
 use locum_modes::prompts::commands::{self, CommandSet};
 use locum_modes::prompts::skills::SkillSet;
 use locum_policy::Policy;
+use locum_policy::schema::RepositoryHooks;
 
 /// Default path of a repository's policy.
 pub const POLICY_FILE: &str = ".locum/policy.yml";
@@ -105,6 +108,7 @@ pub struct TrustedConfig<'a> {
     rules: OnceCell<Vec<PromptFile>>,
     jobs: OnceCell<Vec<Job>>,
     checks: OnceCell<Vec<Check>>,
+    hooks: OnceCell<Vec<HookDefinition>>,
 }
 
 impl<'a> TrustedConfig<'a> {
@@ -172,6 +176,7 @@ impl<'a> TrustedConfig<'a> {
             rules: OnceCell::new(),
             jobs: OnceCell::new(),
             checks: OnceCell::new(),
+            hooks: OnceCell::new(),
         })
     }
 
@@ -254,6 +259,25 @@ impl<'a> TrustedConfig<'a> {
     /// Every mistake of the first job file that has any.
     pub fn jobs(&self) -> Result<&[Job], RunError> {
         once(&self.jobs, || job::read_all(&self.origin.source)).map(Vec::as_slice)
+    }
+
+    /// Returns every hook; none where the policy turns them off.
+    ///
+    /// # Errors
+    /// Every mistake of the file.
+    pub fn hooks(&self) -> Result<&[HookDefinition], RunError> {
+        once(&self.hooks, || {
+            if self.policy.settings().commands.hooks == RepositoryHooks::Off {
+                return Ok(Vec::new());
+            }
+            let read = hooks::read(&self.origin.source)?;
+            for (warning, count) in grouped(&read.warnings) {
+                let warning = warning.headline();
+                tracing::warn!(%warning, count, "part of the hooks has no effect");
+            }
+            Ok(read.hooks)
+        })
+        .map(Vec::as_slice)
     }
 
     /// Returns every check.

@@ -32,6 +32,7 @@ mod fidelity;
 mod given_images;
 mod holds;
 mod hook;
+mod hooks;
 mod house;
 mod init;
 mod jobs;

@@ -57,7 +57,7 @@ impl Activities {
                 self.0.remove(&(of, call.clone()));
             }
             // Several are judged before the first of them begins.
-            (None, Event::Judged { .. }) => {}
+            (None, Event::Judged { .. } | Event::HooksRan { .. }) => {}
             (None, _) => self.0.retain(|(task, _), _| *task != of),
         }
     }

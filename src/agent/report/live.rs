@@ -13,7 +13,7 @@ use crate::report::markdown::visible;
 use crate::report::transcript;
 use crate::session::event::{Event, JournalLine};
 use crate::session::outcome::{CheckReport, Outcome, PendingDecision};
-use crate::session::recorded::{CompactionKind, TouchedPath};
+use crate::session::recorded::{CompactionKind, HookReport, TouchedPath};
 use crate::session::state::SessionState;
 use crate::tools::command_details::CommandDetails;
 use crate::tools::{Observation, Todo, TodoState};
@@ -178,6 +178,14 @@ fn lines_of(event: &Event) -> Vec<String> {
                 ))
             };
             checks.iter().map(line).chain(back).collect()
+        }
+        Event::HooksRan { hooks, .. } => {
+            let news = hooks.iter().filter(|hook| !hook.said.is_empty() || !hook.did_run);
+            let line = |hook: &HookReport| {
+                let word = if hook.did_run { "" } else { "did not run: " };
+                one_line(&format!("  hook    {} · {word}{}", hook.command, hook.said))
+            };
+            news.map(line).collect()
         }
         Event::MessageReceived { message } => {
             vec![format!("message of {} · {}", message.by, one_line(&message.text))]

@@ -10,7 +10,9 @@ use std::fmt::Write;
 use crate::report::figures;
 use crate::session::event::{Event, JournalLine};
 use crate::session::outcome::CheckReport;
-use crate::session::recorded::{CompactionKind, GeneratedImage, PersonDecision, RecordedDecision};
+use crate::session::recorded::{
+    CompactionKind, GeneratedImage, HookReport, PersonDecision, RecordedDecision,
+};
 use crate::session::state::SessionState;
 use locum_base::image::Image;
 use locum_base::text::{self, counted};
@@ -59,6 +61,7 @@ fn is_refusal(event: &Event) -> bool {
             verdicts.iter().any(|verdict| verdict.decision != Decision::Allow)
         }
         Event::Answered { refusal, .. } => refusal.is_some(),
+        Event::HooksRan { stops, .. } => *stops,
         Event::Decided { .. } => true,
         _ => false,
     }
@@ -229,6 +232,20 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
             };
             let back = if *handed_back { ", handed back to the model" } else { "" };
             format!("checks of the policy{back}{}", checks.iter().map(line).collect::<String>())
+        }
+        Event::HooksRan { event_name, hooks, stops, .. } => {
+            let line = |hook: &HookReport| {
+                let word = if hook.did_run { "ran" } else { "did not run" };
+                let HookReport { command, place, said, .. } = hook;
+                let said = if said.is_empty() { String::new() } else { format!(": {said}") };
+                format!("\n{command} ({place}) {word}{said}")
+            };
+            let against = if *stops { ", against it" } else { "" };
+            format!(
+                "hooks of {}{against}{}",
+                event_name.as_str(),
+                hooks.iter().map(line).collect::<String>()
+            )
         }
         Event::Answered { tool, observation, .. } => {
             let failed = if observation.is_error { " failed" } else { "" };

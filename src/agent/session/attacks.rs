@@ -141,6 +141,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
         workspace: &workspace,
         stands_for: None,
         checks: CheckTiming::default(),
+        hooks: &[],
         servers: &crate::tools::mcp::servers::McpServers::default(),
         inbox: &Inbox::of(&journal),
         clock: &TestClock::default().sleeping_at_most(Duration::ZERO),

@@ -8,6 +8,8 @@ use futures::StreamExt;
 use tracing::Instrument;
 
 use crate::session::event::Event;
+use crate::session::hook_runs::HooksSaid;
+use crate::session::hooked;
 use crate::session::instead::{self, InsteadRules};
 use crate::session::judged::{
     JudgedCall, PermittedCall, completes, lost, reasons, rest_of, script_of, starts_task, unfit,
@@ -24,6 +26,7 @@ use crate::session::task::nudges::RefusalKind;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::arguments::quoted;
 use crate::tools::dispatch::{self, CheckedCall};
+use crate::tools::hooks::HookEvent;
 use crate::tools::{CallError, Observation};
 use locum_base::id::TaskId;
 use locum_base::tool::ToolName;
@@ -72,6 +75,17 @@ impl<'a> Session<'a> {
                 }
             }
         }
+        self.guard(id, group, alone)
+    }
+
+    /// Performs permitted calls: those that only read, or start sub-tasks, side by side, then the
+    /// one after them.
+    pub(crate) fn perform_all(
+        &mut self,
+        id: TaskId,
+        group: Vec<PermittedCall>,
+        alone: Option<PermittedCall>,
+    ) -> Result<(), Stop> {
         if group.first().is_some_and(|first| starts_task(&first.waiting)) {
             return self.delegate(id, group);
         }
@@ -330,6 +344,11 @@ impl<'a> Session<'a> {
         reads: Vec<PermittedCall>,
         then: Option<PermittedCall>,
     ) -> Result<(), Stop> {
+        let calls: Vec<&WaitingCall> = reads.iter().map(|read| &read.waiting).collect();
+        let follower = self.follower(id, &calls)?;
+        if follower.is_some() {
+            self.prepare_hooks(id)?;
+        }
         let (turn, env) = (self.turn_span(id), self.task_env(id)?);
         let answers = async move {
             let visible = env.readable();
@@ -342,14 +361,22 @@ impl<'a> Session<'a> {
                 }
                 .instrument(span)
             };
-            futures::stream::iter(reads)
-                .map(read)
-                .buffered(CONCURRENT_READS)
-                .collect::<Vec<(WaitingCall, Observation)>>()
-                .await
+            let seen: Vec<(WaitingCall, Observation)> =
+                futures::stream::iter(reads).map(read).buffered(CONCURRENT_READS).collect().await;
+            let mut answers = Vec::new();
+            for (waiting, observation) in seen {
+                let (observation, said) = match &follower {
+                    Some(asker) => hooked::follow(asker, &env, &waiting, observation).await,
+                    None => (observation, HooksSaid::default()),
+                };
+                answers.push((waiting, observation, said));
+            }
+            answers
         };
         self.wait(id, answers, move |session, answers| {
-            for (waiting, observation) in answers {
+            for (waiting, observation, said) in answers {
+                let call = &waiting.call.id;
+                session.record_hooks(id, call, HookEvent::PostToolUse, (said, false))?;
                 session.answer(id, &waiting, observation)?;
             }
             then.map_or(Ok(()), |permitted| session.perform_alone(id, permitted))

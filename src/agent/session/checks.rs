@@ -70,6 +70,9 @@ impl<'a> Session<'a> {
             Some(Control::Complete { status, .. }) => *status,
             Some(_) | None => CompletionStatus::Done,
         };
+        if self.may_hooks_stop(id, waiting, status)? {
+            return self.complete_unless_stopped(id, waiting, observation);
+        }
         let is_root = self.task(id)?.parent.is_none();
         let are_due = is_root
             && status != CompletionStatus::Failed
@@ -229,7 +232,7 @@ impl<'a> Session<'a> {
     }
 
     /// Whether budget is left for another turn of a task, and its model may have one.
-    fn may_repair(&self, id: TaskId) -> Result<bool, Stop> {
+    pub(crate) fn may_repair(&self, id: TaskId) -> Result<bool, Stop> {
         let task = self.task(id)?;
         let (budget, spent) = (&task.budgeting.budget, &task.budgeting.spent);
         let request =

@@ -11,11 +11,12 @@ use crate::session::messages::PersonMessage;
 use crate::session::outcome::{CheckReport, Outcome};
 use crate::session::promotion::Promotion;
 use crate::session::recorded::{
-    CompactionKind, FileBefore, GeneratedImage, ParallelCall, RecordedDecision, ReplyCharge,
-    TouchedPath,
+    CompactionKind, FileBefore, GeneratedImage, HookReport, ParallelCall, RecordedDecision,
+    ReplyCharge, TouchedPath,
 };
 use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::flow::verdict::CheckVerdict;
+use crate::tools::hooks::HookEvent;
 use crate::tools::{Observation, Todo};
 use locum_base::chat::Reply;
 use locum_base::id::TaskId;
@@ -279,6 +280,20 @@ pub enum Event {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approval: Option<Approval>,
     },
+    /// Hooks of the repository were asked.
+    HooksRan {
+        /// In which task.
+        task: TaskId,
+        /// Id of the call they were asked about.
+        call: String,
+        /// Where in the file they stand.
+        event_name: HookEvent,
+        /// Each hook, in order.
+        hooks: Vec<HookReport>,
+        /// True when the call is not performed, or the task does not end.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        stops: bool,
+    },
     /// A maintainer decided on what the session had stopped for; it resumes there.
     Decided {
         /// In which task.
@@ -445,6 +460,7 @@ impl Event {
             | Self::Reminded { task, .. }
             | Self::MessageRead { task, .. }
             | Self::Judged { task, .. }
+            | Self::HooksRan { task, .. }
             | Self::Decided { task, .. }
             | Self::Performing { task, .. }
             | Self::Promoting { task, .. }

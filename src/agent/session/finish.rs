@@ -42,6 +42,7 @@ impl Session<'_> {
 
     /// Makes what was written safe, computes the outcome and writes it down.
     pub(crate) async fn finish(&mut self, stop: Stop) -> Outcome {
+        self.ending = true;
         // What is still under way is dropped, and notes what it used up.
         self.under_way.clear();
         let charged = if self.journal_broken { Ok(()) } else { self.charge_abandoned() };

@@ -264,7 +264,7 @@ impl Session<'_> {
                 "\n\nThis task changes no files: what the {writer} wrote ({files}) was thrown away."
             ));
         }
-        self.answer(id, waiting, observation)
+        self.answer_followed(id, waiting, observation)
     }
 
     /// Brings the build output that the policy names into the run's own checkout.
@@ -358,7 +358,7 @@ impl Session<'_> {
                 None => return Err(Stop::failed("the layer of a command is gone")),
             }
             promotion.settled = true;
-            if promotion.held.is_some() {
+            if promotion.held.is_some() || self.follower(id, &[waiting])?.is_some() {
                 // What was written must be known when the session stops here.
                 self.note_promotion(id, waiting, &promotion)?;
             }
@@ -367,7 +367,7 @@ impl Session<'_> {
         observation.refused = refusal;
         match held {
             Some(held) => self.answer_held(id, waiting, observation, held),
-            None => self.answer(id, waiting, observation),
+            None => self.answer_followed(id, waiting, observation),
         }
     }
 

@@ -57,6 +57,8 @@ pub(crate) struct Session<'a> {
     pub(crate) state: SessionState,
     /// Set when an event could not be written: nothing more is done then.
     pub(crate) journal_broken: bool,
+    /// Set at the session's end: no hook is asked any more.
+    pub(crate) ending: bool,
     /// What tasks wait for.
     pub(crate) under_way: FuturesUnordered<PendingWork<'a>>,
     /// The tasks that wait.
@@ -88,6 +90,7 @@ impl<'a> Session<'a> {
             journal,
             state,
             journal_broken: false,
+            ending: false,
             under_way: FuturesUnordered::new(),
             busy: BTreeSet::new(),
             worktrees: BTreeMap::new(),

@@ -38,6 +38,8 @@ pub mod go_on;
 mod held_changes;
 pub mod hindrance;
 pub mod hold;
+mod hook_runs;
+mod hooked;
 pub mod id;
 mod images;
 pub mod import;

@@ -5,6 +5,7 @@ use crate::session::event::{JournalLine, SessionStart};
 use crate::session::messages::Inbox;
 use crate::session::model::RunModels;
 use crate::session::state::SessionState;
+use crate::tools::hooks::HookDefinition;
 use crate::tools::mcp::servers::McpServers;
 use locum_base::clock::Clock;
 use locum_modes::ModeSet;
@@ -52,6 +53,8 @@ pub struct SessionParts<'a> {
     pub stands_for: Option<&'a Workspace>,
     /// When the policy's checks run.
     pub checks: CheckTiming,
+    /// The hooks of the trusted ref; none where the policy turns them off.
+    pub hooks: &'a [HookDefinition],
     /// The MCP servers, started already.
     pub servers: &'a McpServers<'a>,
     /// Where messages of people arrive.

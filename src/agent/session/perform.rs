@@ -12,6 +12,8 @@ use tracing::Instrument;
 use crate::session::after_edit;
 use crate::session::event::Event;
 use crate::session::held_changes::refusal_of;
+use crate::session::hook_runs::HooksSaid;
+use crate::session::hooked;
 use crate::session::judged::{PermittedCall, reasons};
 use crate::session::layered::{CUT_OFF, LayeredChanges};
 use crate::session::live::Session;
@@ -21,6 +23,7 @@ use crate::session::spans::call_span;
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::dispatch::{self, CheckedCall};
+use crate::tools::hooks::HookEvent;
 use crate::tools::tool::ToolEffect;
 use crate::tools::{EffectInputs, Observation, ToolContext};
 use locum_base::id::TaskId;
@@ -135,6 +138,10 @@ impl Session<'_> {
     ) -> Result<(), Stop> {
         let PermittedCall { waiting, permit, .. } = permitted;
         let checks_edit = self.prepare_after_edit(id, permit.act())?;
+        let follower = self.follower(id, &[&waiting])?;
+        if follower.is_some() && dispatch::effect(permit.act().tool()) != ToolEffect::Runs {
+            self.prepare_hooks(id)?;
+        }
         let (intents, env) = (permit.act().intents(), self.task_env(id)?);
         let span = call_span(&self.turn_span(id), &waiting, &permit);
         let performed = async move {
@@ -148,11 +155,18 @@ impl Session<'_> {
             if checks_edit {
                 observation = after_edit::check(&env, observation).await;
             }
-            (waiting, observation, snapshot)
+            // What is in a layer is brought out of it first.
+            let mut said = HooksSaid::default();
+            if let Some(asker) = follower.filter(|_| observation.layered.is_none()) {
+                (observation, said) = hooked::follow(&asker, &env, &waiting, observation).await;
+            }
+            (waiting, observation, snapshot, said)
         };
         self.wait(id, performed.instrument(span), move |session, performed| {
-            let (waiting, observation, snapshot) = performed;
+            let (waiting, observation, snapshot, said) = performed;
             session.note_servers()?;
+            let call = &waiting.call.id;
+            session.record_hooks(id, call, HookEvent::PostToolUse, (said, false))?;
             let done = PerformedCall { observation, intents, before: snapshot.as_ref() };
             session.answer_judged(id, &waiting, done)
         });

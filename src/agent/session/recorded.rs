@@ -6,6 +6,7 @@ use locum_base::chat::Usage;
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
 use locum_policy::budget::Budget;
+use locum_policy::verdict::Verdict;
 
 /// What a reply of a model cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -17,6 +18,23 @@ pub struct ReplyCharge {
     pub estimated: bool,
     /// US dollars by the price table; 0 without a price.
     pub cost_usd: f64,
+}
+
+/// How a hook of the repository ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HookReport {
+    /// Its command, as it was judged.
+    pub command: String,
+    /// Where it is defined: `.claude/settings.json:5`.
+    pub place: String,
+    /// Whether it ran to its end.
+    pub did_run: bool,
+    /// What it said, or why it did not run; empty where it is content.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub said: String,
+    /// What the policy said to its command.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verdicts: Vec<Verdict>,
 }
 
 /// A sub-task that is about to be started in parallel with others.

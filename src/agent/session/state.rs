@@ -261,7 +261,10 @@ impl SessionState {
                 }
             }
             Event::MessageReceived { message } => self.messages.push(message.clone()),
-            Event::Resumed => self.outcome = self.outcome.take().filter(|outcome| !outcome.fault),
+            Event::Resumed => {
+                self.outcome = self.outcome.take().filter(|outcome| !outcome.fault);
+                self.tasks.iter_mut().for_each(|task| task.turn.ask_hooks_again());
+            }
             Event::Answered { .. } => self.answer(event),
             Event::Promoting { task, promotion, .. } => {
                 self.touch(*task, &promotion.observation.touched);
@@ -283,6 +286,7 @@ impl SessionState {
             | Event::Reminded { .. }
             | Event::MessageRead { .. }
             | Event::Judged { approval: None, .. }
+            | Event::HooksRan { .. }
             | Event::Performing { .. }
             | Event::Checking { .. }
             | Event::Checked { .. }

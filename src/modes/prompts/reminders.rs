@@ -118,6 +118,27 @@ pub fn refused(reasons: &str, instead: &[String]) -> String {
     format!("The policy refused this call: {reasons}. {last}")
 }
 
+/// Answers a call that a hook of the repository is against.
+pub fn blocked_by_hook(why: &str) -> String {
+    format!(
+        "This call was not performed: {why}. Do what the hook says, do the task another way, or \
+         say in your result what could not be done."
+    )
+}
+
+/// Follows the answer to a call that a hook of the repository has something against.
+pub fn followed_by_hook(why: &str) -> String {
+    format!("The call was performed, and {why}")
+}
+
+/// Answers a completion that a hook of the repository is against.
+pub fn kept_by_hook(why: &str) -> String {
+    format!(
+        "The task was not ended: {why}\n\nDo what is missing and complete again. If you cannot, \
+         complete with status `partial` or `failed` and say why."
+    )
+}
+
 /// Answers a call that the policy refused for the same reasons as one before.
 pub fn refused_again(reasons: &str) -> String {
     format!(

@@ -291,6 +291,8 @@ pub struct CommandLimits {
     pub outputs: Vec<PathGlob>,
     /// Fast checks that run after edits.
     pub after_edit: Vec<EditCommand>,
+    /// Whether hooks of the repository's settings for Claude Code run, each judged as a command.
+    pub hooks: RepositoryHooks,
     /// Folders outside the repository that commands may read, without the leading `/`.
     pub reads: Vec<PathGlob>,
     /// What they may not read of them, and of the repository where it lies there: those with a `!`
@@ -318,6 +320,7 @@ impl Default for CommandLimits {
             unread: Vec::new(),
             outputs: Vec::new(),
             after_edit: Vec::new(),
+            hooks: RepositoryHooks::On,
             unseen: Arc::from([]),
         }
     }
@@ -371,6 +374,16 @@ pub enum ContainedCommands {
     /// Not where they run in namespaces, without a network, over a layer: every file they write is
     /// judged afterwards, and rules that hold or deny still count.
     Allow,
+}
+
+/// Whether hooks of the repository's settings for Claude Code run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RepositoryHooks {
+    /// Those of the trusted ref, where the rules let their commands run.
+    #[default]
+    On,
+    /// None; the file is not read.
+    Off,
 }
 
 /// Whether files that commands write need an edit rule.

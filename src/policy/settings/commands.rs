@@ -4,7 +4,8 @@ use crate::command::parse;
 use crate::edit_command::{EditCommand, FILE_PLACE};
 use crate::glob::PathGlob;
 use crate::schema::{
-    CommandEdits, CommandLimits, CommandNetwork, ContainedCommands, Expansions, SandboxSetting,
+    CommandEdits, CommandLimits, CommandNetwork, ContainedCommands, Expansions, RepositoryHooks,
+    SandboxSetting,
 };
 use crate::settings::variables::VARIABLE;
 use locum_files::section::{Mapping, Section};
@@ -90,6 +91,13 @@ pub(super) fn commands(section: &mut Section<'_>) -> CommandLimits {
         .into_iter()
         .flatten()
         .collect();
+    let hooks = OneOf(&[
+        ("on", RepositoryHooks::On),
+        ("off", RepositoryHooks::Off),
+        ("false", RepositoryHooks::Off),
+    ]);
+    let about = "Whether the hooks in `.claude/settings.json` run, each judged as a command.";
+    section.set("hooks", about, hooks, &mut found.hooks);
     let about = "Absolute folders that commands may read; after a `!`, what of them they may not.";
     for outside in section.key("reads", about, OneOrMany(OUTSIDE)).unwrap_or_default() {
         match outside {
@@ -173,7 +181,25 @@ fn outside_glob(text: &str) -> Result<PathGlob, String> {
 #[cfg(test)]
 mod tests {
     use crate::Policy;
+    use crate::schema::RepositoryHooks;
     use pretty_assertions::assert_eq;
+
+    #[test]
+    fn hooks_run_unless_they_are_turned_off() {
+        let read = |commands: &str| {
+            let policy = Policy::parse(&format!("version: 1\ncommands: {commands}\n"), "p");
+            policy.map(|policy| policy.settings().commands.hooks == RepositoryHooks::On)
+        };
+        for (commands, expected) in [
+            ("{}", true),
+            ("{ hooks: on }", true),
+            ("{ hooks: off }", false),
+            ("{ hooks: false }", false),
+        ] {
+            assert_eq!(read(commands).ok(), Some(expected), "{commands}");
+        }
+        assert!(read("{ hooks: trusted }").is_err());
+    }
 
     #[test]
     fn a_check_after_an_edit_needs_files_and_a_command_that_can_be_judged() {

@@ -18,6 +18,7 @@ use locum_agent::session::outcome::Outcome;
 use locum_agent::session::parts::{CheckTiming, SessionParts};
 use locum_agent::session::run;
 use locum_agent::session::state::SessionState;
+use locum_agent::tools::hooks::HookDefinition;
 use locum_base::secret::{Redactor, Secret};
 use locum_models::Model;
 use locum_models::profile::{Price, ToolProtocol};
@@ -73,6 +74,8 @@ pub(crate) struct Fixture {
     /// How the model's tokens are estimated.
     pub(crate) tokenizer: Tokenizer,
     meanwhile: Option<Meanwhile>,
+    /// The hooks of the trusted ref.
+    pub(crate) hooks: Vec<HookDefinition>,
     pub(crate) inbox: Inbox,
 }
 
@@ -126,6 +129,7 @@ impl Fixture {
             attempts: 1,
             tokenizer: Tokenizer::Bytes,
             meanwhile: None,
+            hooks: Vec::new(),
         }
     }
 
@@ -298,6 +302,7 @@ impl Fixture {
             workspace: &workspace,
             stands_for: None,
             checks: CheckTiming::default(),
+            hooks: &self.hooks,
             servers: &locum_agent::tools::mcp::servers::McpServers::default(),
             inbox: &self.inbox,
             clock: &clock,

@@ -14,6 +14,7 @@ mod fixture;
 mod go_on;
 mod hidden;
 mod holds;
+mod hooks;
 mod images;
 mod messages;
 mod mistakes;

@@ -178,6 +178,7 @@ impl<'a> Tracer<'a> {
             | Event::WorkMeasured { .. }
             | Event::Noted { .. }
             | Event::Decided { .. }
+            | Event::HooksRan { .. }
             | Event::MessageReceived { .. }
             | Event::Promoting { .. }
             | Event::ServersListed { .. }

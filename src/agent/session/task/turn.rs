@@ -44,6 +44,8 @@ pub struct WaitingCall {
     pub command: Option<String>,
     /// What a maintainer decided on it.
     pub decided: Option<RecordedDecision>,
+    /// Whether hooks were asked about it and none is against it.
+    pub hooked: bool,
     /// Set when its effect was announced.
     pub performing: Option<AnnouncedEffect>,
     /// What another model answered to the question it puts.
@@ -162,6 +164,11 @@ impl Turn {
         std::iter::once(Message::Tool { results }).chain(held_back).collect()
     }
 
+    /// Forgets what hooks said of calls that have no answer.
+    pub(crate) fn ask_hooks_again(&mut self) {
+        self.waiting.iter_mut().for_each(|waiting| waiting.hooked = false);
+    }
+
     /// Notes what an event says of a call on its way to an answer.
     fn note(&mut self, event: &Event) {
         if let Event::Judged { call, headline, command, .. } = event
@@ -169,6 +176,10 @@ impl Turn {
         {
             waiting.headline = Some(headline.clone());
             waiting.command.clone_from(command);
+        } else if let Event::HooksRan { call, stops, .. } = event
+            && let Some(waiting) = self.open_call(call)
+        {
+            waiting.hooked = !stops;
         } else if let Event::Decided { call, decision, .. } = event
             && let Some(waiting) = self.open_call(call)
         {
@@ -210,6 +221,7 @@ impl WaitingCall {
             headline: None,
             command: None,
             decided: None,
+            hooked: false,
             performing: None,
             consulted: None,
             generated: None,

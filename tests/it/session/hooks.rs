@@ -1,0 +1,108 @@
+//! Hooks around calls: what a kill at any line changes, and that calls are asked about once.
+
+use crate::session::fixture::{Fixture, POLICY, Ran, turns};
+use locum_agent::session::event::Event;
+use locum_agent::tools::hooks::{HookEvent, HookFile};
+use pretty_assertions::assert_eq;
+
+/// Is against what names the secret file, says something of what was done, and writes to the
+/// checkout.
+const HOOK: &str = "#!/bin/sh\nquestion=$(cat)\necho spoiled > src/a.txt\ncase \"$question\" in\n\
+                    *PostToolUse*) echo looked at it >&2; exit 2 ;;\n\
+                    *new.txt*) exit 0 ;;\n*) echo not that file >&2; exit 2 ;;\nesac\n";
+
+fn fixture(script: &str, hooks: &str) -> Fixture {
+    let policy = POLICY.replace("\"command(./step.sh)\"", "\"command(sh step.sh)\"");
+    let mut fixture = Fixture::with_policy(&turns(script), &policy);
+    std::fs::write(fixture.root.join("step.sh"), HOOK).unwrap();
+    let file = HookFile::parse(".claude/settings.json", hooks);
+    assert!(file.mistakes.is_empty(), "{:?}", file.mistakes);
+    fixture.hooks = file.hooks;
+    fixture
+}
+
+const HOOKS: &str = r#"{ "hooks": {
+  "PreToolUse": [{ "matcher": "Edit|Write", "hooks": [{ "type": "command", "command": "sh step.sh" }] }],
+  "PostToolUse": [{ "matcher": "Write", "hooks": [{ "type": "command", "command": "sh step.sh" }] }]
+} }"#;
+
+const WRITES: &str = r#"
+- calls:
+    - { tool: write_to_file, args: { path: src/other.txt, content: "x\n" } }
+    - { tool: write_to_file, args: { path: src/new.txt, content: "x\n" } }
+    - { tool: read_file, args: { path: README.md } }
+- calls: [{ tool: attempt_completion, args: { result: r } }]
+"#;
+
+fn asked(ran: &Ran) -> Vec<(HookEvent, bool)> {
+    let asked = |event: &Event| match event {
+        Event::HooksRan { event_name, stops, .. } => Some((*event_name, *stops)),
+        _ => None,
+    };
+    ran.lines.iter().filter_map(|line| asked(&line.event)).collect()
+}
+
+#[test]
+fn a_guard_blocks_one_call_and_lets_its_neighbour_pass_and_leaves_nothing_behind() {
+    let fixture = fixture(WRITES, HOOKS);
+    let ran = fixture.run();
+    let answers = ran.answers("write_to_file");
+    assert!(
+        answers[0].starts_with("This call was not performed: the hook `sh step.sh` (.claude/settings.json:2) is against it: not that file."),
+        "{}",
+        answers[0]
+    );
+    assert!(
+        answers[1].contains("The call was performed, and the hook `sh step.sh` (.claude/settings.json:3) is against it: looked at it"),
+        "{}",
+        answers[1]
+    );
+    assert_eq!(
+        asked(&ran),
+        [
+            (HookEvent::PreToolUse, true),
+            (HookEvent::PreToolUse, false),
+            (HookEvent::PostToolUse, false)
+        ]
+    );
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/new.txt"]));
+    assert_eq!(fixture.file("src/a.txt").as_deref(), Some("one\ntwo\nthree\n"));
+    assert_eq!(ran.outcome.refusals.len(), 1);
+}
+
+#[test]
+fn a_kill_at_any_line_changes_nothing() {
+    let whole = fixture(WRITES, HOOKS).run();
+    for lines in 3..whole.lines.len() {
+        let fixture = fixture(WRITES, HOOKS);
+        assert!(fixture.run_killed_at(lines).is_none());
+        let resumed = fixture.resume();
+        assert_eq!(resumed.answers("write_to_file"), whole.answers("write_to_file"), "{lines}");
+        assert_eq!((resumed.word(), resumed.changed()), (whole.word(), whole.changed()), "{lines}");
+        assert_eq!(fixture.file("src/a.txt").as_deref(), Some("one\ntwo\nthree\n"), "{lines}");
+    }
+}
+
+#[test]
+fn hooks_that_follow_a_command_leave_what_it_wrote_as_it_is() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "touch src/b.txt" } }]
+- calls: [{ tool: attempt_completion, args: { result: r } }]
+"#;
+    let hooks = r#"{ "hooks": { "PostToolUse": [{ "matcher": "Bash", "hooks": [
+  { "type": "command", "command": "sh step.sh" }] }] } }"#;
+    let whole = fixture(script, hooks).run();
+    let answer = whole.answers("execute_command").remove(0);
+    assert!(answer.contains("src/b.txt") && answer.contains("looked at it"), "{answer}");
+    assert_eq!((whole.word(), whole.changed()), ("done", vec!["src/b.txt"]));
+    let at = |event: &Event| matches!(event, Event::Promoting { .. });
+    let promoting = whole.lines.iter().position(|line| at(&line.event)).unwrap();
+    for lines in promoting + 1..whole.lines.len() {
+        let fixture = fixture(script, hooks);
+        assert!(fixture.run_killed_at(lines).is_none());
+        let resumed = fixture.resume();
+        assert_eq!(resumed.answers("execute_command").concat(), answer, "{lines}");
+        assert_eq!(resumed.changed(), ["src/b.txt"], "{lines}");
+        assert_eq!(fixture.file("src/a.txt").as_deref(), Some("one\ntwo\nthree\n"), "{lines}");
+    }
+}
