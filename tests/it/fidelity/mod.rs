@@ -6,7 +6,7 @@ mod replay;
 use replay::{Fate, FileChange, Rolls, Tally};
 
 /// Files that are made up and changed.
-const FILES: u64 = 400;
+const FILES: u64 = 200;
 
 /// Makes up a file that repeats itself as code does: few words, few depths, whole blocks twice.
 fn file(rolls: &mut Rolls) -> Vec<String> {
