@@ -56,6 +56,7 @@ mod tests {
     #[test]
     fn a_session_is_forgotten_with_its_sub_tasks_and_no_other() {
         let fixture = RepoFixture::new();
+        fixture.write("new", "x");
         let touched = paths(&["new"]);
         for name in ["s1", "trees/s1/2", "trees/s10/2", "s10"] {
             fixture.repo.checkpoint(name, &fixture.base, &touched, "x").unwrap();
