@@ -25,6 +25,7 @@ use crate::run::prepare::{self, PreparedRun};
 use crate::run::publish::destination::PublishDestination;
 use crate::run::publish::{Publication, Publisher, RunEnd};
 use crate::run::run_request::{Cassettes, Overrides, ReplayRequest, RunRequest};
+use crate::run::session_record::WORKTREES_FOLDER;
 use crate::run::source::FileSource;
 use crate::run::spending::store::RecordStore;
 use crate::run::trusted::{ConfigOrigin, POLICY_FILE, TrustedConfig};
@@ -45,9 +46,6 @@ use locum_workspace::git_binary::GitBinary;
 use locum_workspace::repo::{CommitId, Repo, RepoError};
 use locum_workspace::run_lock::{LockError, RunLock};
 use locum_workspace::worktree::remove_worktree;
-
-/// Folder of the worktrees of runs, beside that of their sessions.
-const WORKTREES_FOLDER: &str = "worktrees";
 
 /// A run at the command line: complete, so that the same run can be prepared again when it was
 /// killed.

@@ -11,6 +11,9 @@ use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::state::SessionState;
 use locum_policy::intent::TriggerKind;
 
+/// Folder of the worktrees of runs, beside that of their sessions.
+pub const WORKTREES_FOLDER: &str = "worktrees";
+
 /// The word for a session that was killed or still runs.
 pub const UNFINISHED: &str = "unfinished";
 /// The word for a session whose journal cannot be read.
@@ -110,14 +113,19 @@ impl SessionRecord {
         self.repository().is_some_and(|name| name.to_lowercase().contains(&part))
     }
 
-    /// Returns the checkout that a run at the command line worked in or took its worktree from.
+    /// Returns the checkout that a run at the command line worked in or took its worktree from. An
+    /// imported session has none: what its file says of this machine is not to be acted on.
     pub fn checkout(&self) -> Option<&Path> {
-        self.given("stands_for").or_else(|| self.given("folder")).map(Path::new)
+        let folder = self.given("stands_for").or_else(|| self.given("folder"));
+        folder.filter(|_| !self.is_imported()).map(Path::new)
     }
 
-    /// Returns the worktree that was made for the run alone.
+    /// Returns the worktree that was made for the run alone, where it lies where they are made.
     pub fn worktree(&self) -> Option<&Path> {
-        self.given("stands_for").and_then(|_| self.given("folder")).map(Path::new)
+        self.given("stands_for")?;
+        let folder = self.given("folder").filter(|_| !self.is_imported()).map(Path::new)?;
+        let made = self.folder.parent()?.parent()?.join(WORKTREES_FOLDER).join(&self.name);
+        (folder == made).then_some(folder)
     }
 
     /// Returns who asked: a login, or how it was started (`local`, `schedule`).

@@ -29,7 +29,7 @@ const CONVERSATION_FILE: &str = "api_conversation_history.json";
 /// Writes a session in another layout.
 ///
 /// # Errors
-/// When there is no such session, or a file is there already or cannot be written.
+/// When the session does not exist, or a file already exists or cannot be written.
 pub(super) fn write(
     args: &SessionExportArgs,
     context: &CommandContext,
@@ -72,7 +72,7 @@ pub(super) fn write(
 fn write_all(out: &Path, files: &[ExportedFile]) -> Result<(), RunError> {
     let paths: Vec<PathBuf> = files.iter().map(|file| out.join(&file.path)).collect();
     if let Some(there) = paths.iter().find(|path| path.exists()) {
-        let message = format!("`{}` is there already", there.display());
+        let message = format!("`{}` already exists", there.display());
         return Err(RunError::usage("--out", message).hint("name another folder, or remove it"));
     }
     for (path, file) in paths.iter().zip(files) {
@@ -107,7 +107,7 @@ pub(super) fn read(
     let id = id.ok_or_else(|| RunError::internal("an imported session has no beginning"))?;
     let folder = sessions_folder(context, args.session_dir.as_deref())?.join(id.as_str());
     if folder.exists() {
-        return Err(RunError::usage("PATH", format!("the session {id} is here already"))
+        return Err(RunError::usage("PATH", format!("the session {id} already exists here"))
             .hint(format!("`locum session show {id}` shows it")));
     }
     let failed = |error: &dyn std::fmt::Display| RunError::internal(error.to_string());

@@ -123,7 +123,7 @@ fn a_session_is_given_to_other_readers_and_theirs_is_read() {
     let ran = export(&["--format", "roo", "--out", "../roo"]);
     assert_eq!((ran.code, ran.out.lines().count()), (Some(0), 8), "{ran:?}");
     let again = export(&["--format", "roo", "--out", "../roo"]);
-    assert!(again.code == Some(2) && again.err.contains("is there already"), "{again:?}");
+    assert!(again.code == Some(2) && again.err.contains("already exists"), "{again:?}");
 
     // The files of the root task come first.
     let path = ran.out.lines().nth(4).unwrap().to_owned();
@@ -150,7 +150,37 @@ fn a_session_is_given_to_other_readers_and_theirs_is_read() {
     assert!(ran.code == Some(2) && ran.err.contains("the session:2: "), "{ran:?}");
     let ran = export(&["--format", "json", "--out", "../json"]);
     let ran = stage.run(&["session", "import", ran.out.trim()]);
-    assert!(ran.code == Some(2) && ran.err.contains("is here already"), "{ran:?}");
+    assert!(ran.code == Some(2) && ran.err.contains("already exists here"), "{ran:?}");
+}
+
+#[test]
+fn what_an_imported_session_says_of_this_machine_is_not_acted_on() {
+    let (stage, session) = ran();
+    stage.write("precious/file", "mine\n");
+    let exported = stage.run(&["session", "export", &session, "--format", "json"]).json();
+    let caller = &exported["events"][0]["caller"];
+    assert!(caller["folder"].is_string(), "{caller}");
+    for id in ["0000aaaa", "0000bbbb"] {
+        let mut exported = exported.clone();
+        exported["events"][0]["id"] = json!(id);
+        exported["events"][0]["caller"]["stands_for"] = json!(stage.path("checkout"));
+        exported["events"][0]["caller"]["folder"] = json!(stage.path("precious"));
+        stage.write(&format!("{id}.json"), &exported.to_string());
+    }
+    let ran = stage.run(&["session", "import", "../0000aaaa.json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    // The same in a journal that says it is one of ours.
+    let folder = stage.path("state/locum/sessions/0000bbbb");
+    std::fs::create_dir(&folder).unwrap();
+    let read: Value = serde_json::from_str(&stage.read("0000bbbb.json")).unwrap();
+    let lines = read["events"].as_array().unwrap().iter().map(|line| format!("{line}\n"));
+    std::fs::write(folder.join("journal.jsonl"), lines.collect::<String>()).unwrap();
+    for id in ["0000aaaa", "0000bbbb"] {
+        let ran = stage.run(&["session", "prune", id, "--force"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+    assert_eq!(stage.sessions(), [session]);
+    assert_eq!(stage.read("precious/file"), "mine\n");
 }
 
 #[test]
