@@ -1,7 +1,7 @@
 //! A session of another agent as lines of a journal, so that it can be read like one of our own.
 //!
 //! In: the texts of its files. Out: lines, or what is wrong with which line of which file. An
-//! imported session is there to be read: it cannot go on, for its checkout and policy are not known.
+//! imported session can be read but not resumed: its checkout and policy are not known.
 
 mod blocks;
 mod claude;

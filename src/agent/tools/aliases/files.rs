@@ -17,7 +17,7 @@ const FIELDS: &[&str] =
 /// Gathers the files of a call, each in the tool's own words.
 ///
 /// # Errors
-/// When an entry is no file, or what it asks for is none of the tool's.
+/// When an entry is not a file, or asks for something the tool does not have.
 pub(crate) fn files(
     of: CalledTool<'_>,
     fields: &mut Map<String, Value>,

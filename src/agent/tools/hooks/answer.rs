@@ -55,7 +55,7 @@ pub fn read(event: HookEvent, exit: Exit, streams: &CommandStreams) -> HookWord 
     }
 }
 
-/// Reads what it printed. Text that is no JSON is for people.
+/// Reads what it printed. Output that is not JSON is ignored.
 fn printed(event: HookEvent, output: &str) -> HookWord {
     let Ok(answer) = serde_json::from_str::<Value>(output) else { return HookWord::GoesOn };
     let own = answer.get("hookSpecificOutput").unwrap_or(&Value::Null);

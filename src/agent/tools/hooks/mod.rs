@@ -227,7 +227,7 @@ impl HookReader<'_> {
         });
     }
 
-    /// Notes a hook that is no command. A guard may not be missing without a word.
+    /// Reports a hook that is not a command: a guard must not be left out silently.
     fn other_kind(&mut self, event: HookEvent, node: &YamlNode, kind: Option<&str>) {
         let said = match kind {
             Some(kind) => format!("a hook of type `{kind}` is not run here; only `command` is"),
