@@ -25,18 +25,19 @@ pub struct SessionCharge {
 /// Returns what a session spent, in order.
 pub fn charges(lines: &[JournalLine]) -> Vec<SessionCharge> {
     let mut state = SessionState::default();
-    let mut charges = Vec::new();
-    for line in lines {
+    let charge_of = |line: &JournalLine| {
         state.apply(line);
-        let task = line.event.task().and_then(|task| state.task(task));
-        if let (Some(charged), Some(task), Some(start)) = (line.event.charged(), task, &state.start)
-        {
-            let mode = task.mode.clone();
-            let model = model(&line.event, task, start);
-            charges.push(SessionCharge { at: line.at, mode, model, charged });
-        }
-    }
-    charges
+        charge(line, &state)
+    };
+    lines.iter().filter_map(charge_of).collect()
+}
+
+/// Returns what a line says that was spent, given the state it led to.
+pub(crate) fn charge(line: &JournalLine, state: &SessionState) -> Option<SessionCharge> {
+    let charged = line.event.charged()?;
+    let task = state.task(line.event.task()?)?;
+    let model = model(&line.event, task, state.start.as_ref()?);
+    Some(SessionCharge { at: line.at, mode: task.mode.clone(), model, charged })
 }
 
 fn model(event: &Event, task: &TaskState, start: &SessionStart) -> String {

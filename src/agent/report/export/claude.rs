@@ -3,7 +3,6 @@
 
 use serde_json::{Value, json};
 
-use crate::report::charges::charges;
 use crate::report::export::history::{HistoryEntry, TaskHistory, histories};
 use crate::report::export::{Exported, ExportedFile, blocks};
 use locum_base::chat::Message;
@@ -14,15 +13,9 @@ use locum_base::json;
 pub(super) fn files(session: &Exported<'_>) -> Vec<ExportedFile> {
     let id = session.task_id(TaskId(0));
     let mut lines: Vec<(i64, String)> = Vec::new();
-    let (model, sub_task_model) = &session.start.models;
-    // The charge of a reply names the model that stood in for the task's own.
-    let models = charges(session.lines);
     for history in histories(session.lines) {
         let mut parent: Option<String> = None;
-        let usual = if history.parent.is_none() { model } else { sub_task_model };
         for (number, entry) in history.entries.iter().enumerate() {
-            let replied = models.iter().find(|charge| charge.at == entry.at);
-            let model = replied.map_or(usual, |charge| &charge.model);
             let uuid = session.derived_id(&format!("{} entry {number}", history.task));
             let mut line = json!({
                 "parentUuid": parent,
@@ -34,7 +27,7 @@ pub(super) fn files(session: &Exported<'_>) -> Vec<ExportedFile> {
                 "uuid": uuid,
                 "timestamp": entry.at.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string(),
             });
-            add_message(&mut line, &history, (entry, &uuid), model);
+            add_message(&mut line, &history, (entry, &uuid));
             lines.push((entry.at.as_millisecond(), line.to_string()));
             parent = Some(uuid);
         }
@@ -47,12 +40,7 @@ pub(super) fn files(session: &Exported<'_>) -> Vec<ExportedFile> {
     vec![ExportedFile { path: format!("projects/{slug}/{id}.jsonl"), text }]
 }
 
-fn add_message(
-    line: &mut Value,
-    history: &TaskHistory,
-    (entry, uuid): (&HistoryEntry, &str),
-    model: &str,
-) {
+fn add_message(line: &mut Value, history: &TaskHistory, (entry, uuid): (&HistoryEntry, &str)) {
     let (role, content) = blocks::blocks(&entry.message);
     json::put(line, "type", role);
     if entry.compaction.is_some() {
@@ -78,7 +66,7 @@ fn add_message(
             "id": format!("msg_{}_{uuid}", history.task),
             "type": "message",
             "role": role,
-            "model": model,
+            "model": entry.model,
             "content": content,
             "stop_reason": if calls.is_empty() { "end_turn" } else { "tool_use" },
             "stop_sequence": null,

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use crate::report::charges;
 use crate::session::event::{Event, JournalLine};
 use crate::session::outcome::ChargedUsage;
 use crate::session::recorded::CompactionKind;
@@ -31,6 +32,8 @@ pub(super) struct HistoryEntry {
     pub(super) message: Message,
     /// What it cost; `None` for what no model wrote.
     pub(super) charged: Option<ChargedUsage>,
+    /// Label of the model that wrote it; empty for what none wrote.
+    pub(super) model: String,
     /// Set for a message that stands for others: how they were left out.
     pub(super) compaction: Option<CompactionKind>,
     /// The entry that stands for it since the context was shortened.
@@ -56,10 +59,12 @@ pub(super) fn histories(lines: &[JournalLine]) -> Vec<TaskHistory> {
             let mode = task.mode.clone();
             (TaskHistory { task: task.id, parent, mode, entries: Vec::new() }, Vec::new())
         });
+        let charge = charges::charge(line, &state);
         let entry = |message: &Message| HistoryEntry {
             at: line.at,
             message: message.clone(),
-            charged: event.charged(),
+            charged: charge.as_ref().map(|charge| charge.charged),
+            model: charge.as_ref().map(|charge| charge.model.clone()).unwrap_or_default(),
             compaction: None,
             replaced_by: None,
         };

@@ -1,5 +1,7 @@
 //! What Roo Code and Kilo Code show of a task, message by message (`ui_messages.json`).
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use crate::report::export::history::{HistoryEntry, TaskHistory};
@@ -13,13 +15,14 @@ use locum_base::json;
 pub(super) fn messages(session: &Exported<'_>, history: &TaskHistory) -> Vec<Value> {
     let mut shown: Vec<Value> = Vec::new();
     let mut calls: Vec<&ToolCall> = Vec::new();
+    let from_people: BTreeSet<&str> = session.lines.iter().filter_map(read).collect();
     for (number, entry) in history.entries.iter().enumerate() {
         match &entry.message {
             Message::User { text } if number == 0 => {
                 let words = if history.parent.is_none() { &session.start.task } else { text };
                 shown.push(say(entry, "text", words));
             }
-            Message::User { text } => shown.push(said_by_us(session, entry, text)),
+            Message::User { text } => shown.push(said_by_us(&from_people, entry, text)),
             Message::Images { .. } => {}
             Message::Assistant { text, reasoning, calls: made, .. } => {
                 shown.push(say(entry, "api_req_started", &request(entry).to_string()));
@@ -63,8 +66,16 @@ fn request(entry: &HistoryEntry) -> Value {
     })
 }
 
+/// Returns what a task read of a person's words.
+fn read(line: &JournalLine) -> Option<&str> {
+    match &line.event {
+        Event::MessageRead { text, .. } => Some(text),
+        _ => None,
+    }
+}
+
 /// Returns what a person wrote, or what the session said to the model on its own.
-fn said_by_us(session: &Exported<'_>, entry: &HistoryEntry, text: &str) -> Value {
+fn said_by_us(from_people: &BTreeSet<&str>, entry: &HistoryEntry, text: &str) -> Value {
     let charged = entry.charged.unwrap_or_default();
     match entry.compaction {
         Some(CompactionKind::Condensed) => {
@@ -82,18 +93,9 @@ fn said_by_us(session: &Exported<'_>, entry: &HistoryEntry, text: &str) -> Value
             message
         }
         Some(CompactionKind::Truncated) => say(entry, "sliding_window_truncation", text),
-        None if was_read(session, entry) => say(entry, "user_feedback", text),
+        None if from_people.contains(text) => say(entry, "user_feedback", text),
         None => say(entry, "error", text),
     }
-}
-
-/// Returns true for what a person wrote while the session worked.
-fn was_read(session: &Exported<'_>, entry: &HistoryEntry) -> bool {
-    let Message::User { text: shown } = &entry.message else { return false };
-    session.lines.iter().any(|line| match &line.event {
-        Event::MessageRead { text, .. } => line.at <= entry.at && text == shown,
-        _ => false,
-    })
 }
 
 /// Returns a call as the question whether it may be performed.
