@@ -6,7 +6,8 @@
 //! - [`Sandbox`] is prepared once for a run; [`CommandReach`] says how far one command reaches in a
 //!   checkout.
 //! - [`exec::run`] runs a command to its end; [`exec::dialogue::Dialogue`] is a program that is
-//!   talked to in lines, an MCP server.
+//!   talked to in lines, an MCP server; [`exec::background::BackgroundCommand`] is a command that
+//!   goes on running.
 //! - [`exec::confined`] is a process that only computes: what parses hostile files.
 //! - [`network::Connector`] is the one place that turns a permitted destination into a connection.
 //! - [`level::Level`] says what this kernel provides.
@@ -31,6 +32,7 @@ mod program;
 pub mod programs;
 mod reach;
 mod sandbox_error;
+mod shared_network;
 
 #[cfg(any(not(target_os = "linux"), test))]
 #[cfg_attr(
@@ -53,6 +55,7 @@ pub use crate::machine::process_tree::ProcessTree;
 pub use crate::machine::sandbox::Sandbox;
 pub use crate::reach::{CommandReach, WriteAccess};
 pub use crate::sandbox_error::SandboxError;
+pub use crate::shared_network::SharedNetwork;
 
 #[cfg(test)]
 extern crate self as locum_sandbox;

@@ -14,6 +14,6 @@ pub(crate) struct ProgramStart<'a> {
     pub(crate) env: BTreeMap<String, String>,
     /// Input, output and errors.
     pub(crate) streams: [OwnedFd; 3],
-    /// Whether it is talked to for as long as the run lasts.
-    pub(crate) is_dialogue: bool,
+    /// Whether it goes on running beside others: a server, or a command in the background.
+    pub(crate) goes_on: bool,
 }

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::layer::{LayerFolders, MovedGit, SharedFolder, StandIn};
+use crate::shared_network::SharedNetwork;
 use locum_base::path::RepoPath;
 use locum_policy::Policy;
 use locum_policy::paths::Protection;
@@ -55,6 +56,10 @@ pub struct CommandReach<'a> {
     /// Where what it writes goes instead of the checkout; `None` where it writes to the checkout
     /// itself.
     pub layer: Option<LayerFolders<'a>>,
+    /// What another layer over the same checkout holds, seen through its own.
+    pub seen_below: Option<&'a Path>,
+    /// The network of commands that it is to reach, where they have one of their own.
+    pub network: Option<&'a SharedNetwork>,
     /// The checkout that this one stands for, where commands have a layer.
     pub stands_for: Option<StandIn<'a>>,
 }

@@ -46,6 +46,8 @@ fn run(folder: &std::path::Path, text: &str, timeout: Duration) -> CommandOutput
             visible: &|_| true,
             policy: None,
             layer: None,
+            seen_below: None,
+            network: None,
             stands_for: None,
         },
         proxy: None,

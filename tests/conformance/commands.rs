@@ -259,6 +259,8 @@ impl CommandWorkspace {
                 visible: &|_| true,
                 policy: None,
                 layer: None,
+                seen_below: None,
+                network: None,
                 stands_for: None,
             },
             proxy: None,

@@ -73,6 +73,8 @@ pub(crate) fn of<'a>(
         visible: context.visible,
         policy: Some(context.run.policy),
         layer: context.layer.map(Layer::folders),
+        seen_below: None,
+        network: None,
         stands_for: context.layer.and_then(Layer::stands_for),
     }
 }

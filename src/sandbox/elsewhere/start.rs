@@ -2,9 +2,10 @@
 #![expect(clippy::disallowed_types, reason = "the owner of child processes the model asks for")]
 
 use std::io;
-use std::os::fd::{BorrowedFd, RawFd};
+use std::os::fd::{BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt as _;
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 
 use rustix::io::FdFlags;
 use tokio::process::{Child, Command};
@@ -80,6 +81,11 @@ impl Around {
 
     /// Does nothing: it has no network of its own.
     pub(crate) fn keep_network(&mut self) {}
+
+    /// Returns nothing: it has no network of its own.
+    pub(crate) fn network(&self) -> Option<Arc<OwnedFd>> {
+        None
+    }
 
     /// Does nothing: it has no layer.
     ///

@@ -34,7 +34,7 @@ fn sh(text: &str, folder: &Path) -> (StartedProcess, PipeReader) {
         folder,
         env: BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
         streams: [input.into(), writer.try_clone().unwrap().into(), writer.into()],
-        is_dialogue: false,
+        goes_on: false,
     };
     (start(program, None).unwrap(), reader)
 }
@@ -57,6 +57,8 @@ fn reach(root: &Path) -> CommandReach<'_> {
         visible: &|_| true,
         policy: None,
         layer: None,
+        seen_below: None,
+        network: None,
         stands_for: None,
     }
 }
@@ -185,7 +187,7 @@ async fn a_program_that_is_not_there_does_not_start() {
             folder: folder.path(),
             env: BTreeMap::new(),
             streams: [(); 3].map(|()| writer.try_clone().unwrap().into()),
-            is_dialogue: false,
+            goes_on: false,
         };
         assert!(start(program, None).is_err(), "{words:?}");
     }

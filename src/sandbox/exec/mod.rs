@@ -5,6 +5,7 @@
 //! output is kept. Out: how it ended and both ends of what it printed. The policy judges the
 //! script; `env` builds the environment.
 
+pub mod background;
 pub mod confined;
 pub mod dialogue;
 pub mod output;
@@ -75,6 +76,36 @@ pub struct CommandRun<'a> {
     pub tail: Option<&'a OutputTail>,
 }
 
+impl CommandRun<'_> {
+    /// Returns the environment that it gets.
+    fn env_of(&self, contained: bool) -> BTreeMap<String, String> {
+        let mut env = self.env.clone();
+        env.extend(self.script.environment(contained));
+        // Nobody sees colours, and a model pays for them.
+        env.entry("NO_COLOR".to_owned()).or_insert_with(|| "1".to_owned());
+        if self.sandbox.is_offline() {
+            offline::tell(&mut env, self.script);
+        }
+        env
+    }
+
+    /// Returns what is put around it.
+    fn around(&self) -> ProgramAround<'_> {
+        ProgramAround { sandbox: self.sandbox, reach: &self.reach, proxy: self.proxy.as_ref() }
+    }
+
+    /// Returns what starts it where nothing is reported of its parts.
+    fn without_reports(&self, contained: bool) -> Result<Vec<String>, ExecError> {
+        if contained {
+            return Ok(ShellScript::without_reports(&self.script.contained_text(), contained).words);
+        }
+        Ok(match self.script.execution().ok_or(ExecError::NotUnderstood)? {
+            ScriptExecution::Words(words) => words,
+            ScriptExecution::Shell(text) => ShellScript::without_reports(&text, contained).words,
+        })
+    }
+}
+
 /// How a command ended and what it printed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommandOutput {
@@ -130,6 +161,9 @@ pub enum ExecError {
     /// It was allowed because it would be contained, and nothing contains it.
     #[error("the command was allowed only because it would run contained, and it would not")]
     NotContained,
+    /// It would go on running, and nothing holds how many processes it has.
+    #[error("this machine cannot hold the processes of a command in the background")]
+    NotHeld,
     /// The folder to run in is not there.
     #[error("the working directory `{0}` does not exist")]
     NoFolder(PathBuf),
@@ -176,14 +210,8 @@ pub async fn run_fed(
     input: &[u8],
 ) -> Result<FedOutput, ExecError> {
     let contained = is_contained(permit, &command)?;
-    let script = if contained {
-        ShellScript::without_reports(&command.script.contained_text(), contained)
-    } else {
-        match command.script.execution().ok_or(ExecError::NotUnderstood)? {
-            ScriptExecution::Words(words) => ShellScript { words, steps: Vec::new() },
-            ScriptExecution::Shell(text) => ShellScript::without_reports(&text, contained),
-        }
-    };
+    let words = command.without_reports(contained)?;
+    let script = ShellScript { words, steps: Vec::new() };
     let (CommandOutput { exit, output, .. }, errors) =
         run_program(script, &command, (contained, Some(input))).await?;
     Ok(FedOutput { exit, output, errors })
@@ -211,22 +239,15 @@ async fn run_program(
     (contained, fed): (bool, Option<&[u8]>),
 ) -> Result<(CommandOutput, ClippedText), ExecError> {
     let begin = std::time::Instant::now();
-    let mut env = command.env.clone();
-    env.extend(command.script.environment(contained));
-    // Nobody sees colours, and a model pays for them.
-    env.entry("NO_COLOR".to_owned()).or_insert_with(|| "1".to_owned());
-    if command.sandbox.is_offline() {
-        offline::tell(&mut env, command.script);
-    }
+    let env = command.env_of(contained);
     let program = words.first().cloned().unwrap_or_default();
     let channel = (!steps.is_empty()).then(|| StepReports::of(steps)).transpose();
     let (reports, channel) =
         channel.map_err(|source| ExecError::Start { program, source })?.unzip();
     let streams = if fed.is_some() { ChildStreams::Fed } else { ChildStreams::Output(channel) };
     let folder = &command.folder;
-    let CommandRun { sandbox, reach, proxy, .. } = command;
-    let around = ProgramAround { sandbox, reach, proxy: proxy.as_ref() };
-    let mut started = around.start(ChildProgram { words: &words, folder, env, streams })?;
+    let program = ChildProgram { words: &words, folder, env, streams };
+    let mut started = command.around().start(program)?;
     command.tail.iter().for_each(|tail| tail.clear());
     let mut output = CollectedOutput {
         kept: BoundedOutput::with_margin(command.output_bytes),

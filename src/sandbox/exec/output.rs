@@ -64,6 +64,12 @@ impl BoundedOutput {
         ClippedText::ends(head, tail, self.total_bytes.saturating_sub(head.len() + tail.len()))
     }
 
+    /// Returns what was kept so far, as text, without a word on what was left out.
+    pub(crate) fn latest(&self) -> String {
+        let kept: Vec<u8> = self.head.iter().chain(&self.tail).copied().collect();
+        String::from_utf8_lossy(&kept).into_owned()
+    }
+
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
         self.total_bytes = self.total_bytes.saturating_add(bytes.len());

@@ -20,6 +20,8 @@ pub(super) enum ChildStreams {
     /// It reads nothing, and both its outputs are one. In the place of its input it may be given
     /// what it reports to.
     Output(Option<OwnedFd>),
+    /// The same, and it goes on running beside other commands.
+    Background,
     /// It is given an input once, and its errors are apart from its output.
     Fed,
     /// A dialogue: input, output and errors are pipes of their own.
@@ -66,15 +68,17 @@ pub(super) fn spawn(
 ) -> io::Result<StartedCommand> {
     let program = words.first().ok_or(io::ErrorKind::InvalidInput)?;
     let (reader, writer) = io::pipe()?;
-    let is_dialogue = matches!(streams, ChildStreams::Talk);
+    let goes_on = matches!(streams, ChildStreams::Talk | ChildStreams::Background);
+    let nothing = || {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        rustix::fs::open(c"/dev/null", flags, Mode::empty())
+    };
     let (streams, apart) = match streams {
-        ChildStreams::Output(reports) => {
-            let nothing = OFlags::RDONLY | OFlags::CLOEXEC;
-            let input = match reports {
-                Some(reports) => reports,
-                None => rustix::fs::open(c"/dev/null", nothing, Mode::empty())?,
-            };
-            ([input, writer.try_clone()?.into(), writer.into()], None)
+        ChildStreams::Output(Some(reports)) => {
+            ([reports, writer.try_clone()?.into(), writer.into()], None)
+        }
+        ChildStreams::Output(None) | ChildStreams::Background => {
+            ([nothing()?, writer.try_clone()?.into(), writer.into()], None)
         }
         ChildStreams::Fed | ChildStreams::Talk => {
             let ((input_reader, input), (errors, errors_writer)) = (io::pipe()?, io::pipe()?);
@@ -82,7 +86,7 @@ pub(super) fn spawn(
             (streams, Some((input, errors)))
         }
     };
-    let started = start(ProgramStart { words, folder, env, streams, is_dialogue }, restrictions)?;
+    let started = start(ProgramStart { words, folder, env, streams, goes_on }, restrictions)?;
     let StartedProcess { tree, process: child, around } = started;
     let output = Some(pipe::Receiver::from_owned_fd(reader.into())?);
     let (input, errors) = apart.unzip();

@@ -48,7 +48,7 @@ async fn run(
     run_program(script, &command, (false, None)).await.map(|(output, _)| output)
 }
 
-fn reach(root: &Path) -> CommandReach<'_> {
+pub(super) fn reach(root: &Path) -> CommandReach<'_> {
     CommandReach {
         root,
         git: &[],
@@ -60,6 +60,8 @@ fn reach(root: &Path) -> CommandReach<'_> {
         visible: &|_| true,
         policy: None,
         layer: None,
+        seen_below: None,
+        network: None,
         stands_for: None,
     }
 }
@@ -114,7 +116,7 @@ fn words(words: &[&str]) -> ScriptExecution {
     ScriptExecution::Words(words.iter().map(|word| (*word).to_owned()).collect())
 }
 
-fn process_in(file: &Path) -> Pid {
+pub(super) fn process_in(file: &Path) -> Pid {
     Pid::from_raw(std::fs::read_to_string(file).unwrap().trim().parse().unwrap()).unwrap()
 }
 

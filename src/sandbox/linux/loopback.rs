@@ -20,7 +20,7 @@ use rustix::net::{
     sendmsg, sendto, socket_with,
 };
 
-/// Where the proxy is found, as seen from inside.
+/// Where the proxy is found, as seen from inside a network that one command has for itself.
 pub(crate) const PROXY: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::LOCALHOST, 3128);
 
 /// Connections that wait for the proxy.
@@ -77,9 +77,9 @@ pub(crate) fn start() -> Result<(), Errno> {
 ///
 /// # Errors
 /// What the kernel says.
-pub(crate) fn listen() -> Result<OwnedFd, Errno> {
+pub(crate) fn listen(at: &SocketAddrV4) -> Result<OwnedFd, Errno> {
     let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-    bind(&socket, &PROXY)?;
+    bind(&socket, at)?;
     rustix::net::listen(&socket, BACKLOG)?;
     Ok(socket)
 }

@@ -12,6 +12,7 @@ use crate::layer::LayerFolders;
 use crate::level::SandboxLevel;
 use crate::linux::files::{self, RulesetOptions};
 use crate::linux::limits::ResourceLimits;
+use crate::linux::loopback;
 use crate::linux::places::PlaceUse;
 use crate::linux::seccomp_notify;
 use crate::linux::start::setup;
@@ -72,7 +73,8 @@ impl SandboxLevel {
 pub(crate) fn try_layer(root: &Path, layer: LayerFolders<'_>) -> io::Result<()> {
     let roots = [root.to_owned()];
     let usage = LayerUse::Written;
-    let over = ViewLayer { lower: root, folders: layer, usage, shared: &[], git: None };
+    let over =
+        ViewLayer { lower: root, between: None, folders: layer, usage, shared: &[], git: None };
     try_view(&roots, Some(over), None)
 }
 
@@ -96,6 +98,7 @@ fn try_view(roots: &[PathBuf], layer: Option<ViewLayer<'_>>, pids: Option<u32>) 
         layer,
         network: NetworkAccess::Own,
         lent: None,
+        proxy: loopback::PROXY,
         pids,
     };
     setup::try_view(SandboxView::of(&spec)?)

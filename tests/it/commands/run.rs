@@ -76,6 +76,8 @@ pub(crate) fn run(
             visible: &|_| true,
             policy: None,
             layer: None,
+            seen_below: None,
+            network: None,
             stands_for: None,
         },
         proxy: None,

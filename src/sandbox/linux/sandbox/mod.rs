@@ -7,7 +7,10 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::io;
+use std::net::SocketAddrV4;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use landlock::ABI;
@@ -37,6 +40,7 @@ use crate::linux::view::{SandboxView, ViewLayer, ViewSpec};
 use crate::network::proxy::{self, NetworkProxy};
 use crate::reach::{CommandReach, NetworkAccess, WriteAccess, git_stays};
 use crate::sandbox_error::SandboxError;
+use crate::shared_network::SharedNetwork;
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_policy::paths::Protection;
@@ -270,17 +274,23 @@ impl Sandbox {
             .then(|| files::rules(&shared.system, &shared.protection, reach, options, &split))
             .transpose()
             .map_err(|error| fault(&error))?;
-        let network =
-            (self.network == NetworkAccess::Own).then(|| shared.networks.lend()).flatten();
+        let network = (self.network == NetworkAccess::Own && reach.network.is_none())
+            .then(|| shared.networks.lend())
+            .flatten();
+        let lent = match reach.network {
+            Some(network) => Some(network.network()),
+            None => network.as_ref().map(LentNetwork::network),
+        };
+        let proxy = reach.network.map_or(loopback::PROXY, SharedNetwork::next_proxy);
         let view = self
             .level
             .namespaces
-            .then(|| shared.view(reach, &masks, self, network.as_ref()))
+            .then(|| shared.view(reach, &masks, self, (lent, proxy)))
             .transpose()
             .map_err(|error| fault(&error))?;
         let mut variables = shared.variables.clone();
         if self.is_proxied() {
-            variables.extend(proxy::variables(loopback::PROXY.into()));
+            variables.extend(proxy::variables(proxy.into()));
         }
         let kept = if view.as_ref().is_some_and(SandboxView::has_own_user) {
             CapabilitySet::empty()
@@ -353,6 +363,7 @@ impl SharedSetup {
             git_hidden: false,
             git_writable: false,
             layer: None,
+            seen_below: None,
             stands_for: None,
             ..*reach
         };
@@ -391,7 +402,7 @@ impl SharedSetup {
         reach: &CommandReach<'_>,
         masks: &[Mask],
         sandbox: &Sandbox,
-        network: Option<&LentNetwork>,
+        (lent, proxy): (Option<Arc<OwnedFd>>, SocketAddrV4),
     ) -> io::Result<SandboxView> {
         let mut roots = vec![reach.seen_root().to_owned()];
         let own = reach.git.iter().filter(|folder| !reach.is_in_layer(folder));
@@ -410,6 +421,7 @@ impl SharedSetup {
             masks,
             layer: reach.layer.map(|folders| ViewLayer {
                 lower: reach.root,
+                between: reach.seen_below,
                 folders,
                 usage: match reach.writes {
                     WriteAccess::Nothing => LayerUse::Seen,
@@ -419,7 +431,8 @@ impl SharedSetup {
                 git: reach.moved_git(),
             }),
             network: sandbox.network,
-            lent: network.map(LentNetwork::network),
+            lent,
+            proxy,
             pids,
         })
     }

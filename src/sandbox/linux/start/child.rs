@@ -5,6 +5,7 @@
 //! does before it is a program can only be said through `pre_exec`.
 #![expect(clippy::disallowed_types, reason = "steps are given to a command about to be started")]
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -47,9 +48,9 @@ pub(super) fn restrict(own: &mut ChildRestrictions, notify: Option<&UnixStream>)
     notify.map_or(Ok(()), |channel| own.notify(channel))
 }
 
-/// Hands out the namespace of files that the calling process is in, and its root.
-pub(super) fn share_files(channel: &OwnedFd) -> Result<(), Errno> {
-    for path in [c"/proc/self/ns/mnt", c"/"] {
+/// Hands out what the calling process finds at these paths: its namespaces, its root.
+pub(super) fn hand_out(channel: &OwnedFd, paths: &[&CStr]) -> Result<(), Errno> {
+    for &path in paths {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         let held = rustix::fs::openat(rustix::fs::CWD, path, flags, Mode::empty())?;
         loopback::hand_over(channel, &held)?;

@@ -22,7 +22,7 @@ use crate::linux::loopback;
 use crate::linux::process_tree::CommandMark;
 use crate::linux::restrictions::ChildRestrictions;
 use crate::linux::start::child::{
-    close_others_at_exec, exit, go_first, keep_only, restrict, share_files, unshare,
+    close_others_at_exec, exit, go_first, hand_out, keep_only, restrict, unshare,
 };
 use crate::linux::start::pid1;
 use crate::linux::view::SandboxView;
@@ -44,6 +44,8 @@ pub(super) struct InNamespaces {
     pub(super) status: OwnedFd,
     /// Whether it hands out its namespace of files.
     pub(super) shares_files: bool,
+    /// Whether it hands out its network.
+    pub(super) shares_network: bool,
     pub(super) folder: CString,
     pub(super) restrictions: ChildRestrictions,
     /// Where it hands out the descriptor that its calls come in on.
@@ -275,7 +277,10 @@ extern "C" fn become_program(starting: *mut c_void) -> libc::c_int {
 
 fn prepare(inside: &mut InNamespaces) -> io::Result<()> {
     if inside.shares_files {
-        share_files(&inside.status)?;
+        hand_out(&inside.status, &[c"/proc/self/ns/mnt", c"/"])?;
+    }
+    if inside.shares_network {
+        hand_out(&inside.status, &[c"/proc/self/ns/net"])?;
     }
     rustix::process::chdir(&inside.folder)?;
     let [input, output, errors] = &inside.streams;

@@ -60,7 +60,9 @@ pub(crate) struct Around {
     writable: WritablePlaces,
     /// Its network, where that can be kept for another command.
     network: Option<LentNetwork>,
-    /// The layers of a dialogue, where it has some.
+    /// Its network, where no other command has it without being told.
+    shared_network: Option<Arc<OwnedFd>>,
+    /// The layers of what goes on running, where it has some.
     layers: Option<Arc<LiveLayers>>,
     /// The proxy that serves it.
     serving: Option<RunningProxy>,
@@ -123,6 +125,12 @@ impl Around {
         self.network.take().into_iter().for_each(LentNetwork::keep);
     }
 
+    /// Returns its network, for others that are to reach it; `None` where it has that of this
+    /// machine, or none.
+    pub(crate) fn network(&self) -> Option<Arc<OwnedFd>> {
+        self.shared_network.clone().or_else(|| self.network.as_ref().map(LentNetwork::network))
+    }
+
     /// Shows the program what was changed below its layer, or taken out of it, since it looked.
     ///
     /// # Errors
@@ -178,15 +186,18 @@ fn start_in(
     (restrictions, notify): OwnRestrictions,
     around: &mut Around,
 ) -> io::Result<CommandProcess> {
-    let ProgramStart { words, folder, env, streams, is_dialogue } = program;
+    let ProgramStart { words, folder, env, streams, goes_on } = program;
     let (status, theirs) = UnixStream::pair()?;
     let has_proxy = view.has_proxy();
     let networks = Some(networks).filter(|_| view.makes_network());
-    let layers = view.live_layers().filter(|_| is_dialogue);
+    let layers = view.live_layers().filter(|_| goes_on);
+    let shared = view.shared_network();
+    let shares_network = goes_on && has_proxy && shared.is_none();
     let first = inside::start(InNamespaces {
         view,
         status: theirs.into(),
         shares_files: layers.is_some(),
+        shares_network,
         folder: c_string(folder)?,
         restrictions,
         notify,
@@ -201,12 +212,18 @@ fn start_in(
         let network = networks.map(|networks| Ok::<_, io::Error>(networks.take_up(receive()?)));
         let network = network.transpose()?;
         let layers = layers.map(|plan| Ok::<_, io::Error>(plan.of(receive()?, receive()?)));
-        Ok::<_, io::Error>((FirstProcess::of(first)?, listener, network, layers.transpose()?))
+        let layers = layers.transpose()?;
+        let shared = match shares_network {
+            true => Some(Arc::new(receive()?)),
+            false => shared,
+        };
+        Ok::<_, io::Error>((FirstProcess::of(first)?, listener, (network, shared), layers))
     };
     match received() {
-        Ok((process, listener, network, layers)) => {
+        Ok((process, listener, (network, shared), layers)) => {
             around.listener = listener;
             around.network = network.or(around.network.take());
+            around.shared_network = shared;
             around.layers = layers.map(Arc::new);
             around.status = Some(status);
             Ok(CommandProcess::First(process))

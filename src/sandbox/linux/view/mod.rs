@@ -13,6 +13,7 @@ pub(crate) mod steps;
 
 use std::ffi::CString;
 use std::io;
+use std::net::SocketAddrV4;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,8 +52,10 @@ pub(crate) struct SandboxView {
     base: Arc<BaseNamespaces>,
     /// Which network it is in.
     network: NetworkAccess,
-    /// The network itself, where there is one already that nothing is in.
+    /// The network itself, where there is one already.
     lent: Option<Arc<OwnedFd>>,
+    /// Where the proxy is to be found in it.
+    proxy: SocketAddrV4,
     /// The largest number a process may have, as text, where that holds how many there are.
     pids: Option<String>,
 }
@@ -70,8 +73,10 @@ pub(crate) struct ViewSpec<'a> {
     pub(crate) layer: Option<ViewLayer<'a>>,
     /// Which network the command is in.
     pub(crate) network: NetworkAccess,
-    /// The network itself, where there is one already that nothing is in.
+    /// The network itself, where there is one already.
     pub(crate) lent: Option<Arc<OwnedFd>>,
+    /// Where the proxy is to be found in it.
+    pub(crate) proxy: SocketAddrV4,
     /// The largest number a process may have, where that holds how many there are.
     pub(crate) pids: Option<u32>,
 }
@@ -81,6 +86,8 @@ pub(crate) struct ViewSpec<'a> {
 pub(crate) struct ViewLayer<'a> {
     /// What it lies over: the checkout, or what stands for it.
     pub(crate) lower: &'a Path,
+    /// What another layer holds that is seen through this one.
+    pub(crate) between: Option<&'a Path>,
     pub(crate) folders: LayerFolders<'a>,
     pub(crate) usage: LayerUse,
     /// What is seen of the checkout where something stands for it.
@@ -144,7 +151,9 @@ impl SandboxView {
         let mut overlays = Vec::new();
         if let Some((layer, root)) = layered {
             overlays.push(c_string(root)?);
-            plan.layer(root, &[layer.lower.to_owned()], (layer.folders, layer.usage))?;
+            let lower: Vec<PathBuf> =
+                layer.between.into_iter().chain([layer.lower]).map(Path::to_owned).collect();
+            plan.layer(root, &lower, (layer.folders, layer.usage))?;
             for shared in layer.shared {
                 let folders = LayerFolders { upper: &shared.upper, work: &shared.work };
                 let at = root.join(shared.path.as_str());
@@ -179,6 +188,7 @@ impl SandboxView {
             base: Arc::clone(&spec.base.namespaces),
             network: spec.network,
             lent: spec.lent.clone(),
+            proxy: spec.proxy,
             pids: spec.pids.map(|pids| pids.to_string()),
         })
     }
@@ -216,6 +226,11 @@ impl SandboxView {
     /// Whether a proxy outside is to serve a socket inside.
     pub(crate) fn has_proxy(&self) -> bool {
         self.network == NetworkAccess::Proxied
+    }
+
+    /// Returns the network that was there before.
+    pub(crate) fn shared_network(&self) -> Option<Arc<OwnedFd>> {
+        self.lent.clone()
     }
 
     /// Whether it makes a network that can be kept for other commands.
@@ -276,8 +291,11 @@ impl SandboxView {
                 })
                 .map(Some)
                 .map_err(at(ViewStage::Network)),
-            NetworkAccess::Proxied => loopback::start()
-                .and_then(|()| loopback::listen())
+            NetworkAccess::Proxied => self
+                .lent
+                .as_ref()
+                .map_or_else(loopback::start, |_| Ok(()))
+                .and_then(|()| loopback::listen(&self.proxy))
                 .map(Some)
                 .map_err(at(ViewStage::Network)),
         }

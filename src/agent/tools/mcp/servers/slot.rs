@@ -300,6 +300,8 @@ impl ServerSlot {
                 visible: &visible,
                 policy: Some(around.run.policy),
                 layer: layers.map(|layers| layers.live.folders()),
+                seen_below: None,
+                network: None,
                 stands_for: None,
             },
             proxy: around.run.sandbox.proxy(&facts.mode),

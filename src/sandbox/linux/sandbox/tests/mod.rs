@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use pretty_assertions::assert_eq;
 
+mod background;
 mod files;
 mod hostile;
 mod layer;
@@ -28,12 +29,13 @@ use crate::layer::LayerFolders;
 use crate::level::SandboxLevel;
 use crate::network::proxy::NetworkProxy;
 use crate::reach::{CommandReach, WriteAccess};
+use crate::shared_network::SharedNetwork;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
-use locum_policy::Policy;
 use locum_policy::command::Script;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::schema::{self, CommandLimits};
+use locum_policy::{Permit, Policy};
 
 /// A checkout, a home with a secret, and a folder that commands must not see.
 struct SandboxFixture {
@@ -46,6 +48,14 @@ struct SandboxFixture {
 
 /// What is around a script, and how far it reaches.
 const BY_WORDS: &str = "version: 1\nrules:\n  - allow: \"command(./script.sh)\"\n";
+
+/// What other commands have to do with a command.
+#[derive(Clone, Copy, Default)]
+struct Beside<'a> {
+    layer: Option<LayerFolders<'a>>,
+    seen_below: Option<&'a Path>,
+    network: Option<&'a SharedNetwork>,
+}
 
 struct ScriptAttempt<'a> {
     sandbox: &'a Sandbox,
@@ -138,6 +148,8 @@ impl SandboxFixture {
             visible: &|_| true,
             policy: None,
             layer: None,
+            seen_below: None,
+            network: None,
             stands_for: None,
         }
     }
@@ -187,9 +199,24 @@ impl SandboxFixture {
     fn run_over(
         &self,
         script: &str,
-        ScriptAttempt { sandbox, writes, git_hidden, policy, timeout, proxy }: ScriptAttempt<'_>,
+        attempt: ScriptAttempt<'_>,
         layer: Option<LayerFolders<'_>>,
     ) -> Result<CommandOutput, ExecError> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let around = Beside { layer, ..Beside::default() };
+        self.with_command(script, attempt, around, |permit, command| {
+            runtime.block_on(exec::run(permit, command))
+        })
+    }
+
+    /// Makes a command of a script, and what permits it, for whoever starts it.
+    fn with_command<T>(
+        &self,
+        script: &str,
+        ScriptAttempt { sandbox, writes, git_hidden, policy, timeout, proxy }: ScriptAttempt<'_>,
+        Beside { layer, seen_below, network }: Beside<'_>,
+        start: impl FnOnce(&Permit<TestCommand>, CommandRun<'_>) -> T,
+    ) -> T {
         write_program(&self.root.join("script.sh"), &format!("#!/bin/sh\n{script}\n"));
         let script = Script::parse("./script.sh");
         let policy = Policy::parse(policy, "policy.yml").unwrap();
@@ -218,12 +245,13 @@ impl SandboxFixture {
                 visible: &visible,
                 policy: None,
                 layer,
+                seen_below,
+                network,
                 stands_for: None,
             },
             proxy,
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(exec::run(&permit, command))
+        start(&permit, command)
     }
 }
 
