@@ -31,6 +31,8 @@ macro_rules! tool_table {
             ApplyPatch, "apply_patch", OptIn(Edit), files::apply_patch::tool::ApplyPatch;
             GenerateImage, "generate_image", In(Edit), files::generate::GenerateImage;
             ExecuteCommand, "execute_command", In(Command), command::ExecuteCommand;
+            CommandOutput, "command_output", In(Command), background::output::CommandOutput;
+            StopCommand, "stop_command", In(Command), background::stop::StopCommand;
             WebFetch, "web_fetch", In(Read), web::fetch::WebFetch;
             UseMcpTool, "use_mcp_tool", In(Mcp), mcp::call::UseMcpTool;
             AccessMcpResource, "access_mcp_resource", In(Mcp), mcp::resource::AccessMcpResource;
@@ -166,9 +168,16 @@ impl ToolName {
                 &[Self::ApplyDiff]
             }
             Self::DeleteFile | Self::MoveFile => &[Self::WriteToFile],
+            Self::CommandOutput | Self::StopCommand => &[Self::ExecuteCommand],
             Self::ApplyPatch => &[Self::ApplyDiff, Self::WriteToFile],
             _ => &[],
         }
+    }
+
+    /// Returns the tool with which a mode has this one, too, where it has only some: what it does
+    /// is a part of that.
+    pub fn given_with(self) -> Option<Self> {
+        matches!(self, Self::CommandOutput | Self::StopCommand).then_some(Self::ExecuteCommand)
     }
 
     /// Finds a tool by its own name.
@@ -232,6 +241,8 @@ const PEER_NAMES: &[(&[&str], ToolName)] = &[
         ],
         ToolName::ExecuteCommand,
     ),
+    (&["BashOutput", "read_command_output"], ToolName::CommandOutput),
+    (&["KillShell", "KillBash", "kill_process"], ToolName::StopCommand),
     (&["Grep", "grep_search", "grep_files"], ToolName::SearchFiles),
     (&["Glob", "glob_search"], ToolName::Glob),
     (&["LS", "list", "list_dir", "list_directory"], ToolName::ListFiles),
@@ -268,6 +279,8 @@ mod tests {
             ("Bash", Some(ToolName::ExecuteCommand)),
             ("Glob", Some(ToolName::Glob)),
             ("glob", Some(ToolName::Glob)),
+            ("BashOutput", Some(ToolName::CommandOutput)),
+            ("KillShell", Some(ToolName::StopCommand)),
             ("TodoWrite", Some(ToolName::UpdateTodoList)),
             ("write_file", Some(ToolName::WriteToFile)),
             ("MultiEdit", Some(ToolName::MultiEdit)),

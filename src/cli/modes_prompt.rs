@@ -89,6 +89,7 @@ pub fn show(
     });
     let inputs = PromptInputs::of(&PromptContext {
         place: &run_place.unwrap_or_default(),
+        had_background: false,
         servers: &[],
         mode,
         modes,

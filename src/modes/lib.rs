@@ -105,7 +105,10 @@ pub struct ToolLimits {
 impl ToolLimits {
     /// Returns true when a tool is not taken away.
     pub fn leave(&self, tool: ToolName) -> bool {
-        self.only.as_ref().is_none_or(|only| only.contains(&tool)) && !self.deny(tool)
+        let given = |only: &Vec<ToolName>| {
+            only.contains(&tool) || tool.given_with().is_some_and(|other| only.contains(&other))
+        };
+        self.only.as_ref().is_none_or(given) && !self.deny(tool)
     }
 
     /// Returns true when a tool is taken away, by its name or by that of one that it stands for.

@@ -247,6 +247,7 @@ pub fn prepare(
         ),
         servers: !servers.servers.is_empty(),
         resources: false,
+        background: false,
     };
     let command_env = clean_env(environment.variables(), &policy.settings().commands.env);
     let base = request.base;

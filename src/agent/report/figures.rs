@@ -3,7 +3,7 @@
 use crate::session::outcome::{
     ChargedUsage, CheckEnd, CheckReport, CommandReport, Outcome, RefusedCall,
 };
-use crate::tools::command;
+use crate::tools::command_end;
 use crate::tools::flow::complete::CompletionStatus;
 use locum_base::chat::Usage;
 use locum_policy::budget::{Exhausted, Spent};
@@ -85,7 +85,7 @@ pub fn spent(spent: &Spent, is_estimate: bool) -> String {
 
 /// Returns how a command ended.
 pub fn exit(exit: Exit) -> String {
-    command::ended(exit)
+    command_end::ended(exit)
 }
 
 /// Returns how a command ended, and what explains it: "exit 1 (`npm test`: 1 | `tail -5`: 0)".

@@ -45,6 +45,7 @@ impl Session<'_> {
         self.ending = true;
         // What is still under way is dropped, and notes what it used up.
         self.under_way.clear();
+        self.background.values().for_each(|commands| commands.end());
         let charged = if self.journal_broken { Ok(()) } else { self.charge_abandoned() };
         let closed = if self.journal_broken { Ok(()) } else { self.close_cut_off().await };
         let saved = if self.journal_broken { Ok(()) } else { self.save_all() };

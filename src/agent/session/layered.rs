@@ -109,7 +109,11 @@ impl Session<'_> {
 
     /// Lets the commands of a sub-task that has a worktree find it where its parent's checkout is,
     /// with what git ignores there.
-    fn shared_with(&mut self, owner: Option<TaskId>, mut layer: Layer) -> Result<Layer, Stop> {
+    pub(crate) fn shared_with(
+        &mut self,
+        owner: Option<TaskId>,
+        mut layer: Layer,
+    ) -> Result<Layer, Stop> {
         let Some(owner) = owner else {
             if let Some(other) = self.parts.stands_for {
                 self.parts.workspace.repo.stand_for(&mut layer, &other.repo, None)?;
@@ -450,6 +454,6 @@ fn layer_name(owner: Option<TaskId>) -> String {
     owner.map_or_else(|| RUN_LAYER.to_owned(), |owner| owner.to_string())
 }
 
-fn lost_layer(error: &io::Error) -> Stop {
+pub(crate) fn lost_layer(error: &io::Error) -> Stop {
     Stop::fault(format!("the layer that commands write to: {error}"))
 }

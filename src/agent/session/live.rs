@@ -30,6 +30,7 @@ use crate::session::system_prompt::{PromptContext, SystemPrompt};
 use crate::session::task::TaskState;
 use crate::session::task_env::TaskEnv;
 use crate::tools::VisionSupport;
+use crate::tools::background::BackgroundCommands;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_modes::access::TaskPurpose;
@@ -47,8 +48,8 @@ type PendingWork<'a> = LocalBoxFuture<'a, (TaskId, Continuation<'a>)>;
 type Continuation<'a> = Box<dyn FnOnce(&mut Session<'a>) -> Result<(), Stop> + 'a>;
 
 /// What a system prompt depends on: mode, whether it may delegate, whether it is the root task's,
-/// purpose.
-type PromptKey = (String, bool, bool, TaskPurpose);
+/// whether it has had commands in the background, purpose.
+type PromptKey = (String, bool, bool, bool, TaskPurpose);
 
 /// A session at work.
 pub(crate) struct Session<'a> {
@@ -67,6 +68,8 @@ pub(crate) struct Session<'a> {
     pub(crate) worktrees: BTreeMap<TaskId, Rc<Workspace>>,
     /// Layers over the run's checkout and over those of sub-tasks; `None` where there can be none.
     pub(crate) layers: BTreeMap<Option<TaskId>, Option<Rc<Layer>>>,
+    /// Commands that tasks have in the background.
+    pub(crate) background: BTreeMap<TaskId, Rc<BackgroundCommands>>,
     /// Whether commands are contained here.
     pub(crate) contained: bool,
     /// By mode, whether git's objects hold files that a task in it may not read.
@@ -95,6 +98,7 @@ impl<'a> Session<'a> {
             busy: BTreeSet::new(),
             worktrees: BTreeMap::new(),
             layers: BTreeMap::new(),
+            background: BTreeMap::new(),
             contained: false,
             hidden_history: BTreeMap::new(),
             paths_in_play: Vec::new(),
@@ -113,6 +117,7 @@ impl<'a> Session<'a> {
             return Err(error.into());
         }
         self.state.apply(&line);
+        self.end_background(&line.event);
         (self.parts.watch)(&line, &self.state);
         Ok(())
     }
@@ -193,7 +198,9 @@ impl<'a> Session<'a> {
     pub(crate) fn system_prompt(&mut self, id: TaskId) -> Result<Rc<SystemPrompt>, Stop> {
         let task = self.task(id)?;
         let may_delegate = self.may_delegate(task);
-        let key = (task.mode.clone(), may_delegate, task.parent.is_none(), task.purpose);
+        let had_background = self.background.get(&id).is_some_and(|own| own.started() > 0);
+        let is_root = task.parent.is_none();
+        let key = (task.mode.clone(), may_delegate, is_root, had_background, task.purpose);
         if let Some(system_prompt) = self.prompts.get(&key) {
             return Ok(Rc::clone(system_prompt));
         }
@@ -209,6 +216,7 @@ impl<'a> Session<'a> {
                 included: model.included_tools,
                 instructions: self.parts.instructions,
                 servers: &self.parts.servers.offered(),
+                had_background,
                 place: &self.start().place,
             },
             model,
@@ -230,6 +238,7 @@ impl<'a> Session<'a> {
         };
         let mode = self.task(id)?.mode.clone();
         let git_hidden = layer.is_some() && self.hides_history(id, &mode)?;
+        let background = self.background_of(id);
         let task = self.task(id)?;
         Ok(TaskEnv {
             run: self.parts.run,
@@ -248,6 +257,7 @@ impl<'a> Session<'a> {
             servers: self.parts.servers,
             vision: if sees_images { VisionSupport::Shown } else { VisionSupport::Blind },
             outputs: self.output_reader(id),
+            background,
             known: Arc::clone(&task.known),
             range: self.change_range(owner),
         })

@@ -20,6 +20,7 @@ mod after_edit;
 mod aside;
 #[cfg(test)]
 mod attacks;
+mod background;
 mod calls;
 pub mod checked;
 mod checks;

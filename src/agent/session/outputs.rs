@@ -87,6 +87,8 @@ fn is_shortened(name: &str) -> bool {
         ToolName::called(name),
         Some(
             ToolName::ExecuteCommand
+                | ToolName::CommandOutput
+                | ToolName::StopCommand
                 | ToolName::UseMcpTool
                 | ToolName::AccessMcpResource
                 | ToolName::SearchFiles

@@ -86,6 +86,12 @@ impl Session<'_> {
             Some(_) => self.perform(id, permitted, None),
             None => {
                 let before = self.keep_before(id, permit)?;
+                if let CheckedCall::ExecuteCommand(command) = permit.act()
+                    && command.in_background()
+                {
+                    self.prepare_background(id)?;
+                    return self.announce(id, permitted, before, None);
+                }
                 let mut intents = permit.act().intents().into_iter();
                 let runs = intents.any(|intent| matches!(intent, Intent::Command(_)));
                 if !runs || self.begin_layer(id)? {

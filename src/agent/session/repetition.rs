@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use crate::tools::background::output::CommandOutput;
 use locum_base::chat::ToolCall;
 
 /// How often the same call (or cycle of calls) may happen in a row; the next one is refused.
@@ -31,6 +32,10 @@ impl RecentCalls {
     /// Returns the length of the cycle this call would go on with after [`REPEAT_LIMIT`] rounds of
     /// it; `None` when it is fine.
     pub fn repeats(&self, call: &ToolCall) -> Option<usize> {
+        if CommandOutput::waits(call) {
+            // That something is not there yet is no reason not to wait longer; time is limited.
+            return None;
+        }
         let next = signature(call);
         (1..=CYCLE_LIMIT).find(|cycle| self.went_round(*cycle, next))
     }
@@ -106,6 +111,21 @@ mod tests {
         check(&["a", "b", "a", "b"], "a", None);
         check(&["a", "b", "c", "d", "a", "b", "c", "d", "a", "b", "c", "d"], "a", Some(4));
         check(&["a", "b", "c", "d", "a", "b", "c", "d", "a", "b", "c", "x"], "a", None);
+    }
+
+    #[test]
+    fn a_wait_for_a_command_in_the_background_may_be_repeated() {
+        for (name, arguments, expected) in [
+            ("command_output", r#"{"id":1,"wait":60}"#, None),
+            ("BashOutput", r#"{"bash_id":1,"until":"ready"}"#, None),
+            ("command_output", r#"{"id":1}"#, Some(1)),
+            ("command_output", r#"{"id":1,"wait":0,"until":""}"#, Some(1)),
+            ("execute_command", r#"{"command":"x","wait":60}"#, Some(1)),
+        ] {
+            let mut recent = RecentCalls::default();
+            (0..3).for_each(|_| recent.push(&call(name, arguments)));
+            assert_eq!(recent.repeats(&call(name, arguments)), expected, "{name} {arguments}");
+        }
     }
 
     #[test]

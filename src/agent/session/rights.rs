@@ -82,6 +82,7 @@ impl Session<'_> {
             generates_images: system_prompt::may_generate_images(images, policy, &facts),
             servers,
             resources: servers,
+            background: false,
         };
         system_prompt::shown(tools, policy, &facts, prerequisites)
     }

@@ -14,7 +14,7 @@ use crate::session::task::budgeting::SUB_TASK_TURNS;
 use crate::session::task::isolation::SubTaskShare;
 use crate::session::task::turn::WaitingCall;
 use crate::session::task::{TaskEnd, TaskState};
-use crate::tools::command;
+use crate::tools::command_end;
 use crate::tools::flow::new_task::NewTask;
 use crate::tools::{Control, Observation, Todo};
 use locum_base::id::TaskId;
@@ -286,7 +286,11 @@ fn ran(commands: &[CommandReport]) -> String {
     }
     let left_out = last.len().saturating_sub(COMMANDS_TOLD);
     let line = |ran: &&CommandReport| {
-        format!("\n- `{}`: {}", head(&ran.command, COMMAND_LIMIT_BYTES), command::ended(ran.exit))
+        format!(
+            "\n- `{}`: {}",
+            head(&ran.command, COMMAND_LIMIT_BYTES),
+            command_end::ended(ran.exit)
+        )
     };
     let lines: String = last.iter().skip(left_out).map(line).collect();
     match (lines.is_empty(), left_out) {

@@ -181,9 +181,10 @@ impl Session<'_> {
         let about = about.map(|text| format!(": {}", one_line(text))).unwrap_or_default();
         let text = format!(
             "From the next turn on in {slug} mode{about}. {}\nThere you may {}. Whatever is not \
-             listed is refused.",
+             listed is refused.{}",
             one_line(&chosen),
-            self.rights(mode)
+            self.rights(mode),
+            self.background.get(&id).map_or("", |commands| commands.end_with_mode())
         );
         let control = Control::SwitchMode { slug: slug.to_owned(), reason: reason.to_owned() };
         let said = Observation::said(self.parts.run.redactor.redact(&text));

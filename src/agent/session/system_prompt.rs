@@ -89,6 +89,8 @@ pub struct PromptContext<'t> {
     pub instructions: &'t RepositoryInstructions,
     /// The MCP servers that answer, with what they have.
     pub servers: &'t [OfferedServer],
+    /// Whether the task has had commands in the background.
+    pub had_background: bool,
     /// The place the run works in.
     pub place: &'t RunPlace,
 }
@@ -117,6 +119,7 @@ impl PromptInputs {
             included,
             instructions,
             servers,
+            had_background,
             place,
         } = *context;
         let offered = access::offered(
@@ -146,6 +149,7 @@ impl PromptInputs {
             generates_images,
             servers: false,
             resources,
+            background: had_background,
         };
         let mut tools = dispatch::specs(&shown(&offered, policy, facts, prerequisites));
         if facts.check.is_some() {
@@ -290,6 +294,8 @@ pub struct ToolPrerequisites<'k> {
     pub servers: bool,
     /// Whether there are resources of MCP servers.
     pub resources: bool,
+    /// Whether there are, or were, commands in the background.
+    pub background: bool,
 }
 
 /// Returns the models that the policy lets be asked under these facts, or holds.
@@ -320,7 +326,8 @@ pub fn shown(
             || tool == ToolName::GenerateImage && !prerequisites.generates_images
             || tool == ToolName::AskExpertModel && prerequisites.experts.is_empty()
             || tool == ToolName::RunSlashCommand && prerequisites.commands.is_empty()
-            || tool == ToolName::Skill && prerequisites.skills.is_empty())
+            || tool == ToolName::Skill && prerequisites.skills.is_empty()
+            || tool.given_with().is_some() && !prerequisites.background)
     };
     // With no other mode there is nothing to ask for.
     let other_mode = policy.settings().modes.allow.iter().any(|slug| *slug != facts.mode);

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::env::RunEnv;
+use crate::tools::background::BackgroundCommands;
 use crate::tools::files::known::KnownFiles;
 use crate::tools::kept_output::OutputReader;
 use crate::tools::mcp::servers::McpServers;
@@ -71,6 +72,8 @@ pub(crate) struct TaskEnv<'a> {
     pub(crate) vision: VisionSupport,
     /// Reads answers that are kept whole.
     pub(crate) outputs: OutputReader,
+    /// What it has in the background.
+    pub(crate) background: Rc<BackgroundCommands>,
     /// What the task's model knows of files.
     pub(crate) known: Arc<KnownFiles>,
     /// What the branch and the work so far change.
@@ -124,6 +127,7 @@ impl TaskEnv<'_> {
                 outputs: Some(&*self.outputs),
                 known: Some(&self.known),
                 range: Some(&self.range),
+                background: Some(&self.background),
                 ..EffectInputs::default()
             },
         }

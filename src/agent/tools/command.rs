@@ -11,7 +11,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::background::{self, BackgroundCommands};
 use crate::tools::command_details::CommandDetails;
+use crate::tools::command_end::{end_of, ended, refused_hosts, signal_of};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::reach;
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
@@ -23,7 +25,8 @@ use locum_policy::command::examine::PathUse;
 use locum_policy::command::{Script, change_of_folder};
 use locum_policy::intent::Intent;
 use locum_policy::schema::Expansions;
-use locum_policy::verdict::Decision;
+use locum_sandbox::CommandReach;
+use locum_sandbox::exec::background::BackgroundCommand;
 use locum_sandbox::exec::{self, CommandOutput, CommandRun, ExecError, Exit, FedOutput};
 use locum_sandbox::network::offline;
 use locum_workspace::checkout::{EntryKind, FileError};
@@ -49,6 +52,8 @@ pub struct ExecuteCommand {
     timeout: Duration,
     /// Whether the model asked for less time than the policy gives.
     is_shortened: bool,
+    /// Whether it goes on running while the model does other things.
+    in_background: bool,
     /// What it reads or edits behind links, by real paths; what it names is the script's own.
     behind_links: Vec<Intent>,
 }
@@ -63,7 +68,8 @@ impl Tool for ExecuteCommand {
         json!({
             "command": { "type": "string" },
             "cwd": { "type": ["string", "null"], "description": "Folder to run in, relative to the repository root; default the root" },
-            "timeout": { "type": ["integer", "null"], "minimum": 1, "description": "Seconds after which it is killed" }
+            "timeout": { "type": ["integer", "null"], "minimum": 1, "description": "Seconds after which it is killed" },
+            "background": { "type": ["boolean", "null"], "description": "Start it and go on, for a server under test; ends with this task" }
         })
     }
 
@@ -76,6 +82,7 @@ impl Tool for ExecuteCommand {
             context,
         )?;
         let timeout_s = arguments.optional_number("timeout", 1, "seconds")?;
+        let in_background = arguments.flag("background", false, "whether it is only started")?;
         arguments.finish()?;
         let mut command = command.as_str();
         if let Some((inner, rest)) = change_of_folder(command) {
@@ -111,6 +118,7 @@ impl Tool for ExecuteCommand {
             folder,
             timeout: asked.map_or(longest, |asked| asked.min(longest)),
             is_shortened: asked.is_some_and(|asked| asked < longest),
+            in_background,
             behind_links,
         })
     }
@@ -123,7 +131,11 @@ impl Tool for ExecuteCommand {
     }
 
     fn headline(&self) -> String {
-        format!("run {}", self.script.text())
+        if self.in_background {
+            format!("run {} in the background", self.script.text())
+        } else {
+            format!("run {}", self.script.text())
+        }
     }
 
     async fn perform(
@@ -131,6 +143,9 @@ impl Tool for ExecuteCommand {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
+        if self.in_background {
+            return self.start(permit, context).await;
+        }
         if self.only_reads() || context.given.input.is_some() {
             return self.run(permit, context).await;
         }
@@ -162,20 +177,23 @@ impl Tool for ExecuteCommand {
     }
 
     fn only_reads(&self) -> bool {
-        self.script.only_reads()
+        self.script.only_reads() && !self.in_background
     }
 }
 
 impl ExecuteCommand {
-    async fn run(
-        &self,
-        permit: &Permit<CheckedCall>,
-        context: ToolContext<'_>,
-    ) -> Result<Observation, CallError> {
-        let git = context.repo.git_folders();
-        let reach = reach::of(&self.script, context, &git);
-        let git_hidden = reach.git_hidden;
-        let run = CommandRun {
+    /// Whether it goes on running while the model does other things.
+    pub(crate) fn in_background(&self) -> bool {
+        self.in_background
+    }
+
+    /// Returns the command as a child process is started, and how far it reaches.
+    fn command_run<'r>(
+        &'r self,
+        context: ToolContext<'r>,
+        reach: CommandReach<'r>,
+    ) -> CommandRun<'r> {
+        CommandRun {
             script: &self.script,
             folder: context.checkout.absolute(&self.folder.real),
             env: context.run.env,
@@ -186,7 +204,40 @@ impl ExecuteCommand {
             proxy: context.run.sandbox.proxy(&context.mode.slug),
             tail: context.run.tail,
             reach,
-        };
+        }
+    }
+
+    /// Starts it in the background.
+    async fn start(
+        &self,
+        permit: &Permit<CheckedCall>,
+        context: ToolContext<'_>,
+    ) -> Result<Observation, CallError> {
+        let commands = background::of(context)?;
+        let place = commands.place(context)?;
+        let (git, network) = (context.repo.git_folders(), commands.network());
+        let reach = place.reach(reach::of(&self.script, context, &git), network.as_deref());
+        let run = self.command_run(context, reach);
+        match BackgroundCommand::start(permit, run) {
+            Ok(started) => {
+                Ok(commands.take_up((self.script.text(), started, place), context.run).await)
+            }
+            Err(error) => without_program(&error),
+        }
+    }
+
+    async fn run(
+        &self,
+        permit: &Permit<CheckedCall>,
+        context: ToolContext<'_>,
+    ) -> Result<Observation, CallError> {
+        let git = context.repo.git_folders();
+        let beside = context.given.background;
+        let network = beside.and_then(BackgroundCommands::reachable);
+        let reach =
+            CommandReach { network: network.as_deref(), ..reach::of(&self.script, context, &git) };
+        let git_hidden = reach.git_hidden;
+        let run = self.command_run(context, reach);
         if let Some(input) = context.given.input {
             return match exec::run_fed(permit, run, input.as_bytes()).await {
                 Ok(FedOutput { exit, output, errors }) => {
@@ -217,16 +268,11 @@ impl ExecuteCommand {
         network: NetworkReach,
     ) -> String {
         let end = match output.exit {
-            Exit::Code(0) => "Exit code: 0".to_owned(),
-            Exit::Code(code) if details.is_empty() => format!(
+            Exit::Code(code) if code != 0 && details.is_empty() => format!(
                 "Exit code: {code} (the command was not successful; its output should say why{})",
                 signal_of(code)
             ),
-            Exit::Code(code) => format!("Exit code: {code}"),
-            Exit::Signal(signal) => format!("Ended by {}", signal_name(signal)),
-            Exit::TooManyProcesses => "Killed, because it started too many processes; do not run \
-                                       it again as it is"
-                .to_owned(),
+            Exit::Code(_) | Exit::Signal(_) | Exit::TooManyProcesses => end_of(output.exit),
             Exit::TimedOut if self.is_shortened => {
                 format!("Killed after {} s, the timeout that was asked for", self.timeout.as_secs())
             }
@@ -243,18 +289,8 @@ impl ExecuteCommand {
         format!(
             "{end}\nWorking directory: {}{}\nOutput:\n{body}{network}",
             self.folder.asked,
-            refused_hosts(output)
+            refused_hosts(output.traffic.as_ref())
         )
-    }
-}
-
-/// Returns how a command ended, in a few words.
-pub(crate) fn ended(exit: Exit) -> String {
-    match exit {
-        Exit::Code(code) => format!("exit {code}"),
-        Exit::Signal(signal) => format!("killed by signal {signal}"),
-        Exit::TimedOut => "timed out".to_owned(),
-        Exit::TooManyProcesses => "killed for its many processes".to_owned(),
     }
 }
 
@@ -315,14 +351,6 @@ fn explained(details: &CommandDetails) -> String {
     lines
 }
 
-/// Says what a shell means by a code above 128.
-fn signal_of(code: i32) -> String {
-    match code.checked_sub(128) {
-        Some(signal @ 1..=64) => format!("; {code} is 128 + {}", signal_name(signal)),
-        Some(_) | None => String::new(),
-    }
-}
-
 fn with_unknown_changes(observation: Observation, error: &RepoError) -> Observation {
     let text =
         format!("{}\n\nWhat the command changed could not be found: {error}.", observation.text);
@@ -369,40 +397,6 @@ pub(crate) fn render_touched(touched: &BTreeSet<RepoPath>) -> String {
         0 => format!("\n\nFiles changed: {}", shown.join(", ")),
         more => format!("\n\nFiles changed: {} and {more} more", shown.join(", ")),
     }
-}
-
-/// Lists the destinations that the proxy refused.
-fn refused_hosts(output: &CommandOutput) -> String {
-    let verdicts = output.traffic.iter().flat_map(|traffic| &traffic.verdicts);
-    let refused =
-        verdicts.filter(|(verdict, _)| verdict.decision != Decision::Allow).take(TOUCHED_SHOWN);
-    refused.fold(String::new(), |text, (verdict, count)| {
-        format!(
-            "{text}\nRefused by the policy, {count} times: {} ({})",
-            verdict.intent,
-            verdict.reason()
-        )
-    })
-}
-
-fn signal_name(signal: i32) -> String {
-    let name = match signal {
-        1 => "SIGHUP",
-        2 => "SIGINT",
-        4 => "SIGILL",
-        6 => "SIGABRT",
-        7 => "SIGBUS",
-        8 => "SIGFPE",
-        9 => "SIGKILL",
-        11 => "SIGSEGV",
-        13 => "SIGPIPE",
-        15 => "SIGTERM",
-        24 => "SIGXCPU",
-        25 => "SIGXFSZ",
-        31 => "SIGSYS",
-        other => return format!("signal {other}"),
-    };
-    format!("signal {signal} ({name})")
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::flow::verdict::CheckVerdict;
 use crate::tools::tool::{LeftOut, Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use crate::tools::{command, files, flow, mcp, search, skill, web};
+use crate::tools::{background, command, files, flow, mcp, search, skill, web};
 use locum_base::chat::{ToolCall, ToolSpec};
 use locum_base::text::{ClippedText, head};
 use locum_base::tool::{Availability, ToolName};
@@ -253,7 +253,8 @@ fn find(
 
 /// Returns whether a call of a tool is accepted. Other edits are, wherever files may be changed by
 /// blocks: models that were trained on them send them unasked, and they are judged file by file
-/// like blocks. So are tools without an effect. None is that the mode denies.
+/// like blocks. So are tools without an effect, and those that only go with another one. None is
+/// that the mode denies.
 fn is_accepted(tool: ToolName, offered: &[ToolName], mode: &Mode) -> bool {
     let is_edit = matches!(
         tool,
@@ -264,7 +265,9 @@ fn is_accepted(tool: ToolName, offered: &[ToolName], mode: &Mode) -> bool {
             | ToolName::NotebookEdit
     );
     let stands_for_blocks = is_edit && offered.contains(&ToolName::ApplyDiff);
-    let is_understood = stands_for_blocks || tool.availability() == Availability::OptInAlways;
+    let goes_with = tool.given_with().is_some_and(|other| offered.contains(&other));
+    let is_understood =
+        stands_for_blocks || goes_with || tool.availability() == Availability::OptInAlways;
     offered.contains(&tool) || (is_understood && !mode.tool_limits.deny(tool))
 }
 

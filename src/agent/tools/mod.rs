@@ -2,8 +2,10 @@
 
 mod aliases;
 pub mod arguments;
+pub mod background;
 pub mod command;
 pub mod command_details;
+pub mod command_end;
 pub mod dispatch;
 pub mod edit_check;
 mod extracted;
@@ -24,6 +26,7 @@ pub mod web;
 use serde::{Deserialize, Serialize};
 
 use crate::env::RunEnv;
+use crate::tools::background::BackgroundCommands;
 use crate::tools::command_details::CommandDetails;
 use crate::tools::edit_check::EditCheck;
 use crate::tools::files::known::{KnownFiles, SeenFile};
@@ -103,6 +106,8 @@ pub struct EffectInputs<'g> {
     pub known: Option<&'g KnownFiles>,
     /// What `show_changes` compares; `None` outside a session.
     pub range: Option<&'g ChangeRange>,
+    /// The commands that the task has in the background; `None` where none may be.
+    pub background: Option<&'g BackgroundCommands>,
     /// What a command reads; what it prints is then in [`Observation::streams`], and its caller
     /// throws away what it writes.
     pub input: Option<&'g str>,

@@ -3,6 +3,7 @@
 
 mod accounting;
 mod after_edit;
+mod background;
 mod checks;
 mod commands;
 mod condense;

@@ -38,6 +38,7 @@ fn inputs(policy: &Policy, facts: &Facts, place: &RunPlace, purpose: TaskPurpose
         included: &[],
         instructions: &RepositoryInstructions::default(),
         servers: &[],
+        had_background: false,
         place,
     })
 }

@@ -64,6 +64,14 @@ const FOLDER: Renames = &[
     ("relative_workspace_path", "path"),
 ];
 
+const COMMAND_ID: Renames = &[
+    ("bash_id", "id"),
+    ("shell_id", "id"),
+    ("command_id", "id"),
+    ("process_id", "id"),
+    ("session_id", "id"),
+];
+
 fn renames(tool: ToolName) -> &'static [Renames] {
     match tool {
         ToolName::ReadFile => {
@@ -135,7 +143,14 @@ fn renames(tool: ToolName) -> &'static [Renames] {
             ("dir_path", "cwd"),
             ("timeout_seconds", "timeout"),
             ("timeout_secs", "timeout"),
+            ("run_in_background", "background"),
+            ("is_background", "background"),
+            ("detach", "background"),
+            ("detached", "background"),
+            ("async", "background"),
         ]],
+        ToolName::CommandOutput => &[COMMAND_ID, &[("wait_seconds", "wait"), ("wait_s", "wait")]],
+        ToolName::StopCommand => &[COMMAND_ID],
         ToolName::NewTask => &[&[
             ("subagent_type", "mode"),
             ("agent", "mode"),

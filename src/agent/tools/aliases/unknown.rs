@@ -281,16 +281,10 @@ const DECISIVE: &[DecisiveParameters] = &[
     },
     DecisiveParameters {
         tools: COMMAND,
-        names: "run_in_background is_background background detach detached async",
-        instead: "Commands are waited for here, and end with the call.",
-        ..ROW
-    },
-    DecisiveParameters {
-        tools: COMMAND,
         names: "wait blocking wait_for_completion",
         redundant: "true",
         is_off_decisive: true,
-        instead: "Commands are waited for here, and end with the call.",
+        instead: "`background: true` starts a command that is not waited for.",
     },
     DecisiveParameters {
         tools: COMMAND,

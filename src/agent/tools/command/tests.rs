@@ -30,6 +30,7 @@ fn says_how_a_command_ended() {
         folder,
         timeout: Duration::from_secs(9),
         is_shortened: false,
+        in_background: false,
         behind_links: Vec::new(),
     };
     let shortened =

@@ -219,6 +219,14 @@ fn what_other_agents_send_is_the_call_they_mean() {
             json!({ "patch": PATCH }),
         ),
         (
+            "Bash",
+            json!({ "command": "npm start", "run_in_background": true }),
+            "execute_command",
+            json!({ "command": "npm start", "background": true }),
+        ),
+        ("BashOutput", json!({ "bash_id": "2" }), "command_output", json!({ "id": "2" })),
+        ("KillShell", json!({ "shell_id": "2" }), "stop_command", json!({ "id": "2" })),
+        (
             "shell",
             json!({ "command": ["bash", "-lc", format!("apply_patch <<'EOF'\n{PATCH}\nEOF\n")] }),
             "apply_patch",

@@ -30,6 +30,8 @@ fn with(extra: &str, value: &Value) -> Vec<(&'static str, Value)> {
         ),
         ("generate_image", json!({ "path": "a.png", "prompt": "x" })),
         ("execute_command", json!({ "command": "ls" })),
+        ("command_output", json!({ "id": 1 })),
+        ("stop_command", json!({ "id": 1 })),
         ("web_fetch", json!({ "url": "https://docs.rs" })),
         ("use_mcp_tool", json!({ "server_name": "s", "tool_name": "t", "arguments": {} })),
         ("access_mcp_resource", json!({ "server_name": "s", "uri": "x:y" })),
@@ -79,7 +81,7 @@ fn the_note_names_what_was_ignored_and_what_there_is() {
             "Bash",
             json!({ "command": "ls", "description": "d", "dry_run": false, "stdin": "" }),
             "Ignored: `description`, `dry_run`, `stdin`. `execute_command` takes `command`, `cwd`, \
-             `timeout`.",
+             `timeout`, `background`.",
         ),
         (
             "read_file",
@@ -188,8 +190,7 @@ fn what_would_change_the_effect_is_refused_with_what_to_write_instead() {
         (command("shell", json!("powershell")), "shell", "written for `bash`"),
         (command("args", json!(["-l"])), "args", "the whole command line"),
         (command("env", json!({ "CI": "1" })), "env", "`NAME=value command`"),
-        (command("run_in_background", json!(true)), "run_in_background", "waited for"),
-        (command("wait", json!(false)), "wait", "waited for"),
+        (command("wait", json!(false)), "wait", "`background: true`"),
         (command("dry_run", json!(true)), "dry_run", "Nothing is tried out"),
         (
             ("web_fetch", json!({ "url": "https://docs.rs", "method": "POST" })),

@@ -57,6 +57,8 @@ impl HookedCall {
 fn names(tool: ToolName) -> &'static [&'static str] {
     match tool {
         ToolName::ExecuteCommand => &["Bash"],
+        ToolName::CommandOutput => &["BashOutput"],
+        ToolName::StopCommand => &["KillShell"],
         ToolName::ReadFile => &["Read"],
         ToolName::ListFiles => &["LS"],
         ToolName::Glob => &["Glob"],
