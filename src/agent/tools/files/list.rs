@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
-use crate::tools::search::opened::OpenedFolder;
+use crate::tools::search::opened::{ListedPath, OpenedFolder};
 use crate::tools::search::walk::SkippedFolders;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -27,11 +27,6 @@ const DEPTH_LIMIT: usize = 64;
 pub struct ListFiles {
     place: ResolvedPath,
     recursive: bool,
-}
-
-struct ListedPath {
-    path: RepoPath,
-    is_folder: bool,
 }
 
 impl Tool for ListFiles {
@@ -77,7 +72,7 @@ impl Tool for ListFiles {
         let (mut entries, cut) = if self.recursive {
             deep(&folder, context)
         } else {
-            level(&folder, SkippedFolders::Git, 0, ENTRY_LIMIT, context)
+            folder.level(SkippedFolders::Git, (0, ENTRY_LIMIT), context.visible)
         };
         entries.sort_by(|left, right| compare(&left.path, &right.path));
         Ok(Observation::said(render(&entries, cut)))
@@ -88,8 +83,8 @@ impl Tool for ListFiles {
 fn deep(folder: &OpenedFolder<'_>, context: ToolContext<'_>) -> (Vec<ListedPath>, bool) {
     let mut entries: Vec<ListedPath> = Vec::new();
     for depth in 0..DEPTH_LIMIT {
-        let (added, cut) =
-            level(folder, SkippedFolders::Bulk, depth, ENTRY_LIMIT - entries.len(), context);
+        let room = ENTRY_LIMIT - entries.len();
+        let (added, cut) = folder.level(SkippedFolders::Bulk, (depth, room), context.visible);
         let is_last = !added.iter().any(|entry| entry.is_folder);
         entries.extend(added);
         if cut || is_last {
@@ -97,45 +92,6 @@ fn deep(folder: &OpenedFolder<'_>, context: ToolContext<'_>) -> (Vec<ListedPath>
         }
     }
     (entries, true)
-}
-
-/// Lists what lies `depth` levels below the folder's own entries, at most `room` entries, and says
-/// whether there are more.
-fn level(
-    folder: &OpenedFolder<'_>,
-    skip: SkippedFolders,
-    depth: usize,
-    room: usize,
-    context: ToolContext<'_>,
-) -> (Vec<ListedPath>, bool) {
-    let mut listed: Vec<ListedPath> = Vec::new();
-    for mut walk in folder.walks(skip) {
-        let (wanted_depth, before) = (walk.first_depth() + depth, listed.len());
-        let entries = walk
-            .builder()
-            .max_depth(Some(wanted_depth))
-            .sort_by_file_name(std::ffi::OsStr::cmp)
-            .build();
-        for entry in entries.flatten().filter(|entry| entry.depth() == wanted_depth) {
-            let Some(path) = walk.path_of(&entry).filter(|path| (context.visible)(path)) else {
-                continue;
-            };
-            let of_built = listed.get(..before).unwrap_or_default();
-            if !folder.is_seen(&walk, &entry, &path)
-                || of_built.iter().any(|listed| listed.path == path)
-            {
-                continue;
-            }
-            if listed.len() >= room {
-                return (listed, true);
-            }
-            listed.push(ListedPath {
-                path,
-                is_folder: entry.file_type().is_some_and(|kind| kind.is_dir()),
-            });
-        }
-    }
-    (listed, false)
 }
 
 fn render(entries: &[ListedPath], cut: bool) -> String {

@@ -27,6 +27,12 @@ pub(crate) struct OpenedFolder<'c> {
     kind: EntryKind,
 }
 
+/// An entry of a folder.
+pub(crate) struct ListedPath {
+    pub(crate) path: RepoPath,
+    pub(crate) is_folder: bool,
+}
+
 impl<'c> OpenedFolder<'c> {
     /// Opens what a call looks through; `verb` is what it does there.
     ///
@@ -88,7 +94,7 @@ impl<'c> OpenedFolder<'c> {
         context: ToolContext<'c>,
     ) -> Result<Self, CallError> {
         let folder = Self::open_as(WantedEntry::Folder, verb, place, (permit, context))?;
-        if folder.kind == EntryKind::Folder {
+        if folder.is_folder() {
             Ok(folder)
         } else {
             Err(CallError(format!("Cannot {verb} `{}`: it is not a folder.", place.asked)))
@@ -118,6 +124,45 @@ impl<'c> OpenedFolder<'c> {
             return kind.is_some_and(|kind| kind.is_dir() || kind.is_file() || kind.is_symlink());
         }
         !layer.covers(path)
+    }
+
+    /// Lists what lies `depth` levels below the folder's own entries, of those that are `kept` at most
+    /// `room`, and says whether there are more.
+    pub(crate) fn level(
+        &self,
+        skip: SkippedFolders,
+        (depth, room): (usize, usize),
+        kept: impl Fn(&RepoPath) -> bool,
+    ) -> (Vec<ListedPath>, bool) {
+        let mut listed: Vec<ListedPath> = Vec::new();
+        for mut walk in self.walks(skip) {
+            let (wanted_depth, before) = (walk.first_depth() + depth, listed.len());
+            let entries = walk
+                .builder()
+                .max_depth(Some(wanted_depth))
+                .sort_by_file_name(std::ffi::OsStr::cmp)
+                .build();
+            for entry in entries.flatten().filter(|entry| entry.depth() == wanted_depth) {
+                let Some(path) = walk.path_of(&entry).filter(&kept) else { continue };
+                let of_built = listed.get(..before).unwrap_or_default();
+                if !self.is_seen(&walk, &entry, &path)
+                    || of_built.iter().any(|listed| listed.path == path)
+                {
+                    continue;
+                }
+                if listed.len() >= room {
+                    return (listed, true);
+                }
+                let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+                listed.push(ListedPath { path, is_folder });
+            }
+        }
+        (listed, false)
+    }
+
+    /// Whether it is a folder, and not the one file.
+    pub(crate) fn is_folder(&self) -> bool {
+        self.kind == EntryKind::Folder
     }
 
     /// Goes through the files in parallel; returns what `keep` makes of each, sorted.
