@@ -1,11 +1,13 @@
-//! What a file holds, from its bytes: the text of a document. Documents are hostile: their readers
-//! are large and may fail, so nobody but a confined process of its own calls [`answer`].
+//! What a file holds, from its bytes: the text of a document, the definitions of source code. Both
+//! are hostile and their readers large: nobody but a confined process of its own calls [`answer`].
 //!
 //! - [`document::DocumentKind`] says whether a file is a document, and which.
+//! - [`outline::outlines`] finds what source code defines, and on which lines.
 //! - [`request::ExtractRequest`] and [`request::ExtractAnswer`] are what goes into that process and
 //!   what comes out of it.
 
 pub mod document;
+pub mod outline;
 pub mod request;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,6 +22,7 @@ pub fn answer(request: &[u8]) -> Vec<u8> {
             Ok(text) => ExtractAnswer::Text(text),
             Err(error) => ExtractAnswer::Failed(error.to_string()),
         },
+        Some(ExtractRequest::Outline(texts)) => ExtractAnswer::Outline(outline::outlines(texts)),
         None => ExtractAnswer::Failed("the request is not understood".to_owned()),
     }));
     let answer = answered

@@ -6,6 +6,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::document::{DocumentKind, bounded};
+use crate::outline::Definition;
+use crate::outline::language::Language;
 
 /// The word that this program is called with to be the process that reads documents.
 pub const PROCESS_WORD: &str = "__extract";
@@ -20,7 +22,7 @@ pub const ANSWER_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 const FAILED_LIMIT_BYTES: usize = 500;
 
 /// What is wanted of which content.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExtractRequest<'c> {
     /// The text of a document.
     Document {
@@ -29,6 +31,8 @@ pub enum ExtractRequest<'c> {
         /// Its bytes.
         content: &'c [u8],
     },
+    /// The definitions of texts.
+    Outline(Vec<(Language, &'c [u8])>),
 }
 
 /// What came of it.
@@ -37,6 +41,8 @@ pub enum ExtractRequest<'c> {
 pub enum ExtractAnswer {
     /// The text of a document.
     Text(String),
+    /// The definitions of each text, in their order; `None` for one that takes too long to parse.
+    Outline(Vec<Option<Vec<Definition>>>),
     /// Why there is none: a fragment such as `the document is encrypted`.
     Failed(String),
 }
@@ -46,23 +52,42 @@ pub enum ExtractAnswer {
 #[serde(rename_all = "snake_case")]
 enum Header {
     Document(DocumentKind),
+    /// The language of each text, and its length in bytes.
+    Outline(Vec<(Language, usize)>),
 }
 
 impl<'c> ExtractRequest<'c> {
     /// Writes it.
     pub fn render(&self) -> Vec<u8> {
-        let Self::Document { kind, content } = self;
-        let header = serde_json::to_vec(&Header::Document(*kind)).unwrap_or_default();
-        [&header, b"\n".as_slice(), content].concat()
+        let (header, contents) = match self {
+            Self::Document { kind, content } => (Header::Document(*kind), vec![*content]),
+            Self::Outline(texts) => {
+                let lengths = texts.iter().map(|(language, text)| (*language, text.len()));
+                let contents = texts.iter().map(|(_, text)| *text).collect();
+                (Header::Outline(lengths.collect()), contents)
+            }
+        };
+        let header = serde_json::to_vec(&header).unwrap_or_default();
+        [&header, b"\n".as_slice(), &contents.concat()].concat()
     }
 
     /// Reads one; `None` for anything else.
     pub fn parse(bytes: &'c [u8]) -> Option<Self> {
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
         let (header, content) = bytes.split_at_checked(end)?;
-        let content = content.get(1..)?;
-        let Header::Document(kind) = serde_json::from_slice(header).ok()?;
-        Some(Self::Document { kind, content })
+        let mut content = content.get(1..)?;
+        match serde_json::from_slice(header).ok()? {
+            Header::Document(kind) => Some(Self::Document { kind, content }),
+            Header::Outline(lengths) => {
+                let mut texts = Vec::with_capacity(lengths.len());
+                for (language, length) in lengths {
+                    let (text, rest) = content.split_at_checked(length)?;
+                    texts.push((language, text));
+                    content = rest;
+                }
+                Some(Self::Outline(texts))
+            }
+        }
     }
 }
 
@@ -77,6 +102,8 @@ impl ExtractAnswer {
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         Some(match serde_json::from_slice(bytes).ok()? {
             Self::Text(text) => Self::Text(bounded(text)),
+            // What shows it keeps to its own limits.
+            Self::Outline(outlines) => Self::Outline(outlines),
             Self::Failed(why) => {
                 let line: String =
                     why.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
@@ -92,6 +119,7 @@ mod tests {
     use super::{ExtractAnswer, ExtractRequest};
     use crate::answer;
     use crate::document::DocumentKind;
+    use crate::outline::language::Language;
     use pretty_assertions::assert_eq;
 
     #[test]
@@ -99,7 +127,23 @@ mod tests {
         let content = b"{\n\n\0".as_slice();
         let request = ExtractRequest::Document { kind: DocumentKind::Notebook, content };
         assert_eq!(ExtractRequest::parse(&request.render()), Some(request));
-        for other in [b"".as_slice(), b"\n", b"{}\nx", b"{\"document\":\"exe\"}\nx", b"\xff"] {
+        let texts = vec![(Language::Rust, b"fn a() {}\n".as_slice()), (Language::Go, b"")];
+        let request = ExtractRequest::Outline(texts);
+        assert_eq!(ExtractRequest::parse(&request.render()), Some(request.clone()));
+        let Some(ExtractAnswer::Outline(found)) = ExtractAnswer::parse(&answer(&request.render()))
+        else {
+            panic!("no outline");
+        };
+        let counts: Vec<_> = found.iter().map(|found| found.as_ref().map(Vec::len)).collect();
+        assert_eq!(counts, [Some(1), Some(0)]);
+        for other in [
+            b"".as_slice(),
+            b"\n",
+            b"{\"outline\":[[\"go\",9]]}\nx",
+            b"{}\nx",
+            b"{\"document\":\"exe\"}\nx",
+            b"\xff",
+        ] {
             assert_eq!(ExtractRequest::parse(other), None);
             let failed = ExtractAnswer::Failed("the request is not understood".to_owned());
             assert_eq!(ExtractAnswer::parse(&answer(other)), Some(failed));

@@ -271,6 +271,7 @@ async fn read(
 async fn document_text(kind: DocumentKind, content: &[u8]) -> Result<String, String> {
     match extracted(ExtractRequest::Document { kind, content }).await? {
         ExtractAnswer::Text(text) => Ok(text),
+        ExtractAnswer::Outline(_) => Err("its reader gives no text".to_owned()),
         ExtractAnswer::Failed(why) => Err(why),
     }
 }

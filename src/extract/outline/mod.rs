@@ -1,0 +1,132 @@
+//! Definitions in source code: what is defined, on which lines.
+//!
+//! In: a language and a text. Out: definitions in their order, those inside another one deeper.
+//! What stands in the body of a function is left out. A text with mistakes gives what can be read
+//! of it. For a process of its own: the parsers are C, and the text is hostile.
+
+mod grammar;
+pub mod language;
+mod tree;
+
+use serde::{Deserialize, Serialize};
+
+use crate::outline::language::Language;
+
+/// Most definitions found in one text, and in all texts that are asked for together. A line for
+/// each of them is more than anyone is shown.
+const DEFINITIONS_LIMIT: usize = 10_000;
+
+/// Most bytes of a definition's line that are kept.
+const HEAD_LIMIT_BYTES: usize = 160;
+
+/// Something that a text defines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Definition {
+    /// The line it begins on, from 1.
+    pub first_line: usize,
+    /// The line it ends on.
+    pub last_line: usize,
+    /// How many definitions it stands in.
+    pub depth: usize,
+    /// The line of its name without the blanks around it, cut after 160 bytes. Where several
+    /// definitions have their names on a line, only the first shows what stands before it.
+    pub head: String,
+}
+
+/// Finds the definitions of each text, up to 10,000 in all; `None` for a text that takes too long to
+/// parse.
+pub fn outlines(texts: Vec<(Language, &[u8])>) -> Vec<Option<Vec<Definition>>> {
+    let mut room = DEFINITIONS_LIMIT;
+    let outline = |(language, text): (Language, &[u8])| {
+        if room == 0 {
+            return Some(Vec::new());
+        }
+        let found = definitions(language, &String::from_utf8_lossy(text));
+        room = room.saturating_sub(found.as_ref().map_or(0, Vec::len));
+        found
+    };
+    texts.into_iter().map(outline).collect()
+}
+
+/// Finds the definitions of a text; `None` where it takes too long to parse.
+fn definitions(language: Language, text: &str) -> Option<Vec<Definition>> {
+    let mut outline = OutlinedText::new(text);
+    tree::outline(&grammar::of(language), &mut outline)?;
+    Some(outline.found)
+}
+
+/// Where something is defined, in bytes of the text.
+#[derive(Clone, Copy, Debug)]
+struct FoundPlace {
+    start: usize,
+    /// Where its name begins.
+    name: usize,
+    /// Behind its last byte.
+    end: usize,
+}
+
+/// A text, and what was found in it so far.
+struct OutlinedText<'t> {
+    text: &'t str,
+    /// Where each line begins.
+    lines: Vec<usize>,
+    found: Vec<Definition>,
+    /// The line of the last name.
+    last_name_line: usize,
+}
+
+impl<'t> OutlinedText<'t> {
+    fn new(text: &'t str) -> Self {
+        let later = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let lines = std::iter::once(0).chain(later.map(|(at, _)| at + 1)).collect();
+        Self { text, lines, found: Vec::new(), last_name_line: 0 }
+    }
+
+    fn is_full(&self) -> bool {
+        self.found.len() >= DEFINITIONS_LIMIT
+    }
+
+    /// Takes a definition in.
+    fn add(&mut self, place: FoundPlace, depth: usize) {
+        let head = self.head(place);
+        self.found.push(Definition {
+            first_line: self.line(place.start),
+            last_line: self.last_line(place.start, place.end),
+            depth,
+            head,
+        });
+    }
+
+    /// Returns the line that a byte stands on, from 1.
+    fn line(&self, at: usize) -> usize {
+        self.lines.partition_point(|start| *start <= at)
+    }
+
+    /// Returns the line of the last byte that is no blank.
+    fn last_line(&self, start: usize, end: usize) -> usize {
+        let text = self.text.get(start..end).unwrap_or_default().trim_end();
+        self.line(start + text.len().saturating_sub(1))
+    }
+
+    fn head(&mut self, place: FoundPlace) -> String {
+        let line = self.line(place.name);
+        let line_start = self.lines.get(line - 1).copied().unwrap_or_default();
+        let line_end = self.lines.get(line).map_or(self.text.len(), |next| next - 1);
+        let is_first = std::mem::replace(&mut self.last_name_line, line) != line
+            && place.name - line_start < HEAD_LIMIT_BYTES / 2;
+        let (start, end) = if is_first {
+            (line_start, line_end)
+        } else {
+            (place.start.max(line_start), place.end.clamp(place.name, line_end))
+        };
+        let head = self.text.get(start..end).unwrap_or_default().trim();
+        if head.len() <= HEAD_LIMIT_BYTES {
+            return head.to_owned();
+        }
+        let cut = head.get(..head.floor_char_boundary(HEAD_LIMIT_BYTES)).unwrap_or_default();
+        format!("{cut}…")
+    }
+}
+
+#[cfg(test)]
+mod tests;
