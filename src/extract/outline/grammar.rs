@@ -3,6 +3,7 @@
 use tree_sitter::Node;
 use tree_sitter_language::LanguageFn;
 
+use crate::outline::braces::BraceDialect;
 use crate::outline::language::Language;
 
 /// Where the name of a definition stands.
@@ -147,11 +148,23 @@ const RUST: &[NodeRule] = &[
     single("macro_definition"),
 ];
 
-/// Returns the grammar of a language.
-pub(super) fn of(language: Language) -> Grammar {
+/// How the definitions of a language are found.
+pub(super) enum DefinitionParser {
+    /// By a grammar.
+    Grammar(Grammar),
+    /// By braces: the grammar would take several megabytes of the program.
+    Braces(BraceDialect),
+    /// By lines, as Ruby is.
+    Ruby,
+}
+
+/// Returns how the definitions of a language are found.
+pub(super) fn of(language: Language) -> DefinitionParser {
     let (parser, rules) = match language {
         Language::Bash => (tree_sitter_bash::LANGUAGE, BASH),
         Language::C => (tree_sitter_c::LANGUAGE, C),
+        Language::Cpp => return DefinitionParser::Braces(BraceDialect::Cpp),
+        Language::CSharp => return DefinitionParser::Braces(BraceDialect::CSharp),
         Language::Go => (tree_sitter_go::LANGUAGE, GO),
         Language::Hcl => (tree_sitter_hcl::LANGUAGE, HCL),
         Language::Java => (tree_sitter_java::LANGUAGE, JAVA),
@@ -161,7 +174,8 @@ pub(super) fn of(language: Language) -> Grammar {
         Language::Lua => (tree_sitter_lua::LANGUAGE, LUA),
         Language::Php => (tree_sitter_php::LANGUAGE_PHP, PHP),
         Language::Python => (tree_sitter_python::LANGUAGE, PYTHON),
+        Language::Ruby => return DefinitionParser::Ruby,
         Language::Rust => (tree_sitter_rust::LANGUAGE, RUST),
     };
-    Grammar { parser, rules }
+    DefinitionParser::Grammar(Grammar { parser, rules })
 }

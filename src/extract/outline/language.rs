@@ -10,6 +10,10 @@ pub enum Language {
     Bash,
     /// C.
     C,
+    /// C++.
+    Cpp,
+    /// C#.
+    CSharp,
     /// Go.
     Go,
     /// HCL, of Terraform.
@@ -24,6 +28,8 @@ pub enum Language {
     Php,
     /// Python.
     Python,
+    /// Ruby.
+    Ruby,
     /// Rust.
     Rust,
     /// TypeScript, with JSX.
@@ -33,7 +39,9 @@ pub enum Language {
 /// Languages, each with its name and the ends of its files' names.
 const LANGUAGES: &[(Language, &str, &[&str])] = &[
     (Language::Bash, "Bash", &["sh", "bash"]),
-    (Language::C, "C", &["c", "h"]),
+    (Language::C, "C", &["c"]),
+    (Language::Cpp, "C++", &["cc", "cpp", "cxx", "h", "hh", "hpp", "hxx"]),
+    (Language::CSharp, "C#", &["cs"]),
     (Language::Go, "Go", &["go"]),
     (Language::Hcl, "HCL", &["hcl", "tf"]),
     (Language::Java, "Java", &["java"]),
@@ -41,6 +49,7 @@ const LANGUAGES: &[(Language, &str, &[&str])] = &[
     (Language::Lua, "Lua", &["lua"]),
     (Language::Php, "PHP", &["php"]),
     (Language::Python, "Python", &["py", "pyi"]),
+    (Language::Ruby, "Ruby", &["rb", "rake"]),
     (Language::Rust, "Rust", &["rs"]),
     (Language::TypeScript, "TypeScript", &["ts", "tsx", "mts", "cts"]),
 ];
@@ -77,7 +86,7 @@ mod tests {
         for (path, expected) in [
             ("src/main.rs", Some(Language::Rust)),
             ("a.TSX", Some(Language::TypeScript)),
-            ("include/a.h", Some(Language::C)),
+            ("include/a.h", Some(Language::Cpp)),
             ("a.d/readme", None),
             ("rs", None),
             ("a.txt", None),

@@ -2,14 +2,17 @@
 //!
 //! In: a language and a text. Out: definitions in their order, those inside another one deeper.
 //! What stands in the body of a function is left out. A text with mistakes gives what can be read
-//! of it. For a process of its own: the parsers are C, and the text is hostile.
+//! of it. For a process of its own: most parsers are C, and the text is hostile.
 
+mod braces;
 mod grammar;
 pub mod language;
+mod ruby;
 mod tree;
 
 use serde::{Deserialize, Serialize};
 
+use crate::outline::grammar::DefinitionParser;
 use crate::outline::language::Language;
 
 /// Most definitions found in one text, and in all texts that are asked for together. A line for
@@ -51,7 +54,11 @@ pub fn outlines(texts: Vec<(Language, &[u8])>) -> Vec<Option<Vec<Definition>>> {
 /// Finds the definitions of a text; `None` where it takes too long to parse.
 fn definitions(language: Language, text: &str) -> Option<Vec<Definition>> {
     let mut outline = OutlinedText::new(text);
-    tree::outline(&grammar::of(language), &mut outline)?;
+    match grammar::of(language) {
+        DefinitionParser::Grammar(grammar) => tree::outline(&grammar, &mut outline)?,
+        DefinitionParser::Braces(dialect) => braces::outline(dialect, &mut outline),
+        DefinitionParser::Ruby => ruby::outline(&mut outline),
+    }
     Some(outline.found)
 }
 

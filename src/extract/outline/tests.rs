@@ -168,6 +168,8 @@ fn what_is_broken_gives_what_can_be_read_and_what_is_deep_or_binary_ends() {
     for (language, text) in [
         (Language::Rust, "fn a() {}\n}}} fn b( {\nfn c() {}\n"),
         (Language::Python, "def a():\n  pass\nclass (:\n"),
+        (Language::CSharp, "class A { void a() {} \n"),
+        (Language::Cpp, "void a() {\n}\n}}} )\nvoid b( {\n"),
     ] {
         assert!(found(language, text).contains(" a()"), "{language:?}");
     }
@@ -200,11 +202,13 @@ fn what_is_broken_gives_what_can_be_read_and_what_is_deep_or_binary_ends() {
 
 #[test]
 fn no_more_is_found_than_anyone_is_shown() {
-    let one = "f() { :; }\n";
+    let one = "void f() {}\n";
     let many = one.repeat(DEFINITIONS_LIMIT - 1);
-    let texts = vec![(Language::Bash, many.as_bytes()); 3];
+    let texts = vec![(Language::Cpp, many.as_bytes()); 3];
     let counts: Vec<_> = outlines(texts).into_iter().map(|found| found.unwrap().len()).collect();
     assert_eq!(counts, [DEFINITIONS_LIMIT - 1, DEFINITIONS_LIMIT - 1, 0]);
-    let found = definitions(Language::Bash, &one.repeat(DEFINITIONS_LIMIT + 1));
-    assert_eq!(found.unwrap().len(), DEFINITIONS_LIMIT);
+    for (language, one) in [(Language::Bash, "f() { :; }\n"), (Language::Cpp, one)] {
+        let found = definitions(language, &one.repeat(DEFINITIONS_LIMIT + 1));
+        assert_eq!(found.unwrap().len(), DEFINITIONS_LIMIT);
+    }
 }
