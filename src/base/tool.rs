@@ -16,6 +16,8 @@ macro_rules! tool_table {
             ReadFile, "read_file", In(Read), files::read::ReadFile;
             ListFiles, "list_files", In(Read), files::list::ListFiles;
             Glob, "glob", In(Read), search::glob::Glob;
+            ListCodeDefinitionNames, "list_code_definition_names", In(Read),
+                search::outline::ListCodeDefinitionNames;
             SearchFiles, "search_files", In(Read), search::grep::SearchFiles;
             ShowChanges, "show_changes", InWithout(Read, Edit), search::changes::ShowChanges;
             WriteToFile, "write_to_file", In(Edit), files::write::WriteToFile;

@@ -296,6 +296,7 @@ fn names_folders(tool: ToolName) -> bool {
         tool,
         ToolName::ListFiles
             | ToolName::Glob
+            | ToolName::ListCodeDefinitionNames
             | ToolName::SearchFiles
             | ToolName::ShowChanges
             | ToolName::ExecuteCommand

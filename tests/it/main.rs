@@ -43,6 +43,7 @@ mod mcp_layer;
 mod models;
 mod orchestration;
 mod outcomes;
+mod outlines;
 mod pictures;
 mod policy;
 mod policy_check;

@@ -94,6 +94,7 @@ fn is_shortened(name: &str) -> bool {
                 | ToolName::SearchFiles
                 | ToolName::ListFiles
                 | ToolName::Glob
+                | ToolName::ListCodeDefinitionNames
         )
             // Tools of MCP servers are called by names of their own as well.
             | None

@@ -227,6 +227,7 @@ fn who_decides_for_another_task_steers_nothing_else() {
         ToolName::ReadFile,
         ToolName::ListFiles,
         ToolName::Glob,
+        ToolName::ListCodeDefinitionNames,
         ToolName::SearchFiles,
         ToolName::ShowChanges,
         ToolName::WebFetch,

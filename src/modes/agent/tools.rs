@@ -22,19 +22,7 @@ const WORDS: &[(&[&str], &[&str])] = &[
         &["read", "fileread", "view", "viewfile", "notebookread", "readmanyfiles", "cat"],
         &["read_file"],
     ),
-    (
-        &[
-            "glob",
-            "ls",
-            "list",
-            "listdir",
-            "listdirectory",
-            "listcodedefinitionnames",
-            "find",
-            "changes",
-        ],
-        &["list_files"],
-    ),
+    (&["glob", "ls", "list", "listdir", "listdirectory", "find", "changes"], &["list_files"]),
     (
         &["grep", "search", "searchfiles", "codebase", "codebasesearch", "usages", "ripgrep"],
         &["search_files"],
@@ -180,7 +168,7 @@ mod tests {
         let names = "Read Write Edit MultiEdit NotebookEdit NotebookRead Bash Grep Glob LS Task \
                      Agent TodoWrite WebFetch URLFetcher Skill AskExpertModel AskUserQuestion \
                      ReadMcpResourceTool read_file write_to_file apply_diff edit search_replace \
-                     edit_file apply_patch search_files list_files execute_command \
+                     edit_file apply_patch search_files list_files list_code_definition_names execute_command \
                      ask_followup_question attempt_completion new_task switch_mode \
                      update_todo_list use_mcp_tool access_mcp_resource generate_image \
                      insert_content search_and_replace bash write read grep list patch todowrite \

@@ -134,6 +134,7 @@ fn tool(name: &str, arguments: &Value) -> Value {
         "read_file" => "readFile",
         "list_files" if *json::field(arguments, "recursive") == true => "listFilesRecursive",
         "list_files" | "glob" => "listFilesTopLevel",
+        "list_code_definition_names" => "listCodeDefinitionNames",
         "search_files" => "searchFiles",
         "codebase_search" => "codebaseSearch",
         "write_to_file" => "newFileCreated",

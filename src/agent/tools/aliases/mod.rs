@@ -118,6 +118,7 @@ fn renames(tool: ToolName) -> &'static [Renames] {
             &[&[("input", "patch"), ("patch_text", "patch"), ("patchText", "patch")]]
         }
         ToolName::ListFiles | ToolName::ShowChanges => &[FOLDER],
+        ToolName::ListCodeDefinitionNames => &[PATH, FOLDER],
         ToolName::Glob => &[
             FOLDER,
             &[("glob", "pattern"), ("glob_pattern", "pattern"), ("file_pattern", "pattern")],

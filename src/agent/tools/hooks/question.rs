@@ -59,7 +59,8 @@ fn names(tool: ToolName) -> &'static [&'static str] {
         ToolName::ExecuteCommand => &["Bash"],
         ToolName::CommandOutput => &["BashOutput"],
         ToolName::StopCommand => &["KillShell"],
-        ToolName::ReadFile => &["Read"],
+        // It shows lines of files, and a guard of what is read means that, too.
+        ToolName::ReadFile | ToolName::ListCodeDefinitionNames => &["Read"],
         ToolName::ListFiles => &["LS"],
         ToolName::Glob => &["Glob"],
         ToolName::SearchFiles => &["Grep"],
@@ -137,6 +138,7 @@ impl CallWords<'_> {
             ToolName::ReadFile => json!({
                 "file_path": path(), "offset": self.field("offset"), "limit": self.field("limit")
             }),
+            ToolName::ListCodeDefinitionNames => json!({ "file_path": path() }),
             ToolName::ListFiles => json!({ "path": path() }),
             ToolName::Glob => json!({ "pattern": self.field("pattern"), "path": path() }),
             ToolName::SearchFiles => json!({

@@ -5,5 +5,6 @@ pub mod glob;
 pub mod grep;
 pub(crate) mod near_names;
 pub(crate) mod opened;
+pub mod outline;
 pub mod pattern;
 pub mod walk;
