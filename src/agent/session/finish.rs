@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use futures::StreamExt;
 
+use crate::session::checkout_changes::CheckoutChanges;
 use crate::session::ending::{self, EndFacts, Settlement};
 use crate::session::event::Event;
 use crate::session::live::Session;
 use crate::session::outcome::{CheckReport, Outcome, OutcomeWord, PendingDecision, TaskReport};
-use crate::session::state::CheckoutChanges;
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
 use crate::session::task::{TaskEnd, TaskState};

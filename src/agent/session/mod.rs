@@ -23,6 +23,7 @@ mod attacks;
 mod background;
 mod calls;
 pub mod checked;
+mod checkout_changes;
 mod checks;
 mod compaction;
 mod condense;

@@ -4,12 +4,13 @@
 //! spent, refused, run, touched. A resumed session therefore stands exactly where the killed one
 //! stood after its last whole line.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
 
 use crate::session::checked::CheckedWork;
+use crate::session::checkout_changes::CheckoutChanges;
 use crate::session::ending::EditAttempts;
 use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::messages::PersonMessage;
@@ -73,20 +74,6 @@ pub struct SessionState {
     /// What a maintainer decided on the mode it was to begin in.
     pub start_decided: Option<RecordedDecision>,
     last_at: Option<Timestamp>,
-}
-
-/// What was changed in a checkout.
-#[derive(Clone, Debug, Default)]
-pub struct CheckoutChanges {
-    /// What it began with; `None` for the run's own, which began with the run's base.
-    pub start: Option<CommitId>,
-    /// Every path touched in it, with its lines changed since the start; `None` for those that are
-    /// as they were there.
-    pub touched: BTreeMap<RepoPath, Option<u32>>,
-    /// Paths touched since the last checkpoint.
-    pub unsaved: BTreeSet<RepoPath>,
-    /// Commit of the last checkpoint.
-    pub checkpoint: Option<CommitId>,
 }
 
 impl SessionState {
