@@ -244,6 +244,8 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
         | Intent::Publish(_)
         | Intent::Mode(_)
         | Intent::Expert(_)
+        | Intent::MemoryRead(_)
+        | Intent::MemoryWrite(_)
         | Intent::Session => return Ok(()),
     };
     let Some((map, rule)) = found else { return Ok(()) };
@@ -274,6 +276,8 @@ pub fn check_any_tool(mode: &Mode, offered: &[ToolName], intent: &Intent) -> Res
         | Intent::Publish(_)
         | Intent::Mode(_)
         | Intent::Expert(_)
+        | Intent::MemoryRead(_)
+        | Intent::MemoryWrite(_)
         | Intent::Session => return Ok(()),
     };
     let fetches = matches!(intent, Intent::Fetch(_));

@@ -38,6 +38,10 @@ pub enum Intent {
     Delegate(String),
     /// Asks another model, by the name of its profile.
     Expert(String),
+    /// Reads an entry of the memory across runs, by its name.
+    MemoryRead(String),
+    /// Writes or removes an entry of the memory across runs, by its name.
+    MemoryWrite(String),
     /// Runs in this mode, or switches to it.
     Mode(String),
     /// Stays within the session: keeps its checklist, asks the maintainers, ends a task with a
@@ -61,6 +65,8 @@ impl fmt::Display for Intent {
             Self::Publish(publication) => write!(formatter, "publish({publication})"),
             Self::Delegate(mode) => write!(formatter, "delegate({mode})"),
             Self::Expert(profile) => write!(formatter, "expert({profile})"),
+            Self::MemoryRead(name) => write!(formatter, "memory(read/{name})"),
+            Self::MemoryWrite(name) => write!(formatter, "memory(write/{name})"),
             Self::Mode(mode) => write!(formatter, "mode({mode})"),
             Self::Session => formatter.write_str("session"),
         }
@@ -150,6 +156,9 @@ pub struct Facts {
     /// What this run may not do although the rules would let it.
     #[serde(default, skip_serializing_if = "Restriction::is_none")]
     pub restriction: Restriction,
+    /// Whether the run has met text that may be anyone's: an issue, a page, an answer of a server.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outside_text: bool,
 }
 
 /// What one run may not do although the rules would let it. It can only take away.

@@ -25,6 +25,10 @@ pub enum RuleKind {
     Delegate,
     /// Asking another model.
     Expert,
+    /// Reading what earlier runs keep in memory.
+    MemoryRead,
+    /// Keeping something in memory for later runs.
+    MemoryWrite,
     /// Publishing something.
     Publish,
 }
@@ -42,6 +46,8 @@ impl RuleKind {
             Intent::Mode(_) => Some(Self::Mode),
             Intent::Delegate(_) => Some(Self::Delegate),
             Intent::Expert(_) => Some(Self::Expert),
+            Intent::MemoryRead(_) => Some(Self::MemoryRead),
+            Intent::MemoryWrite(_) => Some(Self::MemoryWrite),
             Intent::Publish(_) => Some(Self::Publish),
             Intent::Command(_) | Intent::Connect(_) | Intent::Server(_) | Intent::Session => None,
         }

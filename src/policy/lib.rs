@@ -19,6 +19,7 @@ pub mod intent;
 pub mod judge;
 pub mod kind;
 pub mod lint;
+pub mod memory;
 pub mod paths;
 pub mod pattern;
 pub mod pull_request;

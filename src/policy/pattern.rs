@@ -8,6 +8,7 @@ use crate::command::word;
 use crate::glob::{LetterCase, PathGlob, name_matches};
 use crate::intent::{Intent, PUBLICATIONS, PublicationKind};
 use crate::kind::RuleKind;
+use crate::memory::{ENTRY_NAME_LIMIT, is_entry_name};
 use crate::urls::pattern::UrlPattern;
 use locum_base::secret::view::is_invisible;
 use locum_files::fields::nearest;
@@ -26,6 +27,7 @@ pub const KINDS: &[&str] = &[
     "mode",
     "delegate",
     "expert",
+    "memory",
     "publish",
 ];
 
@@ -47,7 +49,7 @@ pub(crate) enum PatternSubject {
     Command(CommandPattern),
     /// `fetch(docs.rs)`, `browse(localhost:8080)`
     Url(UrlPattern),
-    /// `mcp(time/*)`, `mode(code)`, `delegate(code)`, `expert(careful)`
+    /// `mcp(time/*)`, `mode(code)`, `delegate(code)`, `expert(careful)`, `memory(read/build-*)`
     Name(String),
     /// `publish(comment)`; `None` is `publish(*)`.
     Publication(Option<PublicationKind>),
@@ -138,6 +140,10 @@ impl Pattern {
             "mode" => (RuleKind::Mode, PatternSubject::Name(name(inner, "mode")?)),
             "delegate" => (RuleKind::Delegate, PatternSubject::Name(name(inner, "mode")?)),
             "expert" => (RuleKind::Expert, PatternSubject::Name(name(inner, "profile")?)),
+            "memory" => {
+                let (kind, entry) = memory(inner)?;
+                (kind, PatternSubject::Name(entry))
+            }
             "publish" => (RuleKind::Publish, PatternSubject::Publication(publication(inner)?)),
             other => {
                 let near = suggestion(other, KINDS, "kinds are");
@@ -164,7 +170,11 @@ impl Pattern {
                 }
                 (
                     PatternSubject::Name(pattern),
-                    Intent::Mode(name) | Intent::Delegate(name) | Intent::Expert(name),
+                    Intent::Mode(name)
+                    | Intent::Delegate(name)
+                    | Intent::Expert(name)
+                    | Intent::MemoryRead(name)
+                    | Intent::MemoryWrite(name),
                 ) => name_matches(pattern, name),
                 (PatternSubject::Publication(wanted), Intent::Publish(publication)) => {
                     wanted.is_none_or(|wanted| wanted == *publication)
@@ -322,6 +332,28 @@ fn mcp(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// Reads what a pattern about the memory says: what is done, and with which entries.
+fn memory(text: &str) -> Result<(RuleKind, String), String> {
+    let wrong = || {
+        format!(
+            "`{text}` is not of the form `read/NAME` or `write/NAME`; `read/*` means every entry"
+        )
+    };
+    let (verb, entry) = text.split_once('/').ok_or_else(wrong)?;
+    let kind = match verb {
+        "read" => RuleKind::MemoryRead,
+        "write" => RuleKind::MemoryWrite,
+        _ => return Err(wrong()),
+    };
+    if !is_entry_name(&entry.replace(['*', '?'], "x")) {
+        return Err(format!(
+            "`{entry}` is not the name of an entry: small letters, digits and `-`, at most \
+             {ENTRY_NAME_LIMIT}"
+        ));
+    }
+    Ok((kind, entry.to_owned()))
+}
+
 fn publication(text: &str) -> Result<Option<PublicationKind>, String> {
     if text == "*" {
         return Ok(None);
@@ -367,6 +399,13 @@ mod tests {
         check("expert(deep-*)", &Intent::Expert("deep-1".to_owned()), true);
         check("expert(deep-*)", &Intent::Expert("cheap".to_owned()), false);
         check("mode(deep)", &Intent::Expert("deep".to_owned()), false);
+        let (read, write) =
+            (Intent::MemoryRead("build-x".to_owned()), Intent::MemoryWrite("build-x".to_owned()));
+        check("memory(read/build-*)", &read, true);
+        check("memory(read/test-*)", &read, false);
+        check("memory(read/*)", &write, false);
+        check("memory(write/*)", &write, true);
+        check("memory(write/build)", &write, false);
         check("publish(*)", &Intent::Publish(PublicationKind::Label), true);
         check("publish(comment)", &Intent::Publish(PublicationKind::Label), false);
     }
@@ -386,6 +425,10 @@ mod tests {
             ("fetch(http://localhost:8080)", "never fetched"),
             ("publish(tweet)", "cannot be published"),
             ("mode(a b)", "not the name"),
+            ("memory(*)", "not of the form `read/NAME`"),
+            ("memory(delete/x)", "not of the form `read/NAME`"),
+            ("memory(read/../x)", "not the name of an entry"),
+            ("memory(write/)", "not the name of an entry"),
             ("read(.env\u{200b})", "U+200B, an invisible character"),
             ("command(git\u{2060} push:*)", "U+2060"),
         ] {

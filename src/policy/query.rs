@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use crate::actors::Tier;
 use crate::command::Script;
 use crate::intent::{Intent, PUBLICATIONS, TriggerKind};
+use crate::memory::is_entry_name;
 use crate::pattern::{Pattern, suggestion};
 use crate::rule::{TIERS, TRIGGERS};
 use crate::urls::{Destination, WebUrl};
@@ -156,6 +157,13 @@ pub fn parse_intent(text: &str) -> Result<Intent, String> {
         "mode" => Ok(Intent::Mode(inner.to_owned())),
         "delegate" => Ok(Intent::Delegate(inner.to_owned())),
         "expert" => Ok(Intent::Expert(inner.to_owned())),
+        "memory" => match inner.split_once('/') {
+            Some(("read", name)) if is_entry_name(name) => Ok(Intent::MemoryRead(name.to_owned())),
+            Some(("write", name)) if is_entry_name(name) => {
+                Ok(Intent::MemoryWrite(name.to_owned()))
+            }
+            _ => Err(format!("`{inner}` is not of the form `read/NAME` or `write/NAME`")),
+        },
         "publish" => PUBLICATIONS
             .iter()
             .find(|(word, _)| *word == inner)

@@ -9,6 +9,7 @@ use crate::Policy;
 use crate::command::tables::programs::{is_built_in, is_shell_word};
 use crate::intent::Facts;
 use crate::kind::RuleKind;
+use crate::memory::needs_maintainer;
 use crate::pattern::CommandForm;
 use crate::rule::{LocatedPattern, Rule};
 use crate::schema::{CommandNetwork, Expansions, Switching};
@@ -45,6 +46,9 @@ const BY_WORDS_EXPANDED: &str = "`:*` stands for further words; options not know
 /// What no pattern that is wider than a name opens.
 const APART: &str = ", but no secrets";
 
+/// What begins a line about what is held.
+const HELD: &str = "A person must agree before you";
+
 /// Kinds of acts, with the verb of their line. The last three steer, which needs no tool group.
 const KINDS: &[(RuleKind, &str)] = &[
     (RuleKind::Read, "read"),
@@ -54,6 +58,8 @@ const KINDS: &[(RuleKind, &str)] = &[
     (RuleKind::Browse, "browse"),
     (RuleKind::Mcp, "call"),
     (RuleKind::Expert, "ask the expert"),
+    (RuleKind::MemoryRead, "use the memory"),
+    (RuleKind::MemoryWrite, "use the memory"),
     (RuleKind::Mode, "switch to"),
     (RuleKind::Delegate, "delegate to"),
 ];
@@ -84,11 +90,9 @@ pub(crate) fn lines(
     };
     let contained = policy.settings().commands.contains(facts);
     let mut lines = Vec::new();
-    for (decision, said) in [
-        (Decision::Allow, "You may"),
-        (Decision::Hold, "A person must agree before you"),
-        (Decision::Deny, "You may not"),
-    ] {
+    for (decision, said) in
+        [(Decision::Allow, "You may"), (Decision::Hold, HELD), (Decision::Deny, "You may not")]
+    {
         let allows = decision == Decision::Allow;
         for (kind, verb) in KINDS.iter().filter(|(kind, _)| shown(*kind)) {
             if decision != Decision::Deny && is_taken_away(*kind, facts) {
@@ -108,6 +112,9 @@ pub(crate) fn lines(
             }
             let apart = if allows && *kind == RuleKind::Read { APART } else { "" };
             let limit = if decision == Decision::Deny { DENIED_LIMIT } else { LISTED_LIMIT };
+            let held =
+                allows && *kind == RuleKind::MemoryWrite && needs_maintainer(facts).is_some();
+            let said = if held { HELD } else { said };
             lines.push(format!("{said} {verb}: {}{apart}", listed(&texts, limit)));
             if allows && *kind == RuleKind::Command {
                 lines.extend(by_words_lines(policy, facts));
@@ -288,7 +295,8 @@ fn restrictions(
 
 /// Returns whether this run may do nothing of a kind, whatever the rules say.
 fn is_taken_away(kind: RuleKind, facts: &Facts) -> bool {
-    let outside = [RuleKind::Edit, RuleKind::Fetch, RuleKind::Browse, RuleKind::Mcp];
+    let outside =
+        [RuleKind::Edit, RuleKind::Fetch, RuleKind::Browse, RuleKind::Mcp, RuleKind::MemoryWrite];
     facts.restriction.read_only && outside.contains(&kind)
 }
 

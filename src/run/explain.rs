@@ -128,6 +128,7 @@ impl Explainer {
             sandboxed: self.facts.sandboxed,
             contained: self.facts.contained,
             restriction: self.facts.restriction.clone(),
+            outside_text: self.facts.outside_text,
         };
         let mode = self.mode(&facts.mode)?;
         let modes = &self.policy.settings().modes;

@@ -114,7 +114,13 @@ fn of_intent(intent: &Intent) -> Option<String> {
             format!("{kind}({scheme}{}{port}{path})", to.host)
         }
         Intent::Mcp { server, tool } if wildcard(server) || wildcard(tool) => return None,
-        Intent::Mode(name) | Intent::Delegate(name) | Intent::Expert(name) if wildcard(name) => {
+        Intent::Mode(name)
+        | Intent::Delegate(name)
+        | Intent::Expert(name)
+        | Intent::MemoryRead(name)
+        | Intent::MemoryWrite(name)
+            if wildcard(name) =>
+        {
             return None;
         }
         Intent::Command(_) | Intent::Connect(_) | Intent::Server(_) | Intent::Session => {
@@ -126,6 +132,8 @@ fn of_intent(intent: &Intent) -> Option<String> {
         | Intent::Mode(_)
         | Intent::Delegate(_)
         | Intent::Expert(_)
+        | Intent::MemoryRead(_)
+        | Intent::MemoryWrite(_)
         | Intent::Publish(_) => intent.to_string(),
     };
     let is_about = Pattern::parse(&text).is_ok_and(|read| read.matches(intent, LetterCase::Exact));

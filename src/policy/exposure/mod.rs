@@ -311,6 +311,8 @@ fn effective_rules(rules: &[Rule]) -> Vec<(&Rule, &LocatedPattern)> {
         | RuleKind::Mode
         | RuleKind::Delegate
         | RuleKind::Expert
+        | RuleKind::MemoryRead
+        | RuleKind::MemoryWrite
         | RuleKind::Publish => false,
     };
     let allowed = rules.iter().filter(|rule| rule.decision == Decision::Allow);

@@ -6,6 +6,7 @@
 
 mod commands;
 mod contained;
+mod memory;
 mod network;
 mod servers;
 
@@ -226,7 +227,8 @@ impl Evaluation<'_> {
             Intent::Fetch(url) => self.fetch(intent, url),
             Intent::Browse(url) => self.browse(intent, url),
             Intent::Connect(destination) => self.connect(destination),
-            Intent::Mcp { .. } | Intent::Expert(_) => self.by_rules(intent),
+            Intent::Mcp { .. } | Intent::Expert(_) | Intent::MemoryRead(_) => self.by_rules(intent),
+            Intent::MemoryWrite(_) => self.memory_write(intent),
             Intent::Server(name) => self.server(name),
             Intent::Session => Ruling::allow("stays within the session"),
         }
@@ -399,6 +401,7 @@ fn taken_away(intent: &Intent, facts: &Facts) -> Option<String> {
         | Intent::Browse(_)
         | Intent::Connect(_)
         | Intent::Server(_)
+        | Intent::MemoryWrite(_)
         | Intent::Mcp { .. } => read_only(),
         Intent::Read(_)
         | Intent::Command(_)
@@ -406,6 +409,7 @@ fn taken_away(intent: &Intent, facts: &Facts) -> Option<String> {
         | Intent::Mode(_)
         | Intent::Delegate(_)
         | Intent::Expert(_)
+        | Intent::MemoryRead(_)
         | Intent::Session => None,
     }
 }

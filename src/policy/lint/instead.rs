@@ -123,6 +123,7 @@ fn of_patterns(
         RuleKind::Fetch | RuleKind::Browse => "Addresses allowed here",
         RuleKind::Mcp => "MCP tools allowed here",
         RuleKind::Expert => "Experts allowed here",
+        RuleKind::MemoryRead | RuleKind::MemoryWrite => "Entries allowed here",
         RuleKind::Command | RuleKind::Mode | RuleKind::Delegate | RuleKind::Publish => return None,
     };
     let rules = policy.judge.rules().iter();

@@ -300,7 +300,11 @@ fn likeness(part: &IntentPart, pattern: &Pattern) -> Option<(usize, usize)> {
             if wanted == server { (1, like(inner, tool)) } else { (0, like(wanted, server)) }
         }
         (
-            Intent::Mode(one) | Intent::Delegate(one) | Intent::Expert(one),
+            Intent::Mode(one)
+            | Intent::Delegate(one)
+            | Intent::Expert(one)
+            | Intent::MemoryRead(one)
+            | Intent::MemoryWrite(one),
             PatternSubject::Name(two),
         ) => (0, like(one, two)),
         (_, _) => (0, 0),
@@ -354,6 +358,9 @@ fn other(part: &IntentPart, pattern: &Pattern, protection: &Protection) -> Strin
         (IntentPart::Intent(Intent::Mcp { .. }), _) => "it names another server",
         (IntentPart::Intent(Intent::Mode(_) | Intent::Delegate(_)), _) => "it names another mode",
         (IntentPart::Intent(Intent::Expert(_)), _) => "it names another profile",
+        (IntentPart::Intent(Intent::MemoryRead(_) | Intent::MemoryWrite(_)), _) => {
+            "it names another entry"
+        }
         (IntentPart::Intent(_) | IntentPart::Words(_), _) => "it is about something else",
     };
     said.to_owned()

@@ -8,6 +8,7 @@ mod everyday;
 mod hidden;
 mod instead;
 mod judged;
+mod memory;
 mod modes;
 mod summary;
 
