@@ -16,6 +16,9 @@ pub const CLAIM_REFS: &str = "refs/locum/claims/";
 /// What keeps count of what runs spent together, here and at a remote.
 pub const SPENT_REF: &str = "refs/locum/spent";
 
+/// What runs keep for later ones, here and at a remote.
+pub const MEMORY_REF: &str = "refs/locum/memory";
+
 /// What keeps how jobs ended, at a remote.
 pub const JOBS_REF: &str = "refs/locum/jobs";
 

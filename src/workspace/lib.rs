@@ -21,6 +21,7 @@ mod fixture;
 pub mod git_binary;
 mod history;
 pub mod layer;
+pub mod memory_ref;
 pub mod merge;
 mod outputs;
 mod own_ref;

@@ -13,7 +13,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 use tempfile::TempDir;
 
-use crate::carried::{CLAIM_REFS, JOBS_REF, SESSION_REFS, SPENT_REF};
+use crate::carried::{CLAIM_REFS, JOBS_REF, MEMORY_REF, SESSION_REFS, SPENT_REF};
 use crate::git_binary::process::{GitInvocation, failed};
 use crate::git_binary::{GitBinary, listed, retry, words};
 use crate::remote::Remote;
@@ -145,6 +145,23 @@ impl GitBinary {
         let kinds = [PublicationKind::Comment, PublicationKind::Commit, PublicationKind::Issue];
         permitted(permit, &kinds)?;
         self.move_ref(remote, JOBS_REF, (from, Some(to))).await
+    }
+
+    /// Moves the ref of the memory across runs, as [`GitBinary::push_session`] does.
+    ///
+    /// # Errors
+    /// As there; [`RepoError::NotPermitted`] when the permit is for writing no entry.
+    pub async fn push_memory(
+        &self,
+        permit: &Permit<impl Act>,
+        remote: &Remote,
+        (from, to): (Option<&CommitId>, &CommitId),
+    ) -> Result<(), RepoError> {
+        let intents = permit.act().intents();
+        if !intents.iter().any(|intent| matches!(intent, Intent::MemoryWrite(_))) {
+            return Err(RepoError::NotPermitted);
+        }
+        self.move_ref(remote, MEMORY_REF, (from, Some(to))).await
     }
 
     async fn push_private(
