@@ -16,6 +16,7 @@ pub mod flow;
 pub mod hooks;
 pub mod kept_output;
 pub mod mcp;
+pub mod memory;
 mod picture;
 mod reach;
 pub mod search;
