@@ -44,6 +44,8 @@ macro_rules! tool_table {
             FetchInstructions, "fetch_instructions", OptInAlways,
                 flow::instructions::FetchInstructions;
             AskExpertModel, "ask_expert_model", Always, flow::expert::AskExpertModel;
+            ReadMemory, "read_memory", Always, memory::read::ReadMemory;
+            WriteMemory, "write_memory", Always, memory::write::WriteMemory;
             UpdateTodoList, "update_todo_list", Always,
                 flow::steering::Steering<flow::todo::UpdateTodoList>;
             AskFollowupQuestion, "ask_followup_question", Always,
@@ -255,6 +257,8 @@ const PEER_NAMES: &[(&[&str], ToolName)] = &[
     (&["SlashCommand"], ToolName::RunSlashCommand),
     (&["Think"], ToolName::Think),
     (&["AskExpertModel"], ToolName::AskExpertModel),
+    (&["MemoryRead"], ToolName::ReadMemory),
+    (&["MemoryWrite"], ToolName::WriteMemory),
     (&["AskUserQuestion", "question", "request_user_input"], ToolName::AskFollowupQuestion),
     (&["ReadMcpResourceTool", "read_mcp_resource"], ToolName::AccessMcpResource),
 ];

@@ -2,6 +2,7 @@
 //! is an outcome.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
@@ -218,6 +219,7 @@ async fn run<'a>(
     let servers = McpServers::open(&prepared.servers.servers, around).await;
     servers::log_missing(&servers);
     let parts = SessionParts {
+        memory: Arc::default(),
         start,
         run: env,
         modes: &prepared.modes,

@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -110,6 +111,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
     };
     let (instructions, trusted) = (RepositoryInstructions::default(), start.base.clone());
     let parts = SessionParts {
+        memory: Arc::default(),
         start,
         run: RunEnv {
             tail: None,

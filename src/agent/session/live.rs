@@ -177,7 +177,9 @@ impl<'a> Session<'a> {
     pub(crate) fn facts(&self, mode: &str) -> Facts {
         // A resumed run may find itself on another machine.
         let (sandboxed, contained) = (self.parts.run.sandbox.holds(), self.contained);
-        Facts { mode: mode.to_owned(), sandboxed, contained, ..self.start().facts.clone() }
+        let begun = self.start().facts.clone();
+        let outside_text = begun.outside_text || self.state.met_outside_text(self.parts.run.policy);
+        Facts { mode: mode.to_owned(), sandboxed, contained, outside_text, ..begun }
     }
 
     /// Returns the model a task speaks with: its mode's own, else the one for its place.
@@ -260,6 +262,7 @@ impl<'a> Session<'a> {
             background,
             known: Arc::clone(&task.known),
             range: self.change_range(owner),
+            memory: self.memory(),
         })
     }
 }

@@ -52,6 +52,7 @@ mod judged;
 pub mod layered;
 mod live;
 mod meanwhile;
+mod memory;
 pub mod messages;
 pub mod mode_reach;
 pub mod model;

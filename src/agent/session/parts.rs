@@ -1,5 +1,7 @@
 //! `SessionParts`: everything a session works with.
 
+use std::sync::Arc;
+
 use crate::env::RunEnv;
 use crate::session::event::{JournalLine, SessionStart};
 use crate::session::messages::Inbox;
@@ -7,6 +9,7 @@ use crate::session::model::RunModels;
 use crate::session::state::SessionState;
 use crate::tools::hooks::HookDefinition;
 use crate::tools::mcp::servers::McpServers;
+use crate::tools::memory::entry::Memory;
 use locum_base::clock::Clock;
 use locum_modes::ModeSet;
 use locum_modes::prompts::RepositoryInstructions;
@@ -57,6 +60,8 @@ pub struct SessionParts<'a> {
     pub hooks: &'a [HookDefinition],
     /// The MCP servers, started already.
     pub servers: &'a McpServers<'a>,
+    /// The notes that earlier runs kept.
+    pub memory: Arc<Memory>,
     /// Where messages of people arrive.
     pub inbox: &'a Inbox,
     /// Source of the current time, fixed in tests.

@@ -21,6 +21,7 @@ use crate::session::task::turn::WaitingCall;
 use crate::session::tool_counts::ToolCounts;
 use crate::tools::dispatch;
 use crate::tools::kept_output::KeptOutput;
+use crate::tools::memory::entry::MemoryChange;
 use locum_base::chat::Message;
 use locum_base::id::TaskId;
 use locum_base::image::Image;
@@ -67,6 +68,8 @@ pub struct SessionState {
     pub pending: Vec<PendingDecision>,
     /// The tools of MCP servers there were when it began: a hash of each, by server and tool.
     pub servers: BTreeMap<String, BTreeMap<String, String>>,
+    /// What it keeps for later runs, in order, each entry once.
+    pub memory: Vec<MemoryChange>,
     /// What people wrote to it, in order.
     pub messages: Vec<PersonMessage>,
     /// How it ended, once it did.
@@ -430,6 +433,9 @@ impl SessionState {
         let command = waiting.command.clone().unwrap_or_else(|| headline.clone());
         if let Some(output) = observation.output.clone() {
             self.outputs.push((id, output));
+        }
+        if let Some(write) = &observation.memory {
+            self.remember(&mode, write);
         }
         if let Some(exit) = observation.exit {
             let details = observation.command.clone();

@@ -302,6 +302,7 @@ impl Session<'_> {
         let tools = mode.tools();
         let used = |kind: RuleKind| {
             matches!(kind, RuleKind::Delegate | RuleKind::Expert)
+                || matches!(kind, RuleKind::MemoryRead | RuleKind::MemoryWrite)
                 || tools.iter().any(|tool| system_prompt::use_of(*tool) == Some(kind))
         };
         let rule = policy.gained((&from, &to), used)?;

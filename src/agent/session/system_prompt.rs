@@ -343,8 +343,11 @@ pub fn shown(
 
 /// Returns what kind of rule a tool needs, if any.
 pub(crate) fn use_of(tool: ToolName) -> Option<RuleKind> {
-    if tool == ToolName::AskExpertModel {
-        return Some(RuleKind::Expert);
+    match tool {
+        ToolName::AskExpertModel => return Some(RuleKind::Expert),
+        ToolName::ReadMemory => return Some(RuleKind::MemoryRead),
+        ToolName::WriteMemory => return Some(RuleKind::MemoryWrite),
+        _ => {}
     }
     match tool.availability().group()? {
         ToolGroup::Read if tool == ToolName::WebFetch => Some(RuleKind::Fetch),

@@ -11,6 +11,7 @@ use crate::tools::background::BackgroundCommands;
 use crate::tools::files::known::KnownFiles;
 use crate::tools::kept_output::OutputReader;
 use crate::tools::mcp::servers::McpServers;
+use crate::tools::memory::entry::Memory;
 use crate::tools::search::changes::ChangeRange;
 use crate::tools::{EffectInputs, ToolContext, VisionSupport};
 use locum_base::path::RepoPath;
@@ -78,6 +79,8 @@ pub(crate) struct TaskEnv<'a> {
     pub(crate) known: Arc<KnownFiles>,
     /// What the branch and the work so far change.
     pub(crate) range: ChangeRange,
+    /// The notes there are for later runs.
+    pub(crate) memory: Arc<Memory>,
 }
 
 impl TaskEnv<'_> {
@@ -128,6 +131,7 @@ impl TaskEnv<'_> {
                 known: Some(&self.known),
                 range: Some(&self.range),
                 background: Some(&self.background),
+                memory: Some(&self.memory),
                 ..EffectInputs::default()
             },
         }

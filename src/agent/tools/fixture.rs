@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::env::RunEnv;
 use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::files::known::KnownFiles;
+use crate::tools::memory::entry::Memory;
 use crate::tools::{CallError, EffectInputs, Observation, ToolContext, VisionSupport};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
@@ -37,7 +38,8 @@ rules:
                                  'command(cat:*)', 'command(touch:*)', 'command(git log:*)', \
                                  'command(git status:*)', 'command(head:*)', 'command(wc:*)', \
                                  'command(ls:*)', 'delegate(*)', 'mode(*)', \
-                                 'expert(*)' ]
+                                 'expert(*)', 'memory(read/*)', 'memory(write/*)' ]
+  - deny: 'memory(read/secret-*)'
 ";
 
 /// A temporary checkout.
@@ -63,6 +65,8 @@ pub(crate) struct ToolFixture {
     pub(crate) image_models: Vec<String>,
     /// What the model that calls knows of files; `None` where no model calls.
     pub(crate) known: Option<KnownFiles>,
+    /// The notes there are for later runs.
+    pub(crate) memory: Memory,
     /// A value that must not be seen.
     pub(crate) secret: &'static str,
 }
@@ -87,6 +91,7 @@ impl ToolFixture {
             vision: VisionSupport::Shown,
             image_models: vec!["painter".to_owned()],
             known: None,
+            memory: Memory::default(),
             secret: "unseen-secret-value",
         }
     }
@@ -160,7 +165,11 @@ impl ToolFixture {
             facts: &Facts { mode: self.mode.slug.clone(), ..Facts::default() },
             visible: &visible,
             vision: self.vision,
-            given: EffectInputs { known: self.known.as_ref(), ..EffectInputs::default() },
+            given: EffectInputs {
+                known: self.known.as_ref(),
+                memory: Some(&self.memory),
+                ..EffectInputs::default()
+            },
         })
     }
 }

@@ -35,6 +35,7 @@ use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::flow::verdict::CheckVerdict;
 use crate::tools::kept_output::KeptOutput;
 use crate::tools::mcp::servers::McpServers;
+use crate::tools::memory::entry::{Memory, MemoryWrite};
 use crate::tools::search::changes::ChangeRange;
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
@@ -109,6 +110,8 @@ pub struct EffectInputs<'g> {
     pub range: Option<&'g ChangeRange>,
     /// The commands that the task has in the background; `None` where none may be.
     pub background: Option<&'g BackgroundCommands>,
+    /// The notes there are for later runs; `None` outside a session.
+    pub memory: Option<&'g Memory>,
     /// What a command reads; what it prints is then in [`Observation::streams`], and its caller
     /// throws away what it writes.
     pub input: Option<&'g str>,
@@ -156,6 +159,9 @@ pub struct Observation {
     /// For commands: what explains how they ended.
     #[serde(default, skip_serializing_if = "CommandDetails::is_empty")]
     pub command: CommandDetails,
+    /// What is kept for later runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Box<MemoryWrite>>,
     /// For edits: the checks that followed them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edit_checks: Vec<EditCheck>,

@@ -245,6 +245,8 @@ fn the_orchestrator_has_no_tools_of_its_own() {
         ToolName::Skill,
         ToolName::RunSlashCommand,
         ToolName::AskExpertModel,
+        ToolName::ReadMemory,
+        ToolName::WriteMemory,
         ToolName::UpdateTodoList,
         ToolName::AskFollowupQuestion,
         ToolName::AttemptCompletion,

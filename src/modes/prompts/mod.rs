@@ -7,6 +7,7 @@ pub mod condense;
 pub mod expert;
 mod head;
 pub mod image_model;
+pub mod memory;
 pub mod mentions;
 pub mod place;
 pub mod reminders;

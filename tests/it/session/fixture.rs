@@ -271,6 +271,7 @@ impl Fixture {
             ..alone(model)
         };
         let parts = SessionParts {
+            memory: std::sync::Arc::default(),
             start,
             run: RunEnv {
                 tail: None,

@@ -182,6 +182,10 @@ fn renames(tool: ToolName) -> &'static [Renames] {
         ToolName::AccessMcpResource => &[&[("server", "server_name")]],
         ToolName::Skill => &[&[("name", "skill"), ("arguments", "args")]],
         ToolName::AskExpertModel => &[&[("expert_model", "expert")]],
+        ToolName::ReadMemory => &[&[("file_path", "name"), ("key", "name")]],
+        ToolName::WriteMemory => {
+            &[&[("file_path", "name"), ("key", "name")], &[("content", "text"), ("value", "text")]]
+        }
         ToolName::RunSlashCommand => &[&[
             ("name", "command"),
             ("command_name", "command"),

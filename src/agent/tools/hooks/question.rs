@@ -82,6 +82,8 @@ fn names(tool: ToolName) -> &'static [&'static str] {
         ToolName::AskExpertModel => &["ask_expert_model"],
         ToolName::AccessMcpResource => &["ReadMcpResourceTool"],
         ToolName::UseMcpTool
+        | ToolName::ReadMemory
+        | ToolName::WriteMemory
         | ToolName::UpdateTodoList
         | ToolName::Think
         | ToolName::FetchInstructions
