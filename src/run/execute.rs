@@ -14,7 +14,8 @@ use tracing::Instrument;
 
 use crate::run::error::RunError;
 use crate::run::execution::{RunExecution, SessionOrigin};
-use crate::run::first_message::lookups::MessageContext;
+use crate::run::first_message::lookups::{FirstText, MessageContext};
+use crate::run::memory;
 use crate::run::place;
 use crate::run::prepare::PreparedRun;
 use crate::run::progress;
@@ -35,6 +36,7 @@ use locum_agent::session::parts::SessionParts;
 use locum_agent::session::state::SessionState;
 use locum_agent::tools::mcp::servers::{McpServers, ServerEnvironment};
 use locum_base::secret::Redactor;
+use locum_policy::intent::Facts;
 use locum_sandbox::network::Connector;
 use locum_workspace::layer::Layer;
 
@@ -189,7 +191,7 @@ async fn run<'a>(
             MessageContext { run, env, workspace, forge }.message().await
         }
         // It stands in the journal.
-        SessionOrigin::Resumed => String::new(),
+        SessionOrigin::Resumed => FirstText::default(),
     };
     let models = prepared.models.in_use(&prepared.instructions.image_models);
     let start = SessionStart {
@@ -198,9 +200,9 @@ async fn run<'a>(
         version: JOURNAL_VERSION,
         id: plan.session.clone(),
         task: prepared.redactor.redact(&plan.task),
-        message,
+        message: message.text,
         mode: plan.mode.clone(),
-        facts: plan.facts.clone(),
+        facts: Facts { outside_text: message.outside, ..plan.facts.clone() },
         budget: plan.budget,
         base: plan.base.clone(),
         policy_hash: plan.policy.hash.clone(),
@@ -218,8 +220,9 @@ async fn run<'a>(
     };
     let servers = McpServers::open(&prepared.servers.servers, around).await;
     servers::log_missing(&servers);
+    let memory = memory::load(execution).await;
     let parts = SessionParts {
-        memory: Arc::default(),
+        memory: Arc::clone(&memory.notes),
         start,
         run: env,
         modes: &prepared.modes,
@@ -239,8 +242,9 @@ async fn run<'a>(
         watch: Box::new(watch),
     };
     let span = tracing::info_span!("run", session = %plan.session);
-    let outcome = session::run(parts, journal).instrument(span).await;
+    let mut outcome = session::run(parts, journal).instrument(span).await;
     servers.close().await;
+    memory.keep(execution, &mut outcome).await;
     if let Some(counted) = counted {
         counted.end(&outcome).await;
     }

@@ -13,6 +13,7 @@ pub mod hooks;
 pub mod job;
 pub mod jobs;
 pub mod kept_file;
+pub mod memory;
 pub mod model_set;
 pub mod models;
 pub mod patch;

@@ -34,6 +34,8 @@ use locum_policy::verdict::Decision;
 use locum_workspace::Workspace;
 use locum_workspace::checkout::EntryKind;
 
+/// What the material of a page is called.
+const PAGE: &str = "page from the web";
 /// What the material of an issue begins with.
 const ISSUE: &str = "issue or pull request #";
 /// Issues looked up for one task.
@@ -55,6 +57,15 @@ pub struct MessageContext<'a> {
     pub env: RunEnv<'a>,
     /// Where issues are read; `None` where there is none.
     pub forge: Option<&'a dyn Forge>,
+}
+
+/// The first message.
+#[derive(Default)]
+pub struct FirstText {
+    /// The message.
+    pub text: String,
+    /// Whether it holds text that may be anyone's: of an issue, a comment, a page, a pull request.
+    pub outside: bool,
 }
 
 /// What was found for the first message.
@@ -91,7 +102,7 @@ impl Lookups {
 impl MessageContext<'_> {
     /// Returns the first message: the task, what is to be said of what it names, then everything
     /// that was looked up and the materials.
-    pub async fn message(&self) -> String {
+    pub async fn message(&self) -> FirstText {
         let message = &self.run.message;
         let mut found = Lookups::default();
         for part in &message.parts {
@@ -128,12 +139,17 @@ impl MessageContext<'_> {
             let goes_on = reminders::conversation_goes_on(base, earlier.work.is_some());
             text = format!("{}\n\n---\n{goes_on}", text.trim());
         }
+        let fetched = |found: &TaskMaterial| found.what == PAGE || found.what.starts_with(ISSUE);
+        let outside = !message.materials.is_empty()
+            || self.run.earlier.is_some()
+            || looked_up.iter().any(fetched)
+            || matches!(self.run.plan.subject, RunSubject::PullRequest { .. });
         let all: Vec<UntrustedText<'_>> = looked_up
             .iter()
             .chain(&message.materials)
             .map(|TaskMaterial { what, origin, text }| UntrustedText { what, origin, text })
             .collect();
-        task::task_message(&text, &all)
+        FirstText { text: task::task_message(&text, &all), outside }
     }
 
     /// Says what the checkout's files are. Not which commit: a recorded run is played again at
@@ -227,7 +243,7 @@ impl MessageContext<'_> {
     async fn page(&self, written: &str, url: &str, found: &mut Lookups) {
         let seen = self.call(ToolName::WebFetch, &json!({ "url": url }), None).await;
         let seen = seen.map(|seen| TaskMaterial {
-            what: "page from the web".to_owned(),
+            what: PAGE.to_owned(),
             origin: url.to_owned(),
             text: seen.text,
         });
