@@ -18,6 +18,7 @@ use crate::Policy;
 use crate::actors::Tier;
 use crate::amend::site::{NewRule, RuleSite};
 use crate::intent::{Facts, Intent};
+use crate::memory::needs_maintainer;
 use crate::pattern::Pattern;
 use crate::query::parse_intent;
 use crate::rule::{LocatedPattern, Rule, RuleConditions};
@@ -56,6 +57,9 @@ pub enum AmendmentError {
     /// The rules do not hold it, as far as its record shows.
     #[error("the rules do not hold `{0}` by its name")]
     NotHeld(String),
+    /// What is held is held whatever the rules say.
+    #[error("a maintainer has to agree to `{0}` each time, and no rule changes that")]
+    EachTime(String),
     /// Only a setting would let it pass.
     #[error("its complexity is what holds it, and only `commands.max_complexity` changes that")]
     Complexity,
@@ -127,6 +131,9 @@ pub fn amend(
         let intent = parse_intent(words).map_err(|_| AmendmentError::NotHeld(words.clone()))?;
         if policy.decide(&intent, facts).decision != Decision::Hold {
             return Err(AmendmentError::NotHeld(words.clone()));
+        }
+        if matches!(intent, Intent::MemoryWrite(_)) && needs_maintainer(facts).is_some() {
+            return Err(AmendmentError::EachTime(words.clone()));
         }
         intents.push(intent);
     }

@@ -3,7 +3,9 @@
 
 use pretty_assertions::assert_eq;
 
+use crate::Policy;
 use crate::actors::Tier;
+use crate::amend::{AmendmentError, amend};
 use crate::approval::Approval;
 use crate::intent::{Act, Facts, Intent, Restriction, TriggerKind};
 use crate::kind::RuleKind;
@@ -91,6 +93,21 @@ fn an_approval_is_for_the_entry_that_was_shown() {
     assert!(policy.admit_approved(Write("build-x"), &stranger, approval()).is_ok());
     for name in ["build-y", "other"] {
         assert!(policy.admit_approved(Write(name), &stranger, approval()).is_err(), "{name}");
+    }
+}
+
+#[test]
+fn no_rule_is_proposed_for_what_waits_each_time() {
+    let text = format!("version: 1\n{RULES}");
+    let policy = Policy::parse(&text, "policy.yml").unwrap();
+    let plans = ["memory(write/plans)".to_owned()];
+    let amended = amend(&policy, &text, &plans, &facts("code")).unwrap();
+    assert_eq!(amended.patterns, plans);
+    let stranger = Facts { tier: Tier::Stranger, ..facts("code") };
+    for name in ["plans", "build-x"] {
+        let held = format!("memory(write/{name})");
+        let error = amend(&policy, &text, &[held.clone()], &stranger).unwrap_err();
+        assert_eq!(error, AmendmentError::EachTime(held));
     }
 }
 
