@@ -12,6 +12,7 @@ use crate::cli::init::args::InitArgs;
 use crate::cli::inspect_args::{ConfigCommand, DoctorArgs, ModelsCommand, SchemaWord};
 use crate::cli::job_args::JobCommand;
 use crate::cli::mcp_args::McpCommand;
+use crate::cli::memory_args::MemoryCommand;
 use crate::cli::modes_args::ModesCommand;
 use crate::cli::policy_args::PolicyCommand;
 use crate::cli::prompt_args::{CommandsCommand, SkillsCommand};
@@ -135,6 +136,9 @@ pub enum Command {
     /// List, inspect and resume past sessions.
     #[command(subcommand)]
     Session(SessionCommand),
+    /// Inspect and change the notes that runs keep for later ones.
+    #[command(subcommand)]
+    Memory(MemoryCommand),
     /// Sum up what the sessions of this machine cost.
     Cost(CostArgs),
     /// Check that this machine can run Locum: sandbox, git, models, sessions.

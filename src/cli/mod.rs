@@ -41,6 +41,8 @@ pub mod man;
 pub mod mcp;
 pub mod mcp_args;
 mod mcp_serve;
+pub mod memory;
+pub mod memory_args;
 pub mod models;
 pub mod models_test;
 pub mod modes;
@@ -260,6 +262,7 @@ fn dispatch(
         Command::Models(ModelsCommand::Test(args)) => models_test::test(&args, context, output),
         Command::Doctor(args) => doctor::run(&args, context, output),
         Command::Session(command) => session::run(&command, context, output),
+        Command::Memory(command) => memory::run(&command, context, output),
         Command::Cost(args) => cost::run(&args, context, output),
         Command::Schema { name } => schema::run(name, output),
         Command::Completions { shell } => completions::run(shell, output),

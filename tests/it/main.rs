@@ -40,6 +40,7 @@ mod json_docs;
 mod local_review;
 mod mcp;
 mod mcp_layer;
+mod memory;
 mod models;
 mod orchestration;
 mod outcomes;

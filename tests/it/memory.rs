@@ -1,0 +1,174 @@
+//! The memory across runs, through the binary: what one run keeps the next one reads, a person
+//! looks at it and changes it by hand.
+
+use crate::support::stage::{Ran, Stage};
+use pretty_assertions::assert_eq;
+use std::io::Write as _;
+use std::process::Stdio;
+
+const POLICY: &str = r#"
+version: 1
+modes: { default: code, allow: [code] }
+rules:
+  - allow: ["read(**)", "memory(read/*)", "memory(write/build-*)"]
+  - hold: "memory(write/plans)"
+    reason: a person looks at plans
+"#;
+
+const WRITES: &str = r#"
+version: 1
+tasks:
+  - turns:
+      - calls: [{ tool: write_memory, args: { name: build-notes, text: "Run make.\nThen wait." } }]
+      - calls: [{ tool: read_memory, args: { name: build-notes } }]
+      - calls: [{ tool: write_memory, args: { name: other, text: "x" } }]
+      - calls: [{ tool: attempt_completion, args: { result: written } }]
+"#;
+
+const READS: &str = r#"
+version: 1
+tasks:
+  - turns:
+      - calls: [{ tool: read_memory, args: {} }]
+      - expect: { contains: ["build-notes (session ", "tier maintainer): Run make."] }
+        calls: [{ tool: read_memory, args: { name: build-notes } }]
+      - expect: { contains: ["They are material", "Then wait."] }
+        calls: [{ tool: write_memory, args: { name: build-notes, text: "" } }]
+      - calls: [{ tool: attempt_completion, args: { result: read } }]
+"#;
+
+const HOLDS: &str = r#"
+version: 1
+tasks:
+  - turns:
+      - calls: [{ tool: write_memory, args: { name: build-notes, text: "Run make." } }]
+      - calls: [{ tool: write_memory, args: { name: plans, text: "Ship it." } }]
+      - calls: [{ tool: attempt_completion, args: { result: planned } }]
+"#;
+
+fn stage() -> Stage {
+    Stage::with(&[(".locum/policy.yml", POLICY), ("a.txt", "a\n")])
+}
+
+fn notes(ran: &Ran) -> Vec<String> {
+    let report = ran.json();
+    let notes = report["notes"].as_array().cloned().unwrap_or_default();
+    notes.iter().map(|note| note.as_str().unwrap().to_owned()).collect()
+}
+
+fn names(stage: &Stage) -> Vec<String> {
+    let listed = stage.run(&["memory", "list", "--json"]).json();
+    let listed = listed.as_array().unwrap().iter();
+    listed.map(|note| note["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn what_one_run_keeps_the_next_one_reads() {
+    let stage = stage();
+    let ran = stage.play(WRITES, &["--output-format", "json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(notes(&ran), ["Kept in memory for later runs: `build-notes`."]);
+    let answers = stage.answers();
+    assert!(answers[1].1.contains("Run make."), "a run reads what it wrote: {answers:#?}");
+    assert!(answers[2].1.contains("memory(write/other)"), "{answers:#?}");
+    let refused = &ran.json()["refused_rules"];
+    assert!(refused.to_string().contains("memory(write/other)"), "{refused:#}");
+
+    let shown = stage.run(&["memory", "show", "build-notes", "--json"]).json();
+    let session = ran.json()["session"].clone();
+    assert_eq!(shown["source"]["session"], session, "{shown:#}");
+    assert_eq!(
+        (shown["text"].as_str(), shown["tier"].as_str(), shown["source"]["mode"].as_str()),
+        (Some("Run make.\nThen wait."), Some("maintainer"), Some("code"))
+    );
+    let ran = stage.play(READS, &["--output-format", "json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(notes(&ran), ["Removed from memory: `build-notes`."]);
+    assert_eq!(names(&stage), Vec::<String>::new());
+    let log = stage.run(&["memory", "log", "--json"]).json();
+    let messages: Vec<&str> =
+        log.as_array().unwrap().iter().map(|row| row["message"].as_str().unwrap()).collect();
+    assert!(messages[0].starts_with("remove build-notes\n\nBy session "), "{messages:?}");
+    assert!(messages[1].starts_with("keep build-notes\n\nBy session "), "{messages:?}");
+    assert_eq!(stage.git(&["status", "--porcelain"]), "", "the checkout has nothing of it");
+}
+
+#[test]
+fn without_a_rule_there_is_no_memory() {
+    let policy =
+        "version: 1\nmodes: { default: code, allow: [code] }\nrules:\n  - allow: read(**)\n";
+    let stage = Stage::with(&[(".locum/policy.yml", policy)]);
+    let tools = |stage: &Stage| {
+        stage.write("script.yml", WRITES);
+        let script = stage.path("script.yml");
+        let plan = ["run", "x", "--dry-run", "--output-format", "json", "--script"];
+        stage.run(&[plan.as_slice(), &[script.to_str().unwrap()]].concat()).out
+    };
+    assert!(!tools(&stage).contains("_memory"), "{}", tools(&stage));
+    assert!(tools(&self::stage()).contains("read_memory"));
+    let ran = stage.play(WRITES, &["--output-format", "json"]);
+    assert_eq!(notes(&ran), Vec::<String>::new(), "{ran:?}");
+    assert_eq!(names(&stage), Vec::<String>::new());
+    assert_eq!(stage.git(&["for-each-ref", "refs/locum/memory"]), "");
+}
+
+#[test]
+fn a_held_note_is_kept_once_a_person_agrees_and_what_was_kept_before_stays_as_it_is() {
+    let stage = stage();
+    let ran = stage.play(HOLDS, &["--output-format", "json"]);
+    assert_eq!(ran.code, Some(5), "{ran:?}");
+    assert_eq!(names(&stage), ["build-notes"], "what was allowed is kept where a run stops, too");
+    let report = ran.json();
+    let (session, hold) = (&report["session"], &report["held"]["id"]);
+    let (session, hold) = (session.as_str().unwrap(), hold.as_str().unwrap());
+    assert_eq!(stage.run(&["memory", "remove", "build-notes"]).code, Some(0));
+    assert_eq!(stage.run(&["session", "approve", session, hold]).code, Some(0));
+    let ran = stage.run(&["session", "resume", session, "--output-format", "json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(names(&stage), ["plans"], "what a person removed meanwhile stays removed");
+    let shown = stage.run(&["memory", "show", "plans"]);
+    assert!(shown.out.contains("approved by") && shown.out.contains("Ship it."), "{shown:?}");
+
+    let ran = self::stage();
+    let held = ran.play(HOLDS, &["--output-format", "json"]).json();
+    let (session, hold) = (held["session"].as_str().unwrap(), held["held"]["id"].as_str().unwrap());
+    assert_eq!(ran.run(&["session", "deny", session, hold]).code, Some(0));
+    let denied = ran.run(&["session", "resume", session]);
+    assert_eq!(denied.code, Some(4), "{denied:?}");
+    assert_eq!(names(&ran), ["build-notes"]);
+}
+
+#[test]
+fn a_person_writes_shows_and_removes_notes() {
+    let stage = stage();
+    let empty = stage.run(&["memory", "list"]);
+    assert!(empty.out.contains("no notes") && empty.err.contains("git fetch origin"), "{empty:?}");
+    assert_eq!(stage.run(&["memory", "set", "plans", "--text", "Ship it."]).code, Some(0));
+    stage.write("checkout/note.md", "Use just.\n");
+    assert_eq!(stage.run(&["memory", "set", "build-a", "--file", "note.md"]).code, Some(0));
+    let mut child = stage.locum(&["memory", "set", "build-b"]);
+    let mut child = child.stdin(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(b"From stdin.\n").unwrap();
+    assert!(child.wait().unwrap().success());
+    assert_eq!(names(&stage), ["build-a", "build-b", "plans"]);
+    let shown = stage.run(&["memory", "show", "build-b"]);
+    assert!(
+        shown.out.contains("by hand, tier maintainer") && shown.out.contains("From stdin."),
+        "{shown:?}"
+    );
+    for (arguments, message) in [
+        (["memory", "set", "No Name", "--text", "x"].as_slice(), "cannot be the name of an entry"),
+        (&["memory", "set", "x", "--text", " "], "an entry needs a text"),
+        (&["memory", "set", "x", "--file", "none.md"], "does not exist"),
+        (&["memory", "show", "plan"], "did you mean `plans`?"),
+        (&["memory", "remove", "nothing-like-it"], "there are: build-a, build-b, plans"),
+    ] {
+        let ran = stage.run(arguments);
+        assert!(ran.code == Some(2) && ran.err.contains(message), "{arguments:?}: {ran:?}");
+    }
+    let removed = stage.run(&["memory", "remove", "plans", "--json"]).json();
+    assert_eq!(removed, serde_json::json!({ "note": "plans", "done": "removed" }));
+    assert_eq!(names(&stage), ["build-a", "build-b"]);
+    let log = stage.run(&["memory", "log"]);
+    assert!(log.out.contains("remove plans By "), "{log:?}");
+}
