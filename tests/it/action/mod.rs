@@ -17,6 +17,7 @@ pub(crate) mod events;
 pub(crate) mod fixture;
 mod git_data;
 mod holds;
+mod memory;
 pub(crate) mod moved;
 mod namespaces;
 mod onboarding;
