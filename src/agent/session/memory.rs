@@ -42,8 +42,14 @@ impl SessionState {
             self.start.as_ref().is_some_and(|start| start.facts.trigger == TriggerKind::Local);
         let fetched = policy.settings().commands.network != CommandNetwork::Off;
         OUTSIDE.iter().any(|tool| self.tools.0.contains_key(tool.as_str()))
-            || (fetched && !self.commands.is_empty())
+            || (fetched && (!self.commands.is_empty() || self.started_commands()))
             || (!is_local && !self.messages.is_empty())
+    }
+
+    /// Whether a command of a model ran, also one in the background.
+    fn started_commands(&self) -> bool {
+        let count = self.tools.0.get(ToolName::ExecuteCommand.as_str());
+        count.is_some_and(|count| count.calls > count.refused)
     }
 }
 
@@ -106,5 +112,10 @@ mod tests {
         });
         assert!(state.met_outside_text(&policy("policy")));
         assert!(!state.met_outside_text(&policy("off")));
+        for (refused, expected) in [(true, false), (false, true)] {
+            let mut state = SessionState::default();
+            state.tools.count("execute_command", false, refused);
+            assert_eq!(state.met_outside_text(&policy("policy")), expected, "in the background");
+        }
     }
 }

@@ -106,7 +106,7 @@ fn no_rule_is_proposed_for_what_waits_each_time() {
     let stranger = Facts { tier: Tier::Stranger, ..facts("code") };
     for name in ["plans", "build-x"] {
         let held = format!("memory(write/{name})");
-        let error = amend(&policy, &text, &[held.clone()], &stranger).unwrap_err();
+        let error = amend(&policy, &text, std::slice::from_ref(&held), &stranger).unwrap_err();
         assert_eq!(error, AmendmentError::EachTime(held));
     }
 }
