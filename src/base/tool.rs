@@ -200,6 +200,17 @@ impl ToolName {
             PEER_NAMES.iter().find(of_peer).map(|(_, tool)| *tool)
         })
     }
+
+    /// Returns the other names it is called by, without those of single tools of MCP servers.
+    pub fn peer_names(self) -> impl Iterator<Item = &'static str> {
+        let of_peers = PEER_NAMES
+            .iter()
+            .filter(move |(_, tool)| *tool == self)
+            .flat_map(|(names, _)| names.iter().copied());
+        let aliases =
+            ALIASES.iter().filter(move |(_, name)| *name == self.as_str()).map(|(alias, _)| *alias);
+        of_peers.chain(aliases)
+    }
 }
 
 impl fmt::Display for ToolName {
@@ -303,5 +314,16 @@ mod tests {
         ] {
             assert_eq!(ToolName::called(name), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn every_other_name_of_a_tool_means_it_and_no_tool_of_its_own() {
+        for tool in ToolName::ALL {
+            for name in tool.peer_names() {
+                assert_eq!(ToolName::called(name), Some(*tool), "{name}");
+                assert_eq!(ToolName::find(name), None, "{name}");
+            }
+        }
+        assert!(ToolName::WriteToFile.peer_names().any(|name| name == "write_file"));
     }
 }

@@ -22,6 +22,7 @@ mod ceilings;
 mod cli;
 mod cli_reference;
 mod commands;
+mod compatibility;
 mod demo;
 mod docs;
 mod documents;
