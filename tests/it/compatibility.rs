@@ -1,20 +1,146 @@
-//! The table of every tool in `docs/tools.md` is what the program offers. `INSTA_UPDATE=always`
-//! writes it.
+//! `docs/compatibility.md` says of what three other agents do whether it is here: its rows have one
+//! form, its counts are those of its rows, and what it points to exists. The table of every tool in
+//! `docs/tools.md` is what the program offers; `INSTA_UPDATE=always` writes it.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use locum_agent::tools::dispatch;
 use locum_agent::tools::tool::ToolEffect;
 use locum_base::chat::ToolSpec;
 use locum_base::tool::{Availability, ToolGroup, ToolName};
 use pretty_assertions::assert_eq;
+use regex::Regex;
 use serde_json::Value;
 
 use crate::docs::{read, root};
+
+const PAGE: &str = "docs/compatibility.md";
+const MARKS: &[&str] = &["yes", "in part", "not yet", "not for a bot"];
+const AGENTS: &[&str] = &["roo", "kilo", "kode"];
+
+/// Fewest words of a reason why something is not for a bot.
+const REASON_WORDS: usize = 4;
 
 const TOOLS_PAGE: &str = "docs/tools.md";
 const TABLE_BEGIN: &str = "<!-- tools: begin -->\n";
 const TABLE_END: &str = "<!-- tools: end -->";
 const TABLE_HEAD: &str = "| tool | arguments | modes | rules | effect | as others call it |\n\
                           |---|---|---|---|---|---|\n";
+
+/// Returns the cells of each row of the tables in a text, without the heads.
+fn rows(text: &str) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let mut is_body = false;
+    for line in text.lines() {
+        if line.starts_with("|---") {
+            is_body = true;
+        } else if !line.starts_with('|') {
+            is_body = false;
+        } else if is_body {
+            let cells = line.trim_matches('|').split('|');
+            found.push(cells.map(|cell| cell.trim().to_owned()).collect());
+        }
+    }
+    found
+}
+
+/// Returns what stands before the first section of the page, and the rows of the sections.
+fn page() -> (String, Vec<Vec<String>>) {
+    let text = read(PAGE);
+    let (head, sections) = text.split_once("\n## ").unwrap();
+    (head.to_owned(), rows(sections))
+}
+
+/// Returns the mark of a row's last cell, and what follows it.
+fn marked(cell: &str) -> Option<(&str, &str)> {
+    let (mark, rest) = cell.split_once(": ")?;
+    MARKS.contains(&mark).then_some((mark, rest))
+}
+
+#[test]
+fn every_row_of_the_comparison_has_a_place_a_mark_and_what_shows_it() {
+    let shown = Regex::new(r"\]\(|`").unwrap();
+    let mut wrong = Vec::new();
+    let mut seen = BTreeSet::new();
+    let (_, rows) = page();
+    for row in &rows {
+        let [what, agents, here] = row.as_slice() else {
+            wrong.push(format!("not three cells: {row:?}"));
+            continue;
+        };
+        if !seen.insert(what.clone()) {
+            wrong.push(format!("twice: {what}"));
+        }
+        let named: Vec<&str> = agents.split(", ").collect();
+        let in_order: Vec<&str> =
+            AGENTS.iter().copied().filter(|agent| named.contains(agent)).collect();
+        if named != in_order {
+            wrong.push(format!("{what}: {agents}"));
+        }
+        let is_complete = match marked(here) {
+            None => false,
+            Some(("not yet", rest)) => !rest.is_empty(),
+            Some(("not for a bot", rest)) => rest.split_whitespace().count() >= REASON_WORDS,
+            Some((_, rest)) => shown.is_match(rest),
+        };
+        if !is_complete {
+            wrong.push(format!("{what}: {here}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(rows.len() > 150, "the rows were not found");
+}
+
+#[test]
+fn the_counts_of_the_comparison_are_those_of_its_rows() {
+    let (head, table) = page();
+    let mut counts: BTreeMap<String, usize> =
+        MARKS.iter().map(|mark| ((*mark).to_owned(), 0)).collect();
+    for row in &table {
+        let mark = row.last().and_then(|here| marked(here)).map(|(mark, _)| mark);
+        *counts.get_mut(mark.unwrap_or_default()).unwrap() += 1;
+    }
+    counts.insert("all".to_owned(), table.len());
+    let mut said = BTreeMap::new();
+    for row in rows(&head) {
+        let (mark, count) = (row.first().unwrap(), row.last().unwrap());
+        said.insert(mark.clone(), count.parse::<usize>().unwrap());
+    }
+    assert_eq!(said, counts, "the table above the first section of {PAGE}");
+}
+
+#[test]
+fn the_comparison_names_only_pages_and_commands_that_exist() {
+    let text = read(PAGE);
+    let mut wrong = Vec::new();
+    let link = Regex::new(r"\]\(([^)#\s]+)").unwrap();
+    for found in link.captures_iter(&text) {
+        let target = &found[1];
+        if !root().join("docs").join(target).is_file() {
+            wrong.push(target.to_owned());
+        }
+    }
+    let reference = read("docs/reference-cli.md");
+    let known: Vec<&str> = reference
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .filter(|name| name.starts_with("locum "))
+        .collect();
+    let command = Regex::new(r"`(locum [^`]+)`").unwrap();
+    let mut commands = 0;
+    for found in command.captures_iter(&text) {
+        commands += 1;
+        let written = &found[1];
+        let is_known = known.iter().any(|name| {
+            written.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        });
+        if !is_known {
+            wrong.push(written.to_owned());
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(commands > 20, "the commands were not found");
+}
 
 #[test]
 fn the_page_of_tools_ends_with_a_table_of_every_tool() {
