@@ -18,6 +18,8 @@ const FOREIGN: &[(&str, Availability)] = &[
     ("edit_file", Availability::OptIn(ToolGroup::Edit)),
     ("read_command_output", Availability::In(ToolGroup::Command)),
 ];
+/// Tools of this program whose like the newest version of that agent has no more.
+const REMOVED: &[&str] = &["list_code_definition_names"];
 /// Parameters that make a call of an edit tool an edit; a call with none of them cannot change a
 /// file.
 const CONTENT_PARAMETERS: &[&str] = &[
@@ -90,6 +92,9 @@ fn resolve(name: &str) -> &str {
 
 fn availability(name: &str) -> Option<Availability> {
     let foreign = || FOREIGN.iter().find(|(known, _)| *known == name).map(|(_, found)| *found);
+    if REMOVED.contains(&name) {
+        return None;
+    }
     ToolName::find(name).map(ToolName::availability).or_else(foreign)
 }
 
