@@ -238,6 +238,7 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
         Intent::Mcp { server, tool } => of(PermissionKind::Mcp, &format!("{server}/{tool}")),
         Intent::Delegate(slug) => of(PermissionKind::Delegate, slug),
         Intent::Fetch(_)
+        | Intent::Search(_)
         | Intent::Browse(_)
         | Intent::Connect(_)
         | Intent::Server(_)
@@ -270,7 +271,8 @@ pub fn check_any_tool(mode: &Mode, offered: &[ToolName], intent: &Intent) -> Res
         Intent::Fetch(_) => (ToolGroup::Read, "fetches pages"),
         Intent::Mcp { .. } => (ToolGroup::Mcp, "calls MCP servers"),
         Intent::Delegate(_) => return check_intent(mode, ToolName::NewTask, intent),
-        Intent::Browse(_)
+        Intent::Search(_)
+        | Intent::Browse(_)
         | Intent::Connect(_)
         | Intent::Server(_)
         | Intent::Publish(_)

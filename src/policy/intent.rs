@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::actors::Tier;
 use crate::command::Script;
+use crate::query_text::SearchQuery;
 use crate::urls::{Destination, WebUrl};
 use locum_base::path::RepoPath;
 
@@ -19,6 +20,8 @@ pub enum Intent {
     Command(Script),
     /// Gets a page or file from the network.
     Fetch(WebUrl),
+    /// Asks a search engine of the web.
+    Search(SearchQuery),
     /// Opens a page in a browser.
     Browse(WebUrl),
     /// Lets a command connect to a host.
@@ -58,6 +61,7 @@ impl fmt::Display for Intent {
             Self::Edit(path) => write!(formatter, "edit({path})"),
             Self::Command(script) => write!(formatter, "command({})", script.with_folder()),
             Self::Fetch(url) => write!(formatter, "fetch({url})"),
+            Self::Search(query) => write!(formatter, "search({})", query.text()),
             Self::Browse(url) => write!(formatter, "browse({url})"),
             Self::Connect(destination) => write!(formatter, "connect({destination})"),
             Self::Server(server) => write!(formatter, "mcp({server})"),

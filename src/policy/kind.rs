@@ -15,6 +15,8 @@ pub enum RuleKind {
     Command,
     /// Reading pages of the web.
     Fetch,
+    /// Searching the web.
+    Search,
     /// Looking at pages in a browser.
     Browse,
     /// Calling tools of MCP servers.
@@ -41,6 +43,7 @@ impl RuleKind {
             Intent::Read(_) => Some(Self::Read),
             Intent::Edit(_) => Some(Self::Edit),
             Intent::Fetch(_) => Some(Self::Fetch),
+            Intent::Search(_) => Some(Self::Search),
             Intent::Browse(_) => Some(Self::Browse),
             Intent::Mcp { .. } => Some(Self::Mcp),
             Intent::Mode(_) => Some(Self::Mode),

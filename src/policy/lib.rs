@@ -24,6 +24,7 @@ pub mod paths;
 pub mod pattern;
 pub mod pull_request;
 pub mod query;
+pub mod query_text;
 pub mod rule;
 pub mod schema;
 pub mod settings;

@@ -9,6 +9,7 @@ use crate::glob::{LetterCase, PathGlob, name_matches};
 use crate::intent::{Intent, PUBLICATIONS, PublicationKind};
 use crate::kind::RuleKind;
 use crate::memory::{ENTRY_NAME_LIMIT, is_entry_name};
+use crate::query_text;
 use crate::urls::pattern::UrlPattern;
 use locum_base::secret::view::is_invisible;
 use locum_files::fields::nearest;
@@ -22,6 +23,7 @@ pub const KINDS: &[&str] = &[
     "command-text",
     "script",
     "fetch",
+    "search",
     "browse",
     "mcp",
     "mode",
@@ -49,6 +51,8 @@ pub(crate) enum PatternSubject {
     Command(CommandPattern),
     /// `fetch(docs.rs)`, `browse(localhost:8080)`
     Url(UrlPattern),
+    /// `search(rust *)`
+    Query(String),
     /// `mcp(time/*)`, `mode(code)`, `delegate(code)`, `expert(careful)`, `memory(read/build-*)`
     Name(String),
     /// `publish(comment)`; `None` is `publish(*)`.
@@ -135,6 +139,9 @@ impl Pattern {
                 (RuleKind::Command, PatternSubject::Command(CommandPattern::script(inner)?))
             }
             "fetch" => (RuleKind::Fetch, PatternSubject::Url(fetched(inner)?)),
+            "search" => {
+                (RuleKind::Search, PatternSubject::Query(query_text::parse_pattern(inner)?))
+            }
             "browse" => (RuleKind::Browse, PatternSubject::Url(UrlPattern::parse(inner)?)),
             "mcp" => (RuleKind::Mcp, PatternSubject::Name(mcp(inner)?)),
             "mode" => (RuleKind::Mode, PatternSubject::Name(name(inner, "mode")?)),
@@ -165,6 +172,9 @@ impl Pattern {
                 (PatternSubject::Url(pattern), Intent::Fetch(url) | Intent::Browse(url)) => {
                     pattern.matches(url, case)
                 }
+                (PatternSubject::Query(pattern), Intent::Search(query)) => {
+                    query_text::matches(pattern, query, case)
+                }
                 (PatternSubject::Name(pattern), Intent::Mcp { server, tool }) => {
                     name_matches(pattern, &format!("{server}/{tool}"))
                 }
@@ -190,6 +200,9 @@ impl Pattern {
             && match (&self.subject, &other.subject) {
                 (PatternSubject::Path(one), PatternSubject::Path(two)) => one.covers(two),
                 (PatternSubject::Url(one), PatternSubject::Url(two)) => one.covers(two),
+                (PatternSubject::Query(one), PatternSubject::Query(two)) => {
+                    query_text::covers(one, two)
+                }
                 (PatternSubject::Command(one), PatternSubject::Command(two)) => {
                     one == two
                         || (one.form == CommandForm::Words
@@ -379,6 +392,7 @@ mod tests {
     use super::Pattern;
     use crate::glob::LetterCase;
     use crate::intent::{Intent, PublicationKind};
+    use crate::query_text::SearchQuery;
     use pretty_assertions::assert_eq;
     fn check(pattern: &str, intent: &Intent, expected: bool) {
         assert_eq!(
@@ -407,6 +421,13 @@ mod tests {
         check("memory(write/*)", &write, true);
         check("memory(write/build)", &write, false);
         check("publish(*)", &Intent::Publish(PublicationKind::Label), true);
+        let query = Intent::Search(SearchQuery::new("  rust   async book", None));
+        check("search(**)", &query, true);
+        check("search(rust *)", &query, true);
+        check("search(rust  async book)", &query, true);
+        check("search(Rust *)", &query, false);
+        check("search(rust)", &query, false);
+        check("search(*rust)", &query, false);
         check("publish(comment)", &Intent::Publish(PublicationKind::Label), false);
     }
 
@@ -424,6 +445,7 @@ mod tests {
             ("fetch(ftp://x)", "only https"),
             ("fetch(http://localhost:8080)", "never fetched"),
             ("publish(tweet)", "cannot be published"),
+            ("search( )", "search pattern is empty"),
             ("mode(a b)", "not the name"),
             ("memory(*)", "not of the form `read/NAME`"),
             ("memory(delete/x)", "not of the form `read/NAME`"),

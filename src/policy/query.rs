@@ -12,6 +12,7 @@ use crate::command::Script;
 use crate::intent::{Intent, PUBLICATIONS, TriggerKind};
 use crate::memory::is_entry_name;
 use crate::pattern::{Pattern, suggestion};
+use crate::query_text::SearchQuery;
 use crate::rule::{TIERS, TRIGGERS};
 use crate::urls::{Destination, WebUrl};
 use locum_base::chat::ToolCall;
@@ -146,6 +147,7 @@ pub fn parse_intent(text: &str) -> Result<Intent, String> {
         "edit" => path().map(Intent::Edit),
         "command" => Ok(Intent::Command(Script::asked(inner))),
         "fetch" => Ok(Intent::Fetch(url())),
+        "search" => Ok(Intent::Search(SearchQuery::new(inner, None))),
         "browse" => Ok(Intent::Browse(url())),
         "connect" => Destination::parse(inner).map(Intent::Connect),
         "mcp" => match inner.split_once('/') {

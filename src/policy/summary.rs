@@ -55,6 +55,7 @@ const KINDS: &[(RuleKind, &str)] = &[
     (RuleKind::Edit, "edit"),
     (RuleKind::Command, "run"),
     (RuleKind::Fetch, "fetch"),
+    (RuleKind::Search, "search the web for"),
     (RuleKind::Browse, "browse"),
     (RuleKind::Mcp, "call"),
     (RuleKind::Expert, "ask the expert"),
@@ -295,8 +296,14 @@ fn restrictions(
 
 /// Returns whether this run may do nothing of a kind, whatever the rules say.
 fn is_taken_away(kind: RuleKind, facts: &Facts) -> bool {
-    let outside =
-        [RuleKind::Edit, RuleKind::Fetch, RuleKind::Browse, RuleKind::Mcp, RuleKind::MemoryWrite];
+    let outside = [
+        RuleKind::Edit,
+        RuleKind::Fetch,
+        RuleKind::Search,
+        RuleKind::Browse,
+        RuleKind::Mcp,
+        RuleKind::MemoryWrite,
+    ];
     facts.restriction.read_only && outside.contains(&kind)
 }
 

@@ -113,6 +113,7 @@ fn of_intent(intent: &Intent) -> Option<String> {
             let kind = if matches!(intent, Intent::Fetch(_)) { "fetch" } else { "browse" };
             format!("{kind}({scheme}{}{port}{path})", to.host)
         }
+        Intent::Search(query) if query.text().contains(['*', '?']) => return None,
         Intent::Mcp { server, tool } if wildcard(server) || wildcard(tool) => return None,
         Intent::Mode(name)
         | Intent::Delegate(name)
@@ -128,6 +129,7 @@ fn of_intent(intent: &Intent) -> Option<String> {
         }
         Intent::Read(_)
         | Intent::Edit(_)
+        | Intent::Search(_)
         | Intent::Mcp { .. }
         | Intent::Mode(_)
         | Intent::Delegate(_)

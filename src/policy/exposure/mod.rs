@@ -236,6 +236,12 @@ fn of_pattern(written: &LocatedPattern, opens_protected: bool, reach: &mut ModeR
             }
             reach.hostile.push(shown);
         }
+        PatternSubject::Query(pattern) => {
+            if pattern.contains(['*', '?']) {
+                reach.ways_out.push((shown.clone(), written.place));
+            }
+            reach.hostile.push(shown);
+        }
         PatternSubject::Name(pattern) if *kind == RuleKind::Mcp => {
             if pattern.split('/').next().is_some_and(|server| server.contains(['*', '?'])) {
                 reach.ways_out.push((shown.clone(), written.place));
@@ -304,9 +310,12 @@ fn effective_rules(rules: &[Rule]) -> Vec<(&Rule, &LocatedPattern)> {
     let denied: Vec<&LocatedPattern> =
         rules.iter().filter(always).flat_map(|rule| &rule.patterns).collect();
     let matters = |pattern: &Pattern| match pattern.kind {
-        RuleKind::Fetch | RuleKind::Browse | RuleKind::Mcp | RuleKind::Read | RuleKind::Command => {
-            true
-        }
+        RuleKind::Fetch
+        | RuleKind::Search
+        | RuleKind::Browse
+        | RuleKind::Mcp
+        | RuleKind::Read
+        | RuleKind::Command => true,
         RuleKind::Edit
         | RuleKind::Mode
         | RuleKind::Delegate

@@ -35,6 +35,11 @@ fn all_three_together_are_refused() {
             ],
         ),
         (
+            "a server and queries of anyone",
+            format!("{PERSON}rules:\n  - allow: [\"mcp(issues/*)\", \"search(rust *)\"]\n"),
+            ["4: in mode", "(`mcp(issues/*)`, `search(rust *)`)", "way out (`search(rust *)`)"],
+        ),
+        (
             "an open network and a variable",
             format!(
                 "{LABELS}rules:\n  - allow: \"command(make:*)\"\ncommands: {{ network: open, \

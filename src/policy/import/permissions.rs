@@ -52,7 +52,8 @@ pub(super) fn read(peer: Peer, files: &[ImportedSettings<'_>], draft: &mut Polic
             for (text, place) in list {
                 let waits = mode == ImportedMode::Plan
                     && !text.starts_with("Read")
-                    && !text.starts_with("WebFetch");
+                    && !text.starts_with("WebFetch")
+                    && !text.starts_with("WebSearch");
                 let decision = if decision == "allow" && waits { "hold" } else { decision };
                 RuleImport { peer, origin: file.origin, place, draft }.rule(decision, &text);
             }
@@ -179,6 +180,7 @@ impl RuleImport<'_> {
                 .map(|host| format!("fetch({host})"))
                 .into_iter()
                 .collect(),
+            ("WebSearch", None) => vec!["search(**)".to_owned()],
             ("Task", None) => vec!["delegate(*)".to_owned()],
             (tool, None) => mcp(tool).into_iter().collect(),
             _ => Vec::new(),

@@ -193,6 +193,16 @@ fn a_refused_command_is_refused_in_every_part_and_however_it_is_quoted() {
 }
 
 #[test]
+fn a_rule_about_web_searches_is_about_every_query() {
+    let allows = |text: &str| {
+        let settings = format!(r#"{{"permissions": {{"allow": ["{text}"]}}}}"#);
+        let imported = import(Peer::Claude, &settings, "settings").unwrap().policy;
+        imported.contains("search(**)")
+    };
+    assert!(allows("WebSearch") && !allows("WebFetch(domain:docs.rs)") && !allows("Grep"));
+}
+
+#[test]
 fn writes_a_rule_once_however_often_the_settings_say_it() {
     let settings = r#"{"permissions": {"allow": ["Read", "Grep", "Glob"], "deny": ["Bash(curl:*)", "Bash(curl *)"]}}"#;
     let imported = import(Peer::Claude, settings, "s.json").unwrap();

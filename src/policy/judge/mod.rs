@@ -225,6 +225,7 @@ impl Evaluation<'_> {
             Intent::Mode(slug) => self.mode(intent, slug),
             Intent::Delegate(slug) => self.delegate(intent, slug),
             Intent::Fetch(url) => self.fetch(intent, url),
+            Intent::Search(query) => self.search(intent, query),
             Intent::Browse(url) => self.browse(intent, url),
             Intent::Connect(destination) => self.connect(destination),
             Intent::Mcp { .. } | Intent::Expert(_) | Intent::MemoryRead(_) => self.by_rules(intent),
@@ -398,6 +399,7 @@ fn taken_away(intent: &Intent, facts: &Facts) -> Option<String> {
             read_only()
         }
         Intent::Fetch(_)
+        | Intent::Search(_)
         | Intent::Browse(_)
         | Intent::Connect(_)
         | Intent::Server(_)

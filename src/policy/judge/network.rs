@@ -8,6 +8,7 @@ use crate::intent::Intent;
 use crate::judge::{Evaluation, Ruling};
 use crate::kind::RuleKind;
 use crate::pattern::{Pattern, PatternSubject};
+use crate::query_text::SearchQuery;
 use crate::rule::LocatedPattern;
 use crate::urls::pattern::UrlPattern;
 use crate::urls::{Destination, WebUrl};
@@ -28,6 +29,16 @@ impl Evaluation<'_> {
                     Decision::Hold | Decision::Deny => ruling,
                 }
             }
+        }
+    }
+
+    /// Rules decide on the words of a query, but no rule makes one plain that hides something, or
+    /// opens this machine and its network to be asked. The engine's host needs no rule of its own:
+    /// the settings name it.
+    pub(super) fn search(&self, intent: &Intent, query: &SearchQuery) -> Ruling {
+        match query.problem() {
+            Some(why) => Ruling::deny(why),
+            None => self.by_rules(intent),
         }
     }
 

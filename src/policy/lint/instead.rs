@@ -121,6 +121,7 @@ fn of_patterns(
         RuleKind::Read => "May be read here",
         RuleKind::Edit => "May be edited here",
         RuleKind::Fetch | RuleKind::Browse => "Addresses allowed here",
+        RuleKind::Search => "Queries allowed here",
         RuleKind::Mcp => "MCP tools allowed here",
         RuleKind::Expert => "Experts allowed here",
         RuleKind::MemoryRead | RuleKind::MemoryWrite => "Entries allowed here",

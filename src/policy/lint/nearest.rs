@@ -295,6 +295,11 @@ fn likeness(part: &IntentPart, pattern: &Pattern) -> Option<(usize, usize)> {
             let labels = host.rsplit('.').zip(wanted.rsplit('.'));
             (labels.take_while(|(one, two)| one == two).count(), like(&host, &wanted))
         }
+        (Intent::Search(query), PatternSubject::Query(pattern)) => {
+            let words = query.text().split(' ').zip(pattern.split(' '));
+            let shared = words.take_while(|(one, two)| one == two).count();
+            (shared, like(query.text(), pattern))
+        }
         (Intent::Mcp { server, tool }, PatternSubject::Name(name)) => {
             let (wanted, inner) = server_and_tool(name);
             if wanted == server { (1, like(inner, tool)) } else { (0, like(wanted, server)) }
@@ -350,6 +355,7 @@ fn other(part: &IntentPart, pattern: &Pattern, protection: &Protection) -> Strin
             return format!("{}{guard}", other_path(path, glob));
         }
         (IntentPart::Intent(Intent::Fetch(_) | Intent::Browse(_)), _) => "it names another address",
+        (IntentPart::Intent(Intent::Search(_)), _) => "it is about other queries",
         (IntentPart::Intent(Intent::Mcp { server, .. }), PatternSubject::Name(name))
             if server_and_tool(name).0 == server =>
         {

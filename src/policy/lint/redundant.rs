@@ -95,6 +95,6 @@ fn changes_nothing(policy: &Policy, rule: &Rule, written: &LocatedPattern) -> bo
 }
 
 fn has_wildcard_path(pattern: &Pattern) -> bool {
-    matches!(pattern.subject, PatternSubject::Url(_))
+    matches!(pattern.subject, PatternSubject::Url(_) | PatternSubject::Query(_))
         || pattern.paths().is_some_and(PathGlob::has_wildcard)
 }

@@ -15,7 +15,7 @@ fn nearest(policy: &Policy, intent: &str) -> Option<NearestRule> {
 const RULES: &str = "rules:
   - allow: ['read(**)', 'edit(src/**)', 'edit(guide/*.md)', 'edit(Cargo.lock)']
   - allow: ['command(git diff:*)', 'command(rg:*)', 'command(cargo update)', 'mcp(time/now)', \
-                     'fetch(docs.rs)', 'fetch(crates.io)']
+                     'fetch(docs.rs)', 'fetch(crates.io)', 'search(rust book)']
   - allow: ['command(cargo test:*)', 'edit(tests/**)']
     modes: [debug]
     tiers: [maintainer]
@@ -86,6 +86,7 @@ fn the_closest_rule_is_of_the_same_kind_and_says_why_it_does_not_do() {
         ("mcp(time/later)", "mcp(time/now)", 4, "it names another tool of the server"),
         ("mcp(clock/now)", "mcp(time/now)", 4, "it names another server"),
         ("fetch(evil.rs)", "fetch(docs.rs)", 4, "it names another address"),
+        ("search(rast book)", "search(rust book)", 4, "it is about other queries"),
         ("mode(cod)", "modes.allow", 0, "it does not list `cod`"),
         ("delegate(ask)", "modes.delegation", 0, "`from` does not list `code`"),
         ("publish(label)", "publish.allow", 0, "it does not list `label`"),

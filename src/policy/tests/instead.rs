@@ -24,7 +24,7 @@ fn hint(policy: &Policy, facts: &Facts, intent: &str) -> Option<String> {
 }
 
 const RULES: &str = "rules:
-  - allow: ['read(**)', 'edit(src/**)', 'edit(tests/**)', 'fetch(docs.rs)']
+  - allow: ['read(**)', 'edit(src/**)', 'edit(tests/**)', 'fetch(docs.rs)', 'search(rust *)']
   - allow: ['command(pytest:*)', 'command(git diff:*)', 'command(cargo update)', 'command(ls:*)', \
                      'command(echo:*)']
   - allow: 'command(cargo test:*)'
@@ -67,6 +67,7 @@ fn a_refusal_names_what_would_be_allowed_and_nothing_that_would_not() {
         ("command(echo x > notes.txt)", "May be edited here: `src/**`, `tests/**`."),
         ("edit(notes.txt)", "May be edited here: `src/**`, `tests/**`."),
         ("fetch(evil.example)", "Addresses allowed here: `docs.rs`."),
+        ("search(go maps)", "Queries allowed here: `rust *`."),
         ("delegate(ask)", ""),
         // No rule helps against a check, nor against a rule that refuses.
         ("edit(.github/workflows/ci.yml)", ""),

@@ -10,6 +10,7 @@ mod instead;
 mod judged;
 mod memory;
 mod modes;
+mod search;
 mod summary;
 
 use pretty_assertions::assert_eq;
@@ -67,6 +68,7 @@ fn the_builtin_policy_is_one() {
             ("mode(unheard-of)", Deny),
             ("delegate(code)", Deny),
             ("fetch(docs.rs)", Deny),
+            ("search(rust)", Deny),
             ("mcp(time/now)", Deny),
         ],
     );

@@ -40,7 +40,7 @@ fn tells_a_mode_what_it_may_do() {
 fn tells_a_run_what_it_may_do_as_the_judge_narrows_it() {
     let policy = policy(
         "rules:
-  - allow: ['read(**)', 'edit(src/**)', 'fetch(docs.rs)', 'command(ls:*)']
+  - allow: ['read(**)', 'edit(src/**)', 'fetch(docs.rs)', 'search(rust *)', 'command(ls:*)']
     except: ['edit(src/cli/**)']
   - allow: 'command(cargo update)'
     jobs: [deps]
@@ -60,6 +60,7 @@ fn tells_a_run_what_it_may_do_as_the_judge_narrows_it() {
             "You may run: `ls:*`, `npm run:*`",
             crate::summary::BY_WORDS,
             "You may fetch: `docs.rs`",
+            "You may search the web for: `rust *`",
         ]
     );
     let job = Facts { job: Some("deps".to_owned()), ..local.clone() };
@@ -71,6 +72,7 @@ fn tells_a_run_what_it_may_do_as_the_judge_narrows_it() {
     let restriction = Restriction { read_only: true, ..Restriction::default() };
     let reads = lines(&Facts { restriction, ..local.clone() });
     assert!(!reads.iter().any(|line| line.contains("edit:") || line.contains("fetch:")));
+    assert!(!reads.iter().any(|line| line.contains("search")));
     assert!(reads.last().unwrap().starts_with("This run may only read"), "{reads:?}");
     let restriction =
         Restriction { paths: vec!["src/run/**".to_owned()], ..Restriction::default() };

@@ -20,7 +20,7 @@ pub const URL_LIMIT_BYTES: usize = 1024;
 
 /// Longest unbroken run of letters and digits in an address, in bytes. Hashes are shorter, encoded
 /// data is longer.
-const RUN_LIMIT_BYTES: usize = 100;
+pub(crate) const RUN_LIMIT_BYTES: usize = 100;
 
 /// An address as written, and how it is read: one way, or not at all.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +49,21 @@ impl WebUrl {
     /// Returns the host and port that a request for it would connect to.
     pub fn destination(&self) -> Option<&Destination> {
         self.read.as_ref().ok().map(|(_, destination)| destination)
+    }
+
+    /// Returns the address of an API below this one: `path` after its own, with these parameters.
+    /// What the parameters say was judged by itself, so that no limit of addresses counts for them.
+    pub fn call(&self, path: &str, parameters: &[(&str, &str)]) -> Self {
+        let read = self.read.clone().map(|(mut url, destination)| {
+            let whole = format!("{}{path}", url.path().trim_end_matches('/'));
+            url.set_path(&whole);
+            url.set_query(None);
+            if !parameters.is_empty() {
+                url.query_pairs_mut().extend_pairs(parameters);
+            }
+            (url, destination)
+        });
+        Self { text: self.text.clone(), read }
     }
 
     /// Returns the address that `location` in an answer from this one leads to.
@@ -198,7 +213,7 @@ fn read(text: &str) -> Result<(Url, Destination), String> {
     // A dot at the end of a name means the same host, and is not what certificates say.
     url.set_host(Some(&destination.host.to_string()))
         .map_err(|error| format!("it is not an address: {error}"))?;
-    if longest_run(&url) > RUN_LIMIT_BYTES {
+    if longest_run(&url[url::Position::BeforeHost..]) > RUN_LIMIT_BYTES {
         return Err(format!(
             "a part of it is longer than {RUN_LIMIT_BYTES} letters and digits, as data carried \
              away would be"
@@ -207,15 +222,11 @@ fn read(text: &str) -> Result<(Url, Destination), String> {
     Ok((url, destination))
 }
 
-fn longest_run(url: &Url) -> usize {
+/// Returns the length of the longest unbroken run of letters and digits, in bytes.
+pub(crate) fn longest_run(text: &str) -> usize {
     let carries =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'=' | b'+' | b'~');
-    url[url::Position::BeforeHost..]
-        .as_bytes()
-        .split(|byte| !carries(*byte))
-        .map(<[u8]>::len)
-        .max()
-        .unwrap_or(0)
+    text.as_bytes().split(|byte| !carries(*byte)).map(<[u8]>::len).max().unwrap_or(0)
 }
 
 #[cfg(test)]

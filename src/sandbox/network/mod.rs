@@ -21,9 +21,9 @@ use tokio::time::timeout;
 
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
-use locum_policy::urls::Destination;
 use locum_policy::urls::address::special;
 use locum_policy::urls::host::Host;
+use locum_policy::urls::{Destination, WebUrl};
 
 /// Longest wait for the addresses of a name, and for a connection to one of them.
 const STEP_TIMEOUT: Duration = Duration::from_secs(10);
@@ -160,6 +160,9 @@ impl Connector {
         let covers = |intent: &Intent| match intent {
             Intent::Connect(permitted) => permitted == destination,
             Intent::Fetch(url) => url.destination() == Some(destination),
+            Intent::Search(query) => {
+                query.engine().and_then(WebUrl::destination) == Some(destination)
+            }
             _ => false,
         };
         if !permit.act().intents().iter().any(covers) {

@@ -372,6 +372,7 @@ pub(super) fn samples(pattern: &Pattern) -> Vec<Intent> {
         }
         PatternSubject::Command(_)
         | PatternSubject::Url(_)
+        | PatternSubject::Query(_)
         | PatternSubject::Name(_)
         | PatternSubject::Publication(_) => Vec::new(),
     }
