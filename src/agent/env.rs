@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::search_engine::SearchEngine;
 use locum_base::secret::Redactor;
 use locum_policy::Policy;
 use locum_sandbox::Sandbox;
@@ -22,6 +23,8 @@ pub struct RunEnv<'a> {
     pub sandbox: &'a Sandbox,
     /// Opens every outgoing connection.
     pub connector: &'a Connector,
+    /// The search engine that may be asked; `None` where there is none.
+    pub search_engine: Option<&'a SearchEngine>,
     /// Takes secrets out of what models and maintainers see.
     pub redactor: &'a Redactor,
     /// Who follows the output of commands.

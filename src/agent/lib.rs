@@ -5,5 +5,6 @@
 
 pub mod env;
 pub mod report;
+pub mod search_engine;
 pub mod session;
 pub mod tools;

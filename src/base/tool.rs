@@ -36,6 +36,7 @@ macro_rules! tool_table {
             CommandOutput, "command_output", In(Command), background::output::CommandOutput;
             StopCommand, "stop_command", In(Command), background::stop::StopCommand;
             WebFetch, "web_fetch", In(Read), web::fetch::WebFetch;
+            WebSearch, "web_search", In(Read), web::search::WebSearch;
             UseMcpTool, "use_mcp_tool", In(Mcp), mcp::call::UseMcpTool;
             AccessMcpResource, "access_mcp_resource", In(Mcp), mcp::resource::AccessMcpResource;
             Skill, "skill", Always, skill::UseSkill;
@@ -264,6 +265,7 @@ const PEER_NAMES: &[(&[&str], ToolName)] = &[
     (&["Task", "Agent", "spawn_agent"], ToolName::NewTask),
     (&["TodoWrite", "update_plan"], ToolName::UpdateTodoList),
     (&["WebFetch", "URLFetcher"], ToolName::WebFetch),
+    (&["WebSearch", "search_web"], ToolName::WebSearch),
     (&["Skill"], ToolName::Skill),
     (&["SlashCommand"], ToolName::RunSlashCommand),
     (&["Think"], ToolName::Think),
@@ -304,6 +306,8 @@ mod tests {
             ("insert_content", Some(ToolName::InsertContent)),
             ("search_and_replace", Some(ToolName::SearchAndReplace)),
             ("NotebookEdit", Some(ToolName::NotebookEdit)),
+            ("WebSearch", Some(ToolName::WebSearch)),
+            ("search_web", Some(ToolName::WebSearch)),
             ("SlashCommand", Some(ToolName::RunSlashCommand)),
             ("Think", Some(ToolName::Think)),
             ("str_replace_based_edit_tool", Some(ToolName::ApplyDiff)),

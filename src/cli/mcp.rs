@@ -211,6 +211,7 @@ impl McpInventory {
                 sandbox: &sandbox,
                 redactor: &redactor,
                 connector: &connector,
+                search_engine: None,
             },
             facts,
         };

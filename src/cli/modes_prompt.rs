@@ -105,6 +105,7 @@ pub fn show(
             language: values.language,
             experts,
             image_models,
+            has_search_engine: false,
         },
     });
     let section = |(name, text): (&'static str, String)| PromptSection {

@@ -269,10 +269,10 @@ pub fn check_any_tool(mode: &Mode, offered: &[ToolName], intent: &Intent) -> Res
         Intent::Edit(_) => (ToolGroup::Edit, "changes files"),
         Intent::Command(_) => (ToolGroup::Command, "runs commands"),
         Intent::Fetch(_) => (ToolGroup::Read, "fetches pages"),
+        Intent::Search(_) => (ToolGroup::Read, "searches the web"),
         Intent::Mcp { .. } => (ToolGroup::Mcp, "calls MCP servers"),
         Intent::Delegate(_) => return check_intent(mode, ToolName::NewTask, intent),
-        Intent::Search(_)
-        | Intent::Browse(_)
+        Intent::Browse(_)
         | Intent::Connect(_)
         | Intent::Server(_)
         | Intent::Publish(_)
@@ -282,10 +282,12 @@ pub fn check_any_tool(mode: &Mode, offered: &[ToolName], intent: &Intent) -> Res
         | Intent::MemoryWrite(_)
         | Intent::Session => return Ok(()),
     };
-    let fetches = matches!(intent, Intent::Fetch(_));
-    let does = |tool: &ToolName| {
-        tool.availability().group() == Some(group) && (*tool == ToolName::WebFetch) == fetches
+    let of_web = |tool: ToolName| match tool {
+        ToolName::WebFetch => matches!(intent, Intent::Fetch(_)),
+        ToolName::WebSearch => matches!(intent, Intent::Search(_)),
+        _ => !matches!(intent, Intent::Fetch(_) | Intent::Search(_)),
     };
+    let does = |tool: &ToolName| tool.availability().group() == Some(group) && of_web(*tool);
     let mut refused = None;
     for tool in offered.iter().copied().filter(does) {
         match check_intent(mode, tool, intent) {

@@ -221,6 +221,7 @@ impl Explainer {
                 sandbox: &self.sandbox,
                 redactor: &self.redactor,
                 connector: &self.connector,
+                search_engine: None,
             },
             skills: None,
             commands: None,

@@ -136,6 +136,7 @@ impl PreparedRun {
             env: &self.command_env,
             sandbox: &self.sandbox,
             connector,
+            search_engine: None,
             redactor: &self.redactor,
         }
     }
@@ -228,6 +229,7 @@ pub fn prepare(
         language: settings.values.language.clone(),
         experts: models.set.experts.iter().map(|(name, _)| name.clone()).collect(),
         image_models: std::mem::take(&mut models.image_models),
+        has_search_engine: false,
     };
     let root = models.of_mode(&slug);
     let offer = ToolOffer {
@@ -245,6 +247,7 @@ pub fn prepare(
             &policy,
             &facts,
         ),
+        searches_web: instructions.has_search_engine,
         servers: !servers.servers.is_empty(),
         resources: false,
         background: false,

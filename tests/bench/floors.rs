@@ -300,6 +300,7 @@ impl Desk {
                 sandbox: &self.sandbox,
                 redactor: &Redactor::default(),
                 connector: &locum_sandbox::network::Connector::default(),
+                search_engine: None,
             },
             skills: None,
             commands: None,

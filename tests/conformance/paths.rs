@@ -375,6 +375,7 @@ impl Operation {
                 sandbox: &Sandbox::around_nothing(),
                 redactor: &Redactor::default(),
                 connector: &locum_sandbox::network::Connector::default(),
+                search_engine: None,
             },
             skills: None,
             commands: None,

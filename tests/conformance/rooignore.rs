@@ -142,6 +142,7 @@ fn path_intents(path: &str) -> Result<Result<Vec<Intent>, String>, String> {
             sandbox: &locum_sandbox::Sandbox::around_nothing(),
             redactor: &Redactor::default(),
             connector: &locum_sandbox::network::Connector::default(),
+            search_engine: None,
         },
         skills: None,
         commands: None,

@@ -167,6 +167,7 @@ async fn call(
             sandbox: &Sandbox::around_nothing(),
             redactor: &Redactor::new([Secret::new(SECRET)]),
             connector: &Connector::new(Arc::new(wire)).within(PATIENCE),
+            search_engine: None,
         },
         skills: None,
         commands: None,

@@ -201,6 +201,7 @@ fn modes(availability: Availability) -> String {
 fn rules(tool: ToolName) -> &'static str {
     match tool {
         ToolName::WebFetch => "fetch",
+        ToolName::WebSearch => "search",
         ToolName::ReadMemory | ToolName::WriteMemory => "memory",
         ToolName::AskExpertModel => "expert",
         ToolName::GenerateImage => "edit, expert",

@@ -80,6 +80,7 @@ impl Session<'_> {
             commands: &instructions.commands.callable(),
             experts: &system_prompt::askable(experts, policy, &facts),
             generates_images: system_prompt::may_generate_images(images, policy, &facts),
+            searches_web: instructions.has_search_engine,
             servers,
             resources: servers,
             background: false,

@@ -147,6 +147,7 @@ impl PromptInputs {
             commands: &commands,
             experts: &experts,
             generates_images,
+            searches_web: instructions.has_search_engine,
             servers: false,
             resources,
             background: had_background,
@@ -290,6 +291,8 @@ pub struct ToolPrerequisites<'k> {
     pub experts: &'k [&'k str],
     /// Whether an image model may be used.
     pub generates_images: bool,
+    /// Whether there is a search engine to ask.
+    pub searches_web: bool,
     /// Whether there are MCP servers whose tools have no names of their own yet.
     pub servers: bool,
     /// Whether there are resources of MCP servers.
@@ -324,6 +327,7 @@ pub fn shown(
         !(tool == ToolName::AccessMcpResource && !prerequisites.resources
             || tool == ToolName::UseMcpTool && !prerequisites.servers
             || tool == ToolName::GenerateImage && !prerequisites.generates_images
+            || tool == ToolName::WebSearch && !prerequisites.searches_web
             || tool == ToolName::AskExpertModel && prerequisites.experts.is_empty()
             || tool == ToolName::RunSlashCommand && prerequisites.commands.is_empty()
             || tool == ToolName::Skill && prerequisites.skills.is_empty()
@@ -351,6 +355,7 @@ pub(crate) fn use_of(tool: ToolName) -> Option<RuleKind> {
     }
     match tool.availability().group()? {
         ToolGroup::Read if tool == ToolName::WebFetch => Some(RuleKind::Fetch),
+        ToolGroup::Read if tool == ToolName::WebSearch => Some(RuleKind::Search),
         ToolGroup::Read => Some(RuleKind::Read),
         ToolGroup::Edit => Some(RuleKind::Edit),
         ToolGroup::Command => Some(RuleKind::Command),

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::env::RunEnv;
+use crate::search_engine::SearchEngine;
 use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::files::known::KnownFiles;
 use crate::tools::memory::entry::Memory;
@@ -33,7 +34,7 @@ version: 1
 modes: { delegation: { from: [code] }, switching: direct \
                                  }
 rules:
-  - allow: [ 'fetch(docs.rs)', 'fetch(http://plain.example)', \
+  - allow: [ 'fetch(docs.rs)', 'fetch(http://plain.example)', 'search(**)', \
                                  'read(**)', 'edit(**)', 'command(echo:*)', 'command(sleep:*)', \
                                  'command(cat:*)', 'command(touch:*)', 'command(git log:*)', \
                                  'command(git status:*)', 'command(head:*)', 'command(wc:*)', \
@@ -57,6 +58,8 @@ pub(crate) struct ToolFixture {
     pub(crate) commands: CommandSet,
     /// What connections lead to.
     pub(crate) connector: Connector,
+    /// The search engine there is.
+    pub(crate) search_engine: Option<SearchEngine>,
     /// The mode of the calls.
     pub(crate) mode: Mode,
     /// What becomes of images.
@@ -87,6 +90,7 @@ impl ToolFixture {
             skills: SkillSet::default(),
             commands: CommandSet::default(),
             connector: Connector::default(),
+            search_engine: None,
             mode: mode(),
             vision: VisionSupport::Shown,
             image_models: vec!["painter".to_owned()],
@@ -150,6 +154,7 @@ impl ToolFixture {
             sandbox: &Sandbox::prepare(&policy.settings().commands, &env).unwrap(),
             redactor: &redactor,
             connector: &self.connector,
+            search_engine: self.search_engine.as_ref(),
         };
         body(ToolContext {
             run,

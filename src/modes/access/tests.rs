@@ -231,6 +231,7 @@ fn who_decides_for_another_task_steers_nothing_else() {
         ToolName::SearchFiles,
         ToolName::ShowChanges,
         ToolName::WebFetch,
+        ToolName::WebSearch,
     ];
     let all = [reads.as_slice(), &[ToolName::AttemptCompletion, ToolName::CoordinateMode]].concat();
     assert_eq!(deciding("coordinator"), all);

@@ -33,6 +33,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("glob", "list_files"),
     ("grep", "search_files"),
     ("webfetch", "web_fetch"),
+    ("websearch", "web_search"),
 ];
 
 /// Permissions for what this program does not do, or does by itself.
@@ -45,7 +46,6 @@ const NOT_HERE: &[&str] = &[
     "plan_exit",
     "todowrite",
     "todoread",
-    "websearch",
     "codesearch",
     "lsp",
 ];

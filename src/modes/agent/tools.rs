@@ -78,6 +78,7 @@ const WORDS: &[(&[&str], &[&str])] = &[
         &["execute_command"],
     ),
     (&["webfetch", "fetch", "urlfetcher"], &["web_fetch"]),
+    (&["websearch", "searchweb"], &["web_search"]),
 ];
 
 /// Words for what every mode has here, or what a run does by itself.

@@ -12,8 +12,8 @@ use locum_files::yaml::YamlNode;
 
 /// Other words for groups: the group each gives, and the tools of that group which it does not.
 const GROUP_WORDS: &[(&str, ToolGroup, &[ToolName])] = &[
-    ("core", ToolGroup::Read, &[ToolName::WebFetch]),
-    ("readonly", ToolGroup::Read, &[ToolName::WebFetch]),
+    ("core", ToolGroup::Read, &[ToolName::WebFetch, ToolName::WebSearch]),
+    ("readonly", ToolGroup::Read, &[ToolName::WebFetch, ToolName::WebSearch]),
     ("subtasks", ToolGroup::Modes, &[]),
     ("experimental", ToolGroup::Command, &[]),
 ];

@@ -271,6 +271,7 @@ fn knows_other_words_for_groups_and_instructions() {
         for (tool, is_there) in [
             (ToolName::ReadFile, true),
             (ToolName::WebFetch, false),
+            (ToolName::WebSearch, false),
             (ToolName::ApplyDiff, true),
             (ToolName::ExecuteCommand, true),
             (ToolName::UseMcpTool, true),

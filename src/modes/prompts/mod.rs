@@ -49,6 +49,8 @@ pub struct RepositoryInstructions {
     pub experts: Vec<String>,
     /// Names of the image model and its fallbacks; empty without one.
     pub image_models: Vec<String>,
+    /// Whether there is a search engine to ask.
+    pub has_search_engine: bool,
 }
 
 /// Everything a system prompt is made of.

@@ -1,5 +1,5 @@
-//! One exchange of JSON over HTTP with a service, an MCP server: a request with a body, and an
-//! answer that is read piece by piece.
+//! One exchange of JSON over HTTP with a service, an MCP server or a search engine: a request, and
+//! an answer that is read piece by piece.
 //!
 //! In: a permit, the address, headers of the caller. Out: the answer's head, and its body as it
 //! comes. As with pages, the connection goes to an address that was checked, and redirects are not
@@ -17,9 +17,11 @@ use locum_policy::Permit;
 use locum_policy::intent::Act;
 use locum_policy::urls::WebUrl;
 
-/// The method of a request, with its body.
+/// The method of a request, with its body where it has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HttpMethod {
+    /// Something is asked for by its address alone.
+    Get,
     /// This JSON is sent.
     Post(String),
     /// What was begun is over.
@@ -51,6 +53,7 @@ impl Connector {
         headers: &[(String, Secret)],
     ) -> Result<StreamedResponse, PageError> {
         let (request, body) = match verb {
+            HttpMethod::Get => (Request::get("/"), Bytes::new()),
             HttpMethod::Post(body) => {
                 (Request::post("/").header(CONTENT_TYPE, "application/json"), Bytes::from(body))
             }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use jiff::Timestamp;
 use locum_agent::env::RunEnv;
+use locum_agent::search_engine::SearchEngine;
 use locum_agent::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
 use locum_agent::session::id::SessionId;
 use locum_agent::session::journal::Journal;
@@ -65,6 +66,8 @@ pub(crate) struct Fixture {
     pub(crate) mode: String,
     pub(crate) minutes: Option<u32>,
     pub(crate) connector: Connector,
+    /// The search engine that may be asked.
+    pub(crate) search_engine: Option<SearchEngine>,
     /// Tokens the model can take; no limit when absent.
     pub(crate) window: Option<u32>,
     /// What the model costs.
@@ -124,6 +127,7 @@ impl Fixture {
             mode: "code".to_owned(),
             minutes: None,
             connector: Connector::default(),
+            search_engine: None,
             window: None,
             price: None,
             attempts: 1,
@@ -263,7 +267,11 @@ impl Fixture {
             }
         };
         let never = cancel_at.is_none();
-        let (instructions, trusted) = (RepositoryInstructions::default(), start.base.clone());
+        let instructions = RepositoryInstructions {
+            has_search_engine: self.search_engine.is_some(),
+            ..RepositoryInstructions::default()
+        };
+        let trusted = start.base.clone();
         let main = TaskModel {
             context_window: self.window.unwrap_or(u32::MAX),
             price: self.price,
@@ -279,6 +287,7 @@ impl Fixture {
                 env: &env,
                 sandbox: &Sandbox::prepare(&self.policy.settings().commands, &env).unwrap(),
                 connector: &self.connector,
+                search_engine: self.search_engine.as_ref(),
                 redactor: &redactor,
             },
             modes: &modes,

@@ -28,3 +28,4 @@ mod rewind;
 mod route;
 mod scripts;
 mod switching;
+mod web_search;

@@ -171,6 +171,16 @@ fn renames(tool: ToolName) -> &'static [Renames] {
         }
         ToolName::AttemptCompletion => &[&[("summary", "result")]],
         ToolName::WebFetch => &[&[("uri", "url"), ("address", "url")]],
+        ToolName::WebSearch => &[&[
+            ("q", "query"),
+            ("search_query", "query"),
+            ("search_term", "query"),
+            ("max_results", "count"),
+            ("num_results", "count"),
+            ("limit", "count"),
+            ("include_domains", "allowed_domains"),
+            ("exclude_domains", "blocked_domains"),
+        ]],
         ToolName::UseMcpTool => &[&[
             ("server", "server_name"),
             ("tool", "tool_name"),

@@ -33,6 +33,7 @@ fn with(extra: &str, value: &Value) -> Vec<(&'static str, Value)> {
         ("command_output", json!({ "id": 1 })),
         ("stop_command", json!({ "id": 1 })),
         ("web_fetch", json!({ "url": "https://docs.rs" })),
+        ("web_search", json!({ "query": "rust" })),
         ("use_mcp_tool", json!({ "server_name": "s", "tool_name": "t", "arguments": {} })),
         ("access_mcp_resource", json!({ "server_name": "s", "uri": "x:y" })),
         ("read_file", json!({ "path": "src/a" })),

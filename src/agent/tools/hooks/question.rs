@@ -75,6 +75,7 @@ fn names(tool: ToolName) -> &'static [&'static str] {
             &["Edit", "Write", "MultiEdit"]
         }
         ToolName::WebFetch => &["WebFetch"],
+        ToolName::WebSearch => &["WebSearch"],
         ToolName::Skill => &["Skill"],
         ToolName::RunSlashCommand => &["SlashCommand"],
         ToolName::NewTask => &["Task", "Agent"],
@@ -271,6 +272,13 @@ mod tests {
                 vec!["a"],
                 "Edit",
                 json!({ "file_path": "/repo/a", "old_string": "", "new_string": "" }),
+            ),
+            (
+                "web_search",
+                json!({ "query": "rust", "allowed_domains": ["docs.rs"] }),
+                vec![],
+                "WebSearch",
+                json!({ "query": "rust", "allowed_domains": ["docs.rs"] }),
             ),
             (
                 "mcp--time--now",

@@ -2,3 +2,4 @@
 
 pub mod fetch;
 mod markdown;
+pub mod search;

@@ -1,0 +1,332 @@
+//! `SearchEngine`: the search engine that a run may ask, and how its API is spoken to.
+//!
+//! In: the settings and the environment; later a query, and the body of an answer. Out: an engine
+//! with its key, or why there is none; a request; results. Nothing is sent here.
+//!
+//! What the APIs take and answer: <https://api-dashboard.search.brave.com/app/documentation>,
+//! <https://docs.tavily.com/documentation/api-reference/endpoint/search> and
+//! <https://docs.searxng.org/dev/search_api.html>.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use locum_base::secret::Secret;
+use locum_policy::urls::{Scheme, WebUrl};
+use locum_sandbox::network::exchange::HttpMethod;
+
+/// Which search engine is asked, as the settings say it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SearchSettings {
+    /// Whose API is spoken; `None` where there is no search.
+    pub engine: Option<EngineKind>,
+    /// Where the API starts; the engine's own address where it has one.
+    pub url: Option<String>,
+    /// The variable that holds the key; the engine's own where it has one.
+    pub api_key_env: Option<String>,
+}
+
+/// Whose API is spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EngineKind {
+    /// Brave Search.
+    Brave,
+    /// Tavily.
+    Tavily,
+    /// An instance of SearXNG.
+    Searxng,
+}
+
+/// Who wrote the address of the API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UrlAuthor {
+    /// The repository, which may not decide where a key goes.
+    Repository,
+    /// The user, or nobody: then it is the engine's own.
+    Person,
+}
+
+/// A search engine that can be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchEngine {
+    kind: EngineKind,
+    url: WebUrl,
+    key: Option<Secret>,
+}
+
+/// One request to an engine's API.
+#[derive(Debug)]
+pub(crate) struct EngineRequest {
+    /// Its whole address.
+    pub(crate) url: WebUrl,
+    /// Its method and body.
+    pub(crate) method: HttpMethod,
+    /// What it sends along, the key among it.
+    pub(crate) headers: Vec<(String, Secret)>,
+}
+
+/// What is asked of an engine.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WantedResults<'w> {
+    /// The words.
+    pub(crate) query: &'w str,
+    /// Most results it shall give.
+    pub(crate) most: usize,
+    /// Hosts that results shall come from; any where there are none.
+    pub(crate) allowed: &'w [String],
+    /// Hosts that results shall not come from.
+    pub(crate) blocked: &'w [String],
+}
+
+/// A page that an engine found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SearchResult {
+    /// Its title, as the engine gives it.
+    pub(crate) title: String,
+    /// Its address, as the engine gives it.
+    pub(crate) url: String,
+    /// What it says about the query, as the engine gives it.
+    pub(crate) snippet: String,
+}
+
+impl EngineKind {
+    /// Where its API starts, and the variable that usually holds its key.
+    fn own(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Brave => Some(("https://api.search.brave.com/res/v1", "BRAVE_API_KEY")),
+            Self::Tavily => Some(("https://api.tavily.com", "TAVILY_API_KEY")),
+            Self::Searxng => None,
+        }
+    }
+}
+
+impl SearchEngine {
+    /// Finds the engine that the settings name; `None` where they name none.
+    ///
+    /// # Errors
+    /// A sentence without a full stop that says why it cannot be asked.
+    pub fn find(
+        settings: &SearchSettings,
+        env: &BTreeMap<String, String>,
+        url_by: UrlAuthor,
+    ) -> Result<Option<Self>, String> {
+        let Some(kind) = settings.engine else {
+            let rest = settings.url.is_some() || settings.api_key_env.is_some();
+            return if rest { Err("`web_search.engine` is not set".to_owned()) } else { Ok(None) };
+        };
+        let Some((own_url, own_variable)) = kind.own() else {
+            return Self::without_key(kind, settings).map(Some);
+        };
+        if url_by == UrlAuthor::Repository {
+            return Err("a repository does not decide where a key goes; set \
+                        `LOCUM_WEB_SEARCH__URL` in the workflow instead of `web_search.url`"
+                .to_owned());
+        }
+        let url = checked(settings.url.as_deref().unwrap_or(own_url))?;
+        if url.destination().is_some_and(|destination| destination.scheme == Scheme::Http) {
+            return Err(format!("`{url}` is not encrypted, and a key would be sent to it"));
+        }
+        let variable = settings.api_key_env.as_deref().unwrap_or(own_variable);
+        let key = env.get(variable).map(|key| key.trim()).filter(|key| !key.is_empty());
+        let key = key.ok_or_else(|| format!("`{variable}` is not set"))?;
+        if key.chars().any(|letter| !letter.is_ascii_graphic()) {
+            return Err(format!("`{variable}` holds what no key holds"));
+        }
+        Ok(Some(Self { kind, url, key: Some(Secret::new(key)) }))
+    }
+
+    /// Returns an engine for tests, wherever it is.
+    #[cfg(test)]
+    pub(crate) fn unchecked(kind: EngineKind, url: &str, key: Option<&str>) -> Self {
+        Self { kind, url: WebUrl::parse(url), key: key.map(Secret::new) }
+    }
+
+    fn without_key(kind: EngineKind, settings: &SearchSettings) -> Result<Self, String> {
+        if settings.api_key_env.is_some() {
+            return Err("SearXNG takes no key; take out `web_search.api_key_env`".to_owned());
+        }
+        let url = settings.url.as_deref();
+        let url = url.ok_or("`web_search.url` is not set; it names the instance of SearXNG")?;
+        Ok(Self { kind, url: checked(url)?, key: None })
+    }
+
+    /// Returns where its API starts.
+    pub fn url(&self) -> &WebUrl {
+        &self.url
+    }
+
+    /// Returns its key.
+    pub fn key(&self) -> Option<&Secret> {
+        self.key.as_ref()
+    }
+
+    /// Returns what a refusal of the engine to answer usually means.
+    pub(crate) fn when_forbidden(&self) -> &'static str {
+        match self.kind {
+            EngineKind::Brave | EngineKind::Tavily => "it does not accept the key of this run",
+            EngineKind::Searxng => {
+                "its `search.formats` do not list `json`, or it lets nobody ask who is no person"
+            }
+        }
+    }
+
+    /// Returns the request for a query.
+    pub(crate) fn request(&self, wanted: WantedResults<'_>) -> EngineRequest {
+        let WantedResults { query, most, allowed, blocked } = wanted;
+        let key = |before: &str| {
+            Secret::new(
+                self.key
+                    .as_ref()
+                    .map_or_else(String::new, |key| format!("{before}{}", key.expose())),
+            )
+        };
+        let accept = ("accept".to_owned(), Secret::new("application/json"));
+        match self.kind {
+            EngineKind::Brave => {
+                let most = most.to_string();
+                let parameters = [
+                    ("q", query),
+                    ("count", &most),
+                    ("result_filter", "web"),
+                    ("text_decorations", "false"),
+                ];
+                EngineRequest {
+                    url: self.url.call("/web/search", &parameters),
+                    method: HttpMethod::Get,
+                    headers: vec![accept, ("x-subscription-token".to_owned(), key(""))],
+                }
+            }
+            EngineKind::Tavily => {
+                let body = json!({
+                    "query": query,
+                    "max_results": most,
+                    "search_depth": "basic",
+                    "include_domains": allowed,
+                    "exclude_domains": blocked,
+                });
+                EngineRequest {
+                    url: self.url.call("/search", &[]),
+                    method: HttpMethod::Post(body.to_string()),
+                    headers: vec![accept, ("authorization".to_owned(), key("Bearer "))],
+                }
+            }
+            EngineKind::Searxng => EngineRequest {
+                url: self.url.call("/search", &[("q", query), ("format", "json")]),
+                method: HttpMethod::Get,
+                headers: vec![accept],
+            },
+        }
+    }
+
+    /// Reads the results out of an answer.
+    ///
+    /// # Errors
+    /// A sentence without a full stop that says what is wrong with it.
+    pub(crate) fn results(&self, body: &[u8]) -> Result<Vec<SearchResult>, String> {
+        let answer: Value =
+            serde_json::from_slice(body).map_err(|error| format!("it is not JSON: {error}"))?;
+        let (list, snippet) = match self.kind {
+            // Where nothing was found, there is no `web`.
+            EngineKind::Brave if answer.is_object() && answer.get("web").is_none() => {
+                return Ok(Vec::new());
+            }
+            EngineKind::Brave => (answer.pointer("/web/results"), "description"),
+            EngineKind::Tavily | EngineKind::Searxng => (answer.get("results"), "content"),
+        };
+        let list = list.and_then(Value::as_array).ok_or("it has no list of results")?;
+        let text = |one: &Value, name: &str| {
+            one.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let result = |one: &Value| SearchResult {
+            title: text(one, "title"),
+            url: text(one, "url"),
+            snippet: text(one, snippet),
+        };
+        Ok(list.iter().map(result).collect())
+    }
+}
+
+fn checked(text: &str) -> Result<WebUrl, String> {
+    let url = WebUrl::parse(text.trim());
+    let host = url.destination().and_then(|destination| destination.host.forbidden());
+    match url.problem().map(str::to_owned).or(host) {
+        Some(why) => Err(format!("`web_search.url` cannot be asked: {why}")),
+        None => Ok(url),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{EngineKind, SearchEngine, SearchSettings, UrlAuthor};
+    use pretty_assertions::assert_eq;
+
+    const KEYS: [(&str, &str); 2] = [("BRAVE_API_KEY", "b-key"), ("MINE", "m-key")];
+
+    fn find(
+        engine: EngineKind,
+        url: Option<&str>,
+        variable: Option<&str>,
+        url_by: UrlAuthor,
+    ) -> Result<(String, Option<String>), String> {
+        let settings = SearchSettings {
+            engine: Some(engine),
+            url: url.map(str::to_owned),
+            api_key_env: variable.map(str::to_owned),
+        };
+        let env: BTreeMap<String, String> =
+            KEYS.map(|(name, key)| (name.to_owned(), key.to_owned())).into();
+        let found = SearchEngine::find(&settings, &env, url_by)?.unwrap();
+        Ok((found.url().to_string(), found.key().map(|key| key.expose().to_owned())))
+    }
+
+    #[test]
+    fn a_key_goes_to_the_engines_own_host_or_where_the_user_says() {
+        use EngineKind::{Brave, Searxng, Tavily};
+        use UrlAuthor::{Person, Repository};
+        let found = |url: &str, key: Option<&str>| Ok((url.to_owned(), key.map(str::to_owned)));
+        let brave = "https://api.search.brave.com/res/v1";
+        assert_eq!(find(Brave, None, None, Person), found(brave, Some("b-key")));
+        assert_eq!(find(Brave, None, Some("MINE"), Person), found(brave, Some("m-key")));
+        let other = "https://gate.example.org/brave";
+        assert_eq!(find(Brave, Some(other), None, Person), found(other, Some("b-key")));
+        let searxng = "https://searx.example.org/";
+        assert_eq!(find(Searxng, Some(searxng), None, Repository), found(searxng, None));
+        for (refused, why) in [
+            (find(Brave, Some(other), None, Repository), "does not decide where a key goes"),
+            (find(Brave, Some("http://gate.example.org"), None, Person), "is not encrypted"),
+            (find(Brave, None, Some("GONE"), Person), "`GONE` is not set"),
+            (find(Tavily, None, None, Person), "`TAVILY_API_KEY` is not set"),
+            (find(Searxng, None, None, Person), "`web_search.url` is not set"),
+            (find(Searxng, Some(searxng), Some("MINE"), Person), "SearXNG takes no key"),
+            (find(Searxng, Some("http://127.0.0.1:8080"), None, Person), "cannot be asked"),
+            (find(Searxng, Some("searx.example.org"), None, Person), "write it in full"),
+        ] {
+            let error = refused.unwrap_err();
+            assert!(error.contains(why) && !error.contains("-key"), "{error}");
+        }
+    }
+
+    #[test]
+    fn without_an_engine_there_is_none_and_half_of_one_is_a_mistake() {
+        let find = |settings: &SearchSettings| {
+            SearchEngine::find(settings, &BTreeMap::new(), UrlAuthor::Person)
+        };
+        assert_eq!(find(&SearchSettings::default()), Ok(None));
+        let half =
+            SearchSettings { url: Some("https://x.example.org".into()), ..Default::default() };
+        assert_eq!(find(&half), Err("`web_search.engine` is not set".to_owned()));
+    }
+
+    #[test]
+    fn a_key_is_shown_nowhere() {
+        let env = BTreeMap::from([("BRAVE_API_KEY".to_owned(), "b-key".to_owned())]);
+        let settings = SearchSettings { engine: Some(EngineKind::Brave), ..Default::default() };
+        let engine = SearchEngine::find(&settings, &env, UrlAuthor::Person).unwrap().unwrap();
+        assert!(!format!("{engine:?}").contains("b-key"));
+    }
+}
