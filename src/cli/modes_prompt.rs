@@ -105,7 +105,7 @@ pub fn show(
             language: values.language,
             experts,
             image_models,
-            has_search_engine: false,
+            has_search_engine: values.web_search.engine.is_some(),
         },
     });
     let section = |(name, text): (&'static str, String)| PromptSection {

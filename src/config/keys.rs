@@ -154,6 +154,14 @@ pub const KEYS: &[SettingKey] = &[
         "longest wait for an answer, in seconds; 60 unless said, 10 while it starts",
     ),
     key("mcp.*.disabled_tools", SettingKind::Names, "tools of the server that no mode is offered"),
+    key(
+        "web_search.engine",
+        SettingKind::Word(&["brave", "tavily", "searxng"]),
+        "search engine of `web_search`; no such tool when absent",
+    ),
+    key("web_search.url", SettingKind::Text, "where the search engine's API starts"),
+    key("web_search.api_key_env", SettingKind::Text, "variable that holds the search engine's key")
+        .only(SettingScope::NotRepository),
     key("policy", SettingKind::Text, "the policy's path in the repository").also(&["INPUT_POLICY"]),
     key("budget.turns", SMALL, "most model replies; tightens the policy")
         .also(&["INPUT_MAX_TURNS"]),

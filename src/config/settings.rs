@@ -11,6 +11,7 @@ use serde::Deserialize;
 use crate::config::keys;
 use crate::config::kind::SettingKind;
 use crate::config::source::{Layer, SettingSource};
+use locum_agent::search_engine::SearchSettings;
 use locum_agent::session::outcome::OutcomeWord;
 use locum_agent::session::word::Severity;
 use locum_agent::tools::mcp::definition::ServerSpec;
@@ -56,6 +57,8 @@ pub struct SettingValues {
     pub models: ModelSettings,
     /// MCP servers by name.
     pub mcp: BTreeMap<String, ServerSpec>,
+    /// The search engine of `web_search`.
+    pub web_search: SearchSettings,
     /// Path of the policy in the repository.
     pub policy: Option<String>,
     /// Limits that tighten the policy's budget.

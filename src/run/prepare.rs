@@ -8,8 +8,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::config::environment::Environment;
 use crate::config::settings::Settings;
-use crate::config::source::Layer;
+use crate::config::source::{Layer, SettingSource};
 use crate::config::telemetry::Collector;
 use crate::run::error::RunError;
 use crate::run::first_message::FirstMessage;
@@ -22,6 +23,7 @@ use crate::run::servers::ServerPlan;
 use crate::run::task_material::TaskImage;
 use crate::run::trusted::TrustedConfig;
 use locum_agent::env::RunEnv;
+use locum_agent::search_engine::{SearchEngine, UrlAuthor};
 use locum_agent::session::earlier::EarlierConversation;
 use locum_agent::session::parts::CheckTiming;
 use locum_agent::session::system_prompt::{self, ToolPrerequisites};
@@ -76,6 +78,8 @@ pub struct PreparedRun {
     pub servers: ServerPlan,
     /// What is around commands.
     pub sandbox: Sandbox,
+    /// The search engine that may be asked.
+    pub search_engine: Option<SearchEngine>,
     /// Takes secrets out.
     pub redactor: Redactor,
 }
@@ -136,7 +140,7 @@ impl PreparedRun {
             env: &self.command_env,
             sandbox: &self.sandbox,
             connector,
-            search_engine: None,
+            search_engine: self.search_engine.as_ref(),
             redactor: &self.redactor,
         }
     }
@@ -222,6 +226,7 @@ pub fn prepare(
         environment,
         workspace.checkout.root(),
     )?;
+    let (search_engine, unusable_engine) = search_engine(&settings, environment);
     let instructions = RepositoryInstructions {
         rules: config.rules()?.to_vec(),
         skills: skills.clone(),
@@ -229,7 +234,7 @@ pub fn prepare(
         language: settings.values.language.clone(),
         experts: models.set.experts.iter().map(|(name, _)| name.clone()).collect(),
         image_models: std::mem::take(&mut models.image_models),
-        has_search_engine: false,
+        has_search_engine: search_engine.is_some(),
     };
     let root = models.of_mode(&slug);
     let offer = ToolOffer {
@@ -285,12 +290,14 @@ pub fn prepare(
         risks: accepted_risks(&policy).iter().map(ToString::to_string).collect(),
         notes: std::mem::take(&mut models.notes)
             .into_iter()
+            .chain(unusable_engine)
             .chain(limits_above(&settings, &policy))
             .chain(rules::left_out(instructions.rules.clone(), &slug))
             .collect(),
         facts,
     };
     let secrets = std::mem::take(&mut models.keys).into_iter().chain(environment.secrets());
+    let secrets = secrets.chain(search_engine.as_ref().and_then(SearchEngine::key).cloned());
     let redactor = Redactor::new(secrets.chain(servers.secrets.iter().cloned()));
     Ok(PreparedRun {
         plan,
@@ -312,6 +319,7 @@ pub fn prepare(
         hooks: config.hooks()?.to_vec(),
         servers,
         sandbox,
+        search_engine,
         redactor,
     })
 }
@@ -323,6 +331,23 @@ fn offered_commands(config: &TrustedConfig<'_>) -> CommandSet {
         tracing::warn!(%error, "models are offered no slash commands");
         CommandSet::default()
     })
+}
+
+/// Returns the search engine that the settings name, or a note that says why it is not asked.
+fn search_engine(
+    settings: &Settings,
+    environment: &Environment,
+) -> (Option<SearchEngine>, Option<String>) {
+    let of_repository = |source: &SettingSource| source.layer == Layer::Repository;
+    let url_by = if settings.source("web_search.url").is_some_and(of_repository) {
+        UrlAuthor::Repository
+    } else {
+        UrlAuthor::Person
+    };
+    match SearchEngine::find(&settings.values.web_search, environment.variables(), url_by) {
+        Ok(engine) => (engine, None),
+        Err(why) => (None, Some(format!("`web_search` is not offered: {why}"))),
+    }
 }
 
 /// Says which limits of the settings the policy does not let pass.

@@ -64,3 +64,4 @@ mod telemetry;
 mod toolchains;
 mod trigger;
 mod tutorial;
+mod web_search;
