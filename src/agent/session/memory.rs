@@ -16,7 +16,7 @@ use locum_policy::schema::CommandNetwork;
 
 /// Tools whose answers may be anyone's text.
 const OUTSIDE: &[ToolName] =
-    &[ToolName::WebFetch, ToolName::UseMcpTool, ToolName::AccessMcpResource];
+    &[ToolName::WebFetch, ToolName::WebSearch, ToolName::UseMcpTool, ToolName::AccessMcpResource];
 
 impl SessionState {
     /// Takes in what an answered call keeps.
@@ -92,6 +92,7 @@ mod tests {
     fn pages_and_servers_bring_text_from_outside_and_files_do_not() {
         for (tool, expected) in [
             ("web_fetch", true),
+            ("web_search", true),
             ("use_mcp_tool", true),
             ("access_mcp_resource", true),
             ("read_file", false),

@@ -69,7 +69,7 @@ impl Tool for ExecuteCommand {
             "command": { "type": "string" },
             "cwd": { "type": ["string", "null"], "description": "Folder to run in, relative to the repository root; default the root" },
             "timeout": { "type": ["integer", "null"], "minimum": 1, "description": "Seconds after which it is killed" },
-            "background": { "type": ["boolean", "null"], "description": "Start it and go on, for a server under test; ends with this task" }
+            "background": { "type": ["boolean", "null"], "description": "Do not wait for it: a server under test" }
         })
     }
 

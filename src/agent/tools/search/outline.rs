@@ -45,13 +45,13 @@ pub struct ListCodeDefinitionNames {
 
 impl Tool for ListCodeDefinitionNames {
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    const DESCRIPTION: &'static str = "Outline source code: the functions, types and modules that \
-        a file defines, or each file directly in a folder, with their lines.";
+    const DESCRIPTION: &'static str = "List what a source file, or each one in a folder, defines, \
+        with its lines.";
     const REQUIRED: &'static [&'static str] = &["path"];
 
     fn properties() -> Value {
         json!({
-            "path": { "type": "string", "description": "File or folder, relative to the repository root" }
+            "path": { "type": "string", "description": "File or folder" }
         })
     }
 
