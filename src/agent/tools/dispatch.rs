@@ -285,6 +285,8 @@ pub async fn perform(permit: Permit<CheckedCall>, context: ToolContext<'_>) -> O
 }
 
 #[cfg(test)]
+mod peer_doubts;
+#[cfg(test)]
 mod peer_edits;
 #[cfg(test)]
 mod peers;

@@ -223,11 +223,28 @@ fn a_run_that_was_cut_off_says_that_its_commands_are_gone() {
 - calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#;
     let whole = fixture(script).run().lines.len();
+    let mut told = 0;
     for lines in 3..whole {
         let killed = fixture(script);
         assert!(killed.run_killed_at(lines).is_none(), "line {lines}");
         let ran = killed.resume();
         assert_eq!(ran.word(), "nothing-to-do", "line {lines}: {:?}", ran.reason());
         assert_eq!(killed.file("src/served.txt"), None);
+        let asked = ran.answers("command_output").concat();
+        told += usize::from(asked.contains("There is no command 1 in the background."));
     }
+    assert!(told > 0, "a kill between the start and the question");
+}
+
+#[test]
+fn without_a_sandbox_around_it_it_is_refused() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "sleep 1000", background: true } }]
+- expect: { contains: ["No command can go on in the background here: it takes the sandbox"] }
+  calls: [{ tool: execute_command, args: { command: "sleep 0" } }]
+- expect: { contains: ["Exit code: 0"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    let policy = format!("{POLICY}commands: {{ sandbox: off }}\n");
+    done(&Fixture::with_policy(&turns(script), &policy));
 }

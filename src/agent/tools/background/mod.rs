@@ -136,10 +136,8 @@ impl BackgroundCommands {
         (text, mut process, place): (&str, BackgroundCommand, BackgroundPlace),
         run: RunEnv<'_>,
     ) -> Observation {
-        self.asked.set(self.asked.get() + 1);
         let wait = OutputWait { patience: START_PATIENCE, until: None };
-        let exit = process.wait(wait).await;
-        self.asked.set(self.asked.get() - 1);
+        let exit = self.counted(process.wait(wait)).await;
         let output = process.take_output(run.redactor);
         let lost_bytes = output.omitted_bytes;
         if let Some(exit) = exit {
@@ -181,9 +179,7 @@ impl BackgroundCommands {
         let mut command = self.take(number)?;
         let is_shown = wait.until.is_some_and(|until| command.shown.contains(until));
         let patience = if is_shown { Duration::ZERO } else { wait.patience };
-        self.asked.set(self.asked.get() + 1);
-        let exit = command.process.wait(OutputWait { patience, ..wait }).await;
-        self.asked.set(self.asked.get() - 1);
+        let exit = self.counted(command.process.wait(OutputWait { patience, ..wait })).await;
         let output = command.process.take_output(redactor);
         let name = format!("{number} (`{}`)", command.text);
         let state = match (exit, wait.until) {
@@ -217,14 +213,20 @@ impl BackgroundCommands {
         redactor: &Redactor,
     ) -> Result<Observation, CallError> {
         let mut command = self.take(number)?;
-        self.asked.set(self.asked.get() + 1);
-        let exit = command.process.stop().await;
-        self.asked.set(self.asked.get() - 1);
+        let exit = self.counted(command.process.stop()).await;
         let output = command.process.take_output(redactor);
         let traffic = command.process.traffic();
         let text = format!("{number} (`{}`) is over. {}", command.text, end_of(exit));
         command.end();
         Ok(observed(&text, &output, &refused_hosts(traffic.as_ref())))
+    }
+
+    /// Counts a command as one there is while it is asked something.
+    async fn counted<T>(&self, question: impl Future<Output = T>) -> T {
+        self.asked.set(self.asked.get() + 1);
+        let answer = question.await;
+        self.asked.set(self.asked.get() - 1);
+        answer
     }
 
     fn take(&self, number: u32) -> Result<RunningCommand, CallError> {
