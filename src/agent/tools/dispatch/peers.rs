@@ -6,7 +6,8 @@ use locum_base::text::head;
 use locum_base::tool::ToolName;
 use serde_json::{Value, json};
 
-pub(super) const PATCH: &str = "*** Begin Patch\n*** Update File: src/a\n@@\n-one\n+1\n*** End Patch";
+pub(super) const PATCH: &str =
+    "*** Begin Patch\n*** Update File: src/a\n@@\n-one\n+1\n*** End Patch";
 
 const FILE: &str = "one\n  two\nthree\nfour\nfive\n";
 
