@@ -251,8 +251,7 @@ impl SearchEngine {
 
 fn checked(text: &str) -> Result<WebUrl, String> {
     let url = WebUrl::parse(text.trim());
-    let host = url.destination().and_then(|destination| destination.host.forbidden());
-    match url.problem().map(str::to_owned).or(host) {
+    match url.forbidden() {
         Some(why) => Err(format!("`web_search.url` cannot be asked: {why}")),
         None => Ok(url),
     }

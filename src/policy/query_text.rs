@@ -4,7 +4,7 @@
 //! with it whatever the rules say. A query leaves the machine, so it is held to what addresses are
 //! held to: nothing unseen, and no long run of letters as encoded data would be.
 
-use crate::glob::{LetterCase, name_matches};
+use crate::glob::{LetterCase, name_matches, single_stars};
 use crate::urls::{RUN_LIMIT_BYTES, WebUrl, longest_run};
 use locum_base::secret::view::is_invisible;
 
@@ -54,9 +54,7 @@ impl SearchQuery {
             ));
         }
         let engine = self.engine.as_ref()?;
-        let host = || engine.destination().and_then(|destination| destination.host.forbidden());
-        let problem = engine.problem().map(str::to_owned).or_else(host)?;
-        Some(format!("the search engine `{engine}` is not asked: {problem}"))
+        Some(format!("the search engine `{engine}` is not asked: {}", engine.forbidden()?))
     }
 }
 
@@ -65,14 +63,11 @@ impl SearchQuery {
 /// # Errors
 /// When there is nothing in it.
 pub(crate) fn parse_pattern(text: &str) -> Result<String, String> {
-    let mut pattern = one_line(text);
+    let pattern = one_line(text);
     if pattern.is_empty() {
         return Err("search pattern is empty; `search(**)` means every query".to_owned());
     }
-    while pattern.contains("**") {
-        pattern = pattern.replace("**", "*");
-    }
-    Ok(pattern)
+    Ok(single_stars(&pattern))
 }
 
 /// Returns true when a pattern matches the words of a query.

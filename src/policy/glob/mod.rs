@@ -271,7 +271,7 @@ fn match_parts(pattern: &[String], path: &[&str]) -> bool {
 }
 
 /// `a**b` within a name is `a*b`.
-fn single_stars(part: &str) -> String {
+pub(crate) fn single_stars(part: &str) -> String {
     let mut part = part.to_owned();
     while part.contains("**") {
         part = part.replace("**", "*");

@@ -17,8 +17,7 @@ use crate::verdict::{Cause, Decision};
 impl Evaluation<'_> {
     /// Rules decide, but no rule makes an odd spelling plain or opens this machine and its network.
     pub(super) fn fetch(&self, intent: &Intent, url: &WebUrl) -> Ruling {
-        let host = || url.destination().and_then(|destination| destination.host.forbidden());
-        match url.problem().map(str::to_owned).or_else(host) {
+        match url.forbidden() {
             Some(why) => Ruling::deny(why),
             None => {
                 let ruling = self.by_rules(intent);

@@ -41,6 +41,13 @@ impl WebUrl {
         self.read.as_ref().err().map(String::as_str)
     }
 
+    /// Returns why it is never asked for, whatever the rules say: its problem, or a host that
+    /// nothing opens. A sentence without a full stop.
+    pub fn forbidden(&self) -> Option<String> {
+        let host = || self.destination().and_then(|destination| destination.host.forbidden());
+        self.problem().map(str::to_owned).or_else(host)
+    }
+
     /// Returns the address in its one form, without a fragment.
     pub fn url(&self) -> Option<&Url> {
         self.read.as_ref().ok().map(|(url, _)| url)
