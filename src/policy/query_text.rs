@@ -5,8 +5,8 @@
 //! held to: nothing unseen, and no long run of letters as encoded data would be.
 
 use crate::glob::{LetterCase, name_matches, single_stars};
+use crate::paths::is_invisible;
 use crate::urls::{RUN_LIMIT_BYTES, WebUrl, longest_run};
-use locum_base::secret::view::is_invisible;
 
 /// Longest query, in characters.
 pub const QUERY_LIMIT_CHARS: usize = 400;
@@ -37,7 +37,9 @@ impl SearchQuery {
 
     /// Returns what is wrong with it, or with the engine's address: a sentence without a full stop.
     pub fn problem(&self) -> Option<String> {
-        let unseen = |letter: &char| is_invisible(*letter) || letter.is_control();
+        // U+2800 is a letter of Braille without a dot.
+        let unseen =
+            |letter: &char| is_invisible(*letter) || letter.is_control() || *letter == '\u{2800}';
         if self.text.is_empty() {
             return Some("the query is empty".to_owned());
         }

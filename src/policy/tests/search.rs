@@ -52,7 +52,15 @@ fn no_rule_lets_out_what_is_hidden_or_encoded_or_asks_this_machine() {
     let long = "a".repeat(101);
     assert!(decision(&policy, "rust book", Some("https://engine.example"), &here));
     assert!(decision(&policy, &long[..100], None, &here));
-    for text in ["", "to\u{200b}ken", "to\u{ad}ken", "a\u{1b}[0m", long.as_str()] {
+    for text in [
+        "",
+        "to\u{200b}ken",
+        "to\u{ad}ken",
+        "to\u{fe0f}ken",
+        "to\u{2800}ken",
+        "a\u{1b}[0m",
+        long.as_str(),
+    ] {
         assert!(!decision(&policy, text, None, &here), "{text:?}");
     }
     assert!(!decision(&policy, &"word ".repeat(81), None, &here));
