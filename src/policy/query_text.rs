@@ -9,7 +9,7 @@ use crate::paths::is_invisible;
 use crate::urls::{RUN_LIMIT_BYTES, WebUrl, longest_run};
 
 /// Longest query, in characters.
-pub const QUERY_LIMIT_CHARS: usize = 400;
+const QUERY_LIMIT_CHARS: usize = 400;
 
 /// A query about to be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,10 @@ impl SearchQuery {
             return Some(format!("the query holds U+{:04X}, which is not seen", u32::from(letter)));
         }
         if self.text.chars().count() > QUERY_LIMIT_CHARS {
-            return Some(format!("the query is longer than {QUERY_LIMIT_CHARS} characters"));
+            return Some(format!(
+                "the query is longer than {QUERY_LIMIT_CHARS} characters; search for its most \
+                 telling words"
+            ));
         }
         if longest_run(&self.text) > RUN_LIMIT_BYTES {
             return Some(format!(

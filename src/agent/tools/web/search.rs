@@ -17,7 +17,7 @@ use locum_base::text::head;
 use locum_modes::prompts::task::{UntrustedText, fenced};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
-use locum_policy::query_text::{QUERY_LIMIT_CHARS, SearchQuery};
+use locum_policy::query_text::SearchQuery;
 use locum_policy::urls::WebUrl;
 use locum_policy::urls::host::Host;
 use locum_sandbox::network::exchange::StreamedResponse;
@@ -78,12 +78,6 @@ impl Tool for WebSearch {
                 "The query holds a secret, or what looks exactly like one. It was not asked."
                     .to_owned(),
             ));
-        }
-        if query.chars().count() > QUERY_LIMIT_CHARS {
-            return Err(CallError(format!(
-                "`query` of `web_search` has more than {QUERY_LIMIT_CHARS} characters. Search for \
-                 its most telling words."
-            )));
         }
         let engine = context.run.search_engine.map(|engine| engine.url().clone());
         let query = SearchQuery::new(&query, engine);

@@ -195,19 +195,20 @@ fn what_an_engine_refuses_or_garbles_is_said() {
 }
 
 #[test]
-fn a_query_with_a_secret_or_too_long_is_not_asked() {
+fn a_query_with_a_secret_is_not_asked() {
     let scene = SearchFixture::brave(answer("200 OK", BRAVE));
-    let long = "word ".repeat(100);
     for (query, message) in [
         ("why unseen-secret-value", "holds a secret"),
         ("dW5zZWVuLXNlY3JldC12YWx1ZQ", "holds a secret"),
-        (long.as_str(), "more than 400 characters"),
         (" ", "is empty"),
     ] {
         let seen = scene.search(&json!({ "query": query }));
         assert!(seen.is_error && seen.text.contains(message), "{query}: {}", seen.text);
     }
     assert_eq!(scene.connected.try_iter().count(), 0);
+    // Blanks between words do not count for the limit, which the policy holds.
+    let wide = scene.search(&json!({ "query": format!("rust{}async", " ".repeat(500)) }));
+    assert!(wide.text.starts_with("Query: rust async\n"), "{}", wide.text);
     let mut without = ToolFixture::new(&[]);
     without.search_engine = None;
     let seen = without.call("web_search", r#"{"query": "rust"}"#);
