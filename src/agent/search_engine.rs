@@ -71,14 +71,10 @@ pub(crate) struct EngineRequest {
 /// What is asked of an engine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WantedResults<'w> {
-    /// The words.
+    /// The words: all that is sent of what a model wrote, because the policy judges them alone.
     pub(crate) query: &'w str,
     /// Most results it shall give.
     pub(crate) most: usize,
-    /// Hosts that results shall come from; any where there are none.
-    pub(crate) allowed: &'w [String],
-    /// Hosts that results shall not come from.
-    pub(crate) blocked: &'w [String],
 }
 
 /// A page that an engine found.
@@ -175,7 +171,7 @@ impl SearchEngine {
 
     /// Returns the request for a query.
     pub(crate) fn request(&self, wanted: WantedResults<'_>) -> EngineRequest {
-        let WantedResults { query, most, allowed, blocked } = wanted;
+        let WantedResults { query, most } = wanted;
         let key = |before: &str| {
             Secret::new(
                 self.key
@@ -204,8 +200,6 @@ impl SearchEngine {
                     "query": query,
                     "max_results": most,
                     "search_depth": "basic",
-                    "include_domains": allowed,
-                    "exclude_domains": blocked,
                 });
                 EngineRequest {
                     url: self.url.call("/search", &[]),

@@ -129,8 +129,6 @@ impl WebSearch {
         let request = engine.request(WantedResults {
             query: self.query.text(),
             most: if filters { FILTERED_COUNT } else { self.count },
-            allowed: &self.allowed,
-            blocked: &self.blocked,
         });
         let mut answer = context
             .run

@@ -121,6 +121,26 @@ fn each_engine_is_asked_in_its_own_way() {
 }
 
 #[test]
+fn an_engine_gets_the_judged_words_and_no_list_of_hosts() {
+    let scene =
+        SearchFixture::new(EngineKind::Tavily, "POST /api/search ", answer("200 OK", TAVILY));
+    for (domain, is_shown) in [("tokio.rs", true), ("out.example", false)] {
+        let seen = scene.search(&json!({
+            "query": "rust",
+            "allowed_domains": [domain],
+            "blocked_domains": ["carried.example"],
+        }));
+        assert_eq!(seen.text.contains("https://tokio.rs/"), is_shown, "{}", seen.text);
+        let request = scene.requests.recv().unwrap();
+        let (_, body) = request.split_once("\r\n\r\n").unwrap();
+        assert_eq!(
+            serde_json::from_str::<Value>(body).unwrap(),
+            json!({ "query": "rust", "max_results": 20, "search_depth": "basic" })
+        );
+    }
+}
+
+#[test]
 fn a_call_in_the_words_of_another_agent_is_the_same_call() {
     let fixture = ToolFixture::new(&[]);
     let parsed = |name: &str, arguments: Value| {
