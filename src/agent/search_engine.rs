@@ -164,7 +164,8 @@ impl SearchEngine {
         match self.kind {
             EngineKind::Brave | EngineKind::Tavily => "it does not accept the key of this run",
             EngineKind::Searxng => {
-                "its `search.formats` do not list `json`, or it lets nobody ask who is no person"
+                "its `search.formats` do not list `json`, or its bot limiter blocks automated \
+                 requests"
             }
         }
     }
@@ -244,9 +245,13 @@ impl SearchEngine {
 }
 
 fn checked(text: &str) -> Result<WebUrl, String> {
-    let url = WebUrl::parse(text.trim());
+    let text = text.trim();
+    let url = WebUrl::parse(text);
     match url.forbidden() {
         Some(why) => Err(format!("`web_search.url` cannot be asked: {why}")),
+        None if text.contains(['?', '#']) => Err("`web_search.url` has a query or a fragment, \
+            which calls of the API would not keep; write where the API starts, without it"
+            .to_owned()),
         None => Ok(url),
     }
 }
@@ -298,6 +303,8 @@ mod tests {
             (find(Searxng, Some(searxng), Some("MINE"), Person), "SearXNG takes no key"),
             (find(Searxng, Some("http://127.0.0.1:8080"), None, Person), "cannot be asked"),
             (find(Searxng, Some("searx.example.org"), None, Person), "write it in full"),
+            (find(Brave, Some("https://gate.example/api?t=7"), None, Person), "has a query"),
+            (find(Searxng, Some("https://searx.example/#a"), None, Person), "without it"),
         ] {
             let error = refused.unwrap_err();
             assert!(error.contains(why) && !error.contains("-key"), "{error}");
