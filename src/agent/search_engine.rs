@@ -40,11 +40,14 @@ pub enum EngineKind {
     Searxng,
 }
 
-/// Who wrote the address of the API.
+/// Who decides where the API is. A repository may not decide where a key goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UrlAuthor {
-    /// The repository, which may not decide where a key goes.
+    /// The repository, which writes the address.
     Repository,
+    /// The repository, which names an engine where the user's own file names a key or an address:
+    /// those may be another engine's.
+    RepositoryEngine,
     /// The user, or nobody: then it is the engine's own.
     Person,
 }
@@ -99,6 +102,17 @@ impl EngineKind {
     }
 }
 
+impl UrlAuthor {
+    /// Returns the setting of the repository that decides, after the variable that may.
+    fn of_repository(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Self::Repository => Some(("LOCUM_WEB_SEARCH__URL", "web_search.url")),
+            Self::RepositoryEngine => Some(("LOCUM_WEB_SEARCH__ENGINE", "web_search.engine")),
+            Self::Person => None,
+        }
+    }
+}
+
 impl SearchEngine {
     /// Finds the engine that the settings name; `None` where they name none.
     ///
@@ -116,10 +130,11 @@ impl SearchEngine {
         let Some((own_url, own_variable)) = kind.own() else {
             return Self::without_key(kind, settings).map(Some);
         };
-        if url_by == UrlAuthor::Repository {
-            return Err("a repository does not decide where a key goes; set \
-                        `LOCUM_WEB_SEARCH__URL` in the workflow instead of `web_search.url`"
-                .to_owned());
+        if let Some((variable, setting)) = url_by.of_repository() {
+            return Err(format!(
+                "a repository does not decide where a key goes; set `{variable}` in the workflow \
+                 instead of `{setting}`"
+            ));
         }
         let url = checked(settings.url.as_deref().unwrap_or(own_url))?;
         if url.destination().is_some_and(|destination| destination.scheme == Scheme::Http) {
@@ -285,7 +300,7 @@ mod tests {
     #[test]
     fn a_key_goes_to_the_engines_own_host_or_where_the_user_says() {
         use EngineKind::{Brave, Searxng, Tavily};
-        use UrlAuthor::{Person, Repository};
+        use UrlAuthor::{Person, Repository, RepositoryEngine};
         let found = |url: &str, key: Option<&str>| Ok((url.to_owned(), key.map(str::to_owned)));
         let brave = "https://api.search.brave.com/res/v1";
         assert_eq!(find(Brave, None, None, Person), found(brave, Some("b-key")));
@@ -294,8 +309,10 @@ mod tests {
         assert_eq!(find(Brave, Some(other), None, Person), found(other, Some("b-key")));
         let searxng = "https://searx.example.org/";
         assert_eq!(find(Searxng, Some(searxng), None, Repository), found(searxng, None));
+        assert_eq!(find(Searxng, Some(searxng), None, RepositoryEngine), found(searxng, None));
         for (refused, why) in [
             (find(Brave, Some(other), None, Repository), "does not decide where a key goes"),
+            (find(Brave, None, Some("MINE"), RepositoryEngine), "`LOCUM_WEB_SEARCH__ENGINE`"),
             (find(Brave, Some("http://gate.example.org"), None, Person), "is not encrypted"),
             (find(Brave, None, Some("GONE"), Person), "`GONE` is not set"),
             (find(Tavily, None, None, Person), "`TAVILY_API_KEY` is not set"),

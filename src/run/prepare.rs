@@ -338,9 +338,14 @@ fn search_engine(
     settings: &Settings,
     environment: &Environment,
 ) -> (Option<SearchEngine>, Option<String>) {
-    let of_repository = |source: &SettingSource| source.layer == Layer::Repository;
-    let url_by = if settings.source("web_search.url").is_some_and(of_repository) {
+    let is_of = |key: &str, layer| settings.source(key).is_some_and(|source| source.layer == layer);
+    let (engine, url) = ("web_search.engine", "web_search.url");
+    let url_by = if is_of(url, Layer::Repository) {
         UrlAuthor::Repository
+    } else if is_of(engine, Layer::Repository)
+        && [url, "web_search.api_key_env"].iter().any(|key| is_of(key, Layer::User))
+    {
+        UrlAuthor::RepositoryEngine
     } else {
         UrlAuthor::Person
     };

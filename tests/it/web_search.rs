@@ -36,8 +36,11 @@ fn stage(policy: &str, config: &str) -> Stage {
 
 /// Returns whether a plan offers the tool, and what it notes about it.
 fn planned(policy: &str, config: &str, variables: &[(&str, &str)]) -> (bool, String) {
-    let stage = stage(policy, config);
-    let ran = run(&stage, variables, &["--dry-run", "--output-format", "json"]);
+    plan_of(&stage(policy, config), variables)
+}
+
+fn plan_of(stage: &Stage, variables: &[(&str, &str)]) -> (bool, String) {
+    let ran = run(stage, variables, &["--dry-run", "--output-format", "json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(!ran.out.contains(KEY) && !ran.err.contains(KEY), "{ran:?}");
     let plan: Value = serde_json::from_str(&ran.out).unwrap();
@@ -74,6 +77,35 @@ fn the_tool_is_offered_where_an_engine_can_be_asked_and_a_rule_allows_some_query
         let (is_offered, noted) = planned(policy, config, variables);
         assert_eq!(is_offered, offered, "{config}{noted}");
         assert!(noted.contains(note) && noted.is_empty() == note.is_empty(), "{config}{noted}");
+    }
+}
+
+#[test]
+fn a_repository_does_not_take_the_key_of_the_users_file_to_another_engine() {
+    let tavily = "web_search: { engine: tavily, api_key_env: MY_KEY }\n";
+    let gate = "web_search: { engine: tavily, url: 'https://gate.example.org' }\n";
+    let brave = "web_search: { engine: brave }\n";
+    let plain = "language: German\n";
+    let by_variable = |name, value| [("MY_KEY", KEY), ("TAVILY_API_KEY", KEY), (name, value)];
+    let key = by_variable("BRAVE_API_KEY", KEY);
+    let named = by_variable("LOCUM_WEB_SEARCH__API_KEY_ENV", "MY_KEY");
+    let chosen = by_variable("LOCUM_WEB_SEARCH__ENGINE", "tavily");
+    let note = "set `LOCUM_WEB_SEARCH__ENGINE` in the workflow instead of `web_search.engine`";
+    for (own, config, variables, refused) in [
+        (tavily, plain, key, ""),
+        (tavily, brave, key, note),
+        (tavily, brave, chosen, ""),
+        (gate, plain, key, ""),
+        (gate, brave, key, note),
+        (plain, brave, key, ""),
+        (plain, brave, named, ""),
+    ] {
+        let stage = stage(POLICY, config);
+        stage.write("config/locum/config.yml", own);
+        let (is_offered, noted) = plan_of(&stage, &variables);
+        assert_eq!(is_offered, refused.is_empty(), "{own}{config}{noted}");
+        let same = noted.contains(refused) && noted.is_empty() == refused.is_empty();
+        assert!(same, "{own}{config}{noted}");
     }
 }
 
