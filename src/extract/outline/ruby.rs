@@ -1,7 +1,10 @@
 //! Definitions of Ruby by its lines and their indentation, whose grammar would add 2 MB to the
 //! program.
 //!
-//! A definition ends at the `end` that is indented as it is. Texts over several lines are passed by.
+//! A definition ends at the `end` that is indented as it is. Comments and texts over several lines
+//! are passed by.
+
+use std::collections::HashMap;
 
 use crate::outline::{FoundPlace, OutlinedText};
 
@@ -25,23 +28,49 @@ struct OpenDefinition {
     is_method: bool,
 }
 
+/// Lines that are passed by.
+#[derive(Clone, Copy)]
+enum PassedBy<'t> {
+    /// From `=begin` to `=end`.
+    Comment,
+    /// To the line that is this mark.
+    HereDocument(&'t str),
+}
+
+impl PassedBy<'_> {
+    /// Whether a line is the last of them.
+    fn ends_with(self, line: &str) -> bool {
+        match self {
+            Self::Comment => line.starts_with("=end"),
+            Self::HereDocument(mark) => line.trim() == mark,
+        }
+    }
+}
+
 /// Adds what a text defines.
 pub(super) fn outline(outline: &mut OutlinedText<'_>) {
     let text = outline.text;
-    let (mut open, mut passed_by): (Vec<OpenDefinition>, Option<&str>) = (Vec::new(), None);
+    let marks = LastMarks::new(text);
+    let (mut open, mut passed_by): (Vec<OpenDefinition>, Option<PassedBy<'_>>) = (Vec::new(), None);
     let mut line_start = 0;
     for line in text.split_inclusive('\n') {
         let start = line_start;
         line_start += line.len();
         let code = line.trim();
-        if let Some(end) = passed_by {
-            passed_by = passed_by.filter(|_| code.split_whitespace().next() != Some(end));
+        if passed_by.is_some() {
+            passed_by = passed_by.filter(|passed_by| !passed_by.ends_with(line));
             continue;
         }
         if outline.is_full() || line.trim_end() == "__END__" {
             break;
         }
-        passed_by = if line.starts_with("=begin") { Some("=end") } else { here_document(code) };
+        if line.starts_with("=begin") {
+            passed_by = Some(PassedBy::Comment);
+        }
+        if passed_by.is_some() || code.starts_with('#') {
+            continue;
+        }
+        passed_by = marks.here_document(code, start).map(PassedBy::HereDocument);
         let indent = line.len() - line.trim_start().len();
         let place = FoundPlace {
             start: start + indent,
@@ -125,12 +154,35 @@ fn is_endless(method: &str) -> bool {
     rest.trim_start().starts_with("= ")
 }
 
-/// Returns the mark that ends the text over several lines that a line begins: `SQL` of `<<~SQL`.
-fn here_document(code: &str) -> Option<&str> {
-    let (_, rest) = code.split_once("<<")?;
-    let mark = rest.trim_start_matches(['~', '-']).trim_start_matches(['"', '\'']);
-    let mark = word(mark);
-    mark.starts_with(|letter: char| letter.is_ascii_uppercase()).then_some(mark)
+/// Where the last line begins that is each mark: a shift to the left by a constant looks like a
+/// here-document, but has no such line behind it.
+struct LastMarks<'t>(HashMap<&'t str, usize>);
+
+impl<'t> LastMarks<'t> {
+    fn new(text: &'t str) -> Self {
+        let mut line_start = 0;
+        let lines = text.split_inclusive('\n').map(|line| {
+            let start = line_start;
+            line_start += line.len();
+            (line.trim(), start)
+        });
+        Self(lines.filter(|(line, _)| is_mark(line)).collect())
+    }
+
+    /// Returns the mark of the here-document that a line begins: `SQL` of `<<~SQL`.
+    fn here_document<'c>(&self, code: &'c str, line_start: usize) -> Option<&'c str> {
+        let marks = code
+            .split("<<")
+            .skip(1)
+            .map(|rest| word(rest.trim_start_matches(['~', '-']).trim_start_matches(['"', '\''])));
+        let mut marks = marks.filter(|mark| is_mark(mark));
+        marks.find(|mark| self.0.get(*mark).is_some_and(|last| *last > line_start))
+    }
+}
+
+/// Whether a text is a word as marks of here-documents are.
+fn is_mark(text: &str) -> bool {
+    text.starts_with(|letter: char| letter.is_ascii_uppercase()) && word(text) == text
 }
 
 /// Returns the word that a text begins with.
@@ -141,9 +193,17 @@ fn word(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use crate::outline::definitions;
     use crate::outline::language::Language;
+    use crate::outline::{Definition, definitions};
     use pretty_assertions::assert_eq;
+
+    fn found(text: &str) -> Vec<String> {
+        let line = |found: &Definition| {
+            let (first, last) = (found.first_line, found.last_line);
+            format!("{first}-{last} {}{}", "  ".repeat(found.depth), found.head)
+        };
+        definitions(Language::Ruby, text).unwrap().iter().map(line).collect()
+    }
 
     #[test]
     fn methods_classes_and_modules_are_found_with_their_ends() {
@@ -153,13 +213,8 @@ mod tests {
                     no\n      SQL\n    end\n    def self.h; end\n    class E < StandardError; end # \
                     end\n  end\nend\n=begin\nclass No\n=end\nclass Open\n  def i(x = (1)) = x\n  def \
                     last\n    1\n__END__\nclass No\n";
-        let found = definitions(Language::Ruby, text).unwrap();
-        let shown = found.iter().map(|found| {
-            let (first, last) = (found.first_line, found.last_line);
-            format!("{first}-{last} {}{}", "  ".repeat(found.depth), found.head)
-        });
         assert_eq!(
-            shown.collect::<Vec<_>>(),
+            found(text),
             [
                 "2-23 module M",
                 "3-22   class A < B",
@@ -173,5 +228,32 @@ mod tests {
                 "29-32   def last",
             ]
         );
+    }
+
+    #[test]
+    fn only_a_here_document_that_ends_is_passed_by() {
+        for (text, expected) in [
+            ("MAX = 1<<BITS\nclass A\nend\n", vec!["2-3 class A"]),
+            ("# cat <<EOF > x\nclass A\nend\nEOF\n", vec!["2-3 class A"]),
+            ("BITS\nMAX = 1<<BITS\nclass A\nend\n", vec!["3-4 class A"]),
+            ("a = 1 <<BITS\nclass A\nend\nBITS + 1\n", vec!["2-3 class A"]),
+            ("a = <<EOF\nEOF then\nclass No\nEOF\nclass A; end\n", vec!["5-5 class A; end"]),
+            ("a(1<<BITS, <<~'EOF')\nclass No\n  EOF\nclass A; end\n", vec!["4-4 class A; end"]),
+            (
+                "=begin\nclass No\n =end\nclass No\n=end it\nclass A; end\n",
+                vec!["6-6 class A; end"],
+            ),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_of_one_mebibyte_takes_time_in_proportion() {
+        let shifts = "class A; end\na<<B\n".repeat(60_000) + "B\n";
+        assert_eq!(found(&shifts), ["1-1 class A; end"]);
+        let (marks, blanks) = ("a<<B\nb<<C\n".repeat(100_000), " \n".repeat(1 << 19));
+        assert_eq!(found(&(marks.clone() + "class A; end\n")), ["200001-200001 class A; end"]);
+        assert_eq!(found(&(marks + "class A\n" + &blanks)), ["200001-200001 class A"]);
     }
 }

@@ -33,6 +33,9 @@ const BEHIND_PARAMETERS: &[&str] = &[
 const LABELS: &[&str] =
     &["Q_SIGNALS", "Q_SLOTS", "private", "protected", "public", "signals", "slots"];
 
+/// Most of these words before a colon: `public slots:`.
+const LABEL_LIMIT_WORDS: usize = 2;
+
 /// What a head means, before a brace.
 pub(super) enum HeadMeaning<'t> {
     /// Something else; what stands in the braces is passed by.
@@ -63,7 +66,7 @@ impl<'t> Head<'t> {
     /// Whether, with a colon, it says who may see what follows.
     pub(super) fn is_label(&self) -> bool {
         self.dialect == BraceDialect::Cpp
-            && !self.tokens.is_empty()
+            && (1..=LABEL_LIMIT_WORDS).contains(&self.tokens.len())
             && self.tokens.iter().all(|token| LABELS.contains(&self.word(token)))
     }
 

@@ -1,4 +1,5 @@
-//! The tokens of C++ and C#: words, literals and signs, without comments.
+//! The tokens of C++ and C#: words, literals and signs, without comments. Takes time in proportion
+//! to the text: what is looked at is passed by.
 
 use crate::outline::braces::BraceDialect;
 
@@ -98,11 +99,11 @@ impl Lexer<'_> {
         let word = self.text.get(self.at..end).unwrap_or_default();
         let is_cpp = self.dialect == BraceDialect::Cpp;
         if is_cpp && word.ends_with(b"R") && word.len() <= 3 && self.text.get(end) == Some(&b'"') {
-            let open = self.run(end + 1, |it| it != b'(' && it != b'\n');
-            let open = open.min(end + 1 + MARK_LIMIT_BYTES);
-            let mark = self.text.get(end + 1..open).unwrap_or_default();
-            let close = [b")".as_slice(), mark, b"\""].concat();
-            self.push(TokenKind::Literal, self.behind(open, &close));
+            let behind = self.text.get(end + 1..).unwrap_or_default().iter().copied();
+            let mark = behind.take(MARK_LIMIT_BYTES).take_while(|it| !matches!(it, b'(' | b'\n'));
+            let mark: Vec<u8> = mark.collect();
+            let close = [b")".as_slice(), &mark, b"\""].concat();
+            self.push(TokenKind::Literal, self.behind(end + 1 + mark.len(), &close));
         } else if word == b"operator" {
             let signs = self.run(end, |it| it == b' ');
             let call = self.text.get(signs..).is_some_and(|rest| rest.starts_with(b"()"));
@@ -114,13 +115,13 @@ impl Lexer<'_> {
         }
     }
 
-    /// Takes a text of C# with signs before it, or a word with `@`.
+    /// Takes a text of C# with signs before it, or passes by the signs before anything else.
     fn marked(&mut self) {
         let quote = self.run(self.at, |it| matches!(it, b'$' | b'@'));
         if self.text.get(quote) == Some(&b'"') {
             self.push(TokenKind::Literal, self.text_end(self.at));
         } else {
-            self.at += 1;
+            self.at = quote;
         }
     }
 
@@ -128,11 +129,13 @@ impl Lexer<'_> {
     fn text_end(&self, start: usize) -> usize {
         let open = self.run(start, |it| matches!(it, b'$' | b'@'));
         let signs = self.text.get(start..open).unwrap_or_default();
-        let quotes = self.run(open, |it| it == b'"') - open;
-        if self.dialect == BraceDialect::CSharp && quotes >= 3 && !signs.contains(&b'@') {
-            return self.behind(open + quotes, &b"\"".repeat(quotes));
-        }
         let is_verbatim = signs.contains(&b'@');
+        if self.dialect == BraceDialect::CSharp && !is_verbatim {
+            let quotes = self.run(open, |it| it == b'"') - open;
+            if quotes >= 3 {
+                return self.behind_quotes(open + quotes, quotes);
+            }
+        }
         if !signs.contains(&b'$') {
             return match is_verbatim {
                 true => self.verbatim_end(open + 1),
@@ -154,6 +157,19 @@ impl Lexer<'_> {
                 _ => {}
             }
             at += 1;
+        }
+        self.text.len()
+    }
+
+    /// Returns the place behind the next quotes that are as many as these.
+    fn behind_quotes(&self, start: usize, count: usize) -> usize {
+        let mut at = start;
+        while at < self.text.len() {
+            let open = self.run(at, |it| it != b'"');
+            at = self.run(open, |it| it == b'"');
+            if at - open >= count {
+                return open + count;
+            }
         }
         self.text.len()
     }
@@ -201,8 +217,9 @@ impl Lexer<'_> {
         };
         let mut end = self.at;
         loop {
+            let line_start = end;
             end = self.run(end, |it| it != b'\n');
-            let line = self.text.get(self.at..end).unwrap_or_default().trim_ascii_end();
+            let line = self.text.get(line_start..end).unwrap_or_default().trim_ascii_end();
             if end >= self.text.len() || !line.ends_with(b"\\") {
                 break;
             }
