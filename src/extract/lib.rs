@@ -7,6 +7,7 @@
 //!   what comes out of it.
 
 pub mod document;
+mod line;
 pub mod outline;
 pub mod request;
 

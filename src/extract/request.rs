@@ -6,8 +6,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::document::{DocumentKind, bounded};
-use crate::outline::Definition;
+use crate::line::short_line;
 use crate::outline::language::Language;
+use crate::outline::{self, TextOutline};
 
 /// The word that this program is called with to be the process that reads documents.
 pub const PROCESS_WORD: &str = "__extract";
@@ -15,8 +16,12 @@ pub const PROCESS_WORD: &str = "__extract";
 /// Largest request, in bytes.
 pub const REQUEST_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 
-/// Largest answer, in bytes.
-pub const ANSWER_LIMIT_BYTES: usize = 64 * 1024 * 1024;
+/// Largest answer with the text of a document, in bytes.
+const TEXT_ANSWER_LIMIT_BYTES: usize = 64 * 1024 * 1024;
+
+/// Largest answer with definitions, in bytes: as many as are found at most take 4 MiB. Read, one can
+/// take ten times as much memory.
+const OUTLINE_ANSWER_LIMIT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Most bytes taken of why a document gives no text.
 const FAILED_LIMIT_BYTES: usize = 500;
@@ -41,8 +46,8 @@ pub enum ExtractRequest<'c> {
 pub enum ExtractAnswer {
     /// The text of a document.
     Text(String),
-    /// The definitions of each text, in their order; `None` for one that takes too long to parse.
-    Outline(Vec<Option<Vec<Definition>>>),
+    /// The definitions of each text, in their order.
+    Outline(Vec<TextOutline>),
     /// Why there is none: a fragment such as `the document is encrypted`.
     Failed(String),
 }
@@ -71,6 +76,14 @@ impl<'c> ExtractRequest<'c> {
         [&header, b"\n".as_slice(), &contents.concat()].concat()
     }
 
+    /// Returns the size of the largest answer, in bytes.
+    pub fn answer_limit_bytes(&self) -> usize {
+        match self {
+            Self::Document { .. } => TEXT_ANSWER_LIMIT_BYTES,
+            Self::Outline(_) => OUTLINE_ANSWER_LIMIT_BYTES,
+        }
+    }
+
     /// Reads one; `None` for anything else.
     pub fn parse(bytes: &'c [u8]) -> Option<Self> {
         let end = bytes.iter().position(|byte| *byte == b'\n')?;
@@ -97,19 +110,13 @@ impl ExtractAnswer {
         serde_json::to_vec(self).unwrap_or_default()
     }
 
-    /// Reads one; `None` for anything else. A text is cut at the limit of texts, and why there is
-    /// none becomes one short line: what a hostile document made of its reader may have written it.
+    /// Reads one; `None` for anything else. All of it is cut at its limits, and what is shown as a
+    /// line becomes one: what a hostile content made of its reader may have written it.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         Some(match serde_json::from_slice(bytes).ok()? {
             Self::Text(text) => Self::Text(bounded(text)),
-            // What shows it keeps to its own limits.
-            Self::Outline(outlines) => Self::Outline(outlines),
-            Self::Failed(why) => {
-                let line: String =
-                    why.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
-                let end = line.floor_char_boundary(FAILED_LIMIT_BYTES);
-                Self::Failed(line.get(..end).unwrap_or_default().to_owned())
-            }
+            Self::Outline(outlines) => Self::Outline(outline::bounded(outlines)),
+            Self::Failed(why) => Self::Failed(short_line(&why, FAILED_LIMIT_BYTES)),
         })
     }
 }
@@ -120,6 +127,7 @@ mod tests {
     use crate::answer;
     use crate::document::DocumentKind;
     use crate::outline::language::Language;
+    use crate::outline::{Definition, OutlineError};
     use pretty_assertions::assert_eq;
 
     #[test]
@@ -135,7 +143,7 @@ mod tests {
             panic!("no outline");
         };
         let counts: Vec<_> = found.iter().map(|found| found.as_ref().map(Vec::len)).collect();
-        assert_eq!(counts, [Some(1), Some(0)]);
+        assert_eq!(counts, [Ok(1), Ok(0)]);
         for other in [
             b"".as_slice(),
             b"\n",
@@ -158,12 +166,55 @@ mod tests {
         assert_eq!(read(short.clone()), short);
         let long = format!("a\n\u{1b}[31m{}", "é".repeat(1000));
         let ExtractAnswer::Failed(why) = read(ExtractAnswer::Failed(long)) else { panic!() };
-        assert!(why.len() <= 500 && why.starts_with("a  [31mé"), "{why}");
+        assert!(why.len() <= 503 && why.starts_with("a  [31mé"), "{why}");
         let text = ExtractAnswer::Text("one\ntwo".to_owned());
         assert_eq!(read(text.clone()), text);
         let ExtractAnswer::Text(text) = read(ExtractAnswer::Text("x".repeat(20 << 20))) else {
             panic!()
         };
         assert!(text.len() < 17 << 20 && text.ends_with("is not shown.)"));
+    }
+
+    #[test]
+    fn definitions_that_the_process_says_are_bounded() {
+        let read = |bytes: &[u8]| match ExtractAnswer::parse(bytes) {
+            Some(ExtractAnswer::Outline(outlines)) => outlines,
+            other => panic!("{other:?}"),
+        };
+        let definition = |depth: usize, head: &str| Definition {
+            first_line: 1,
+            last_line: 1,
+            depth,
+            head: head.to_owned(),
+        };
+        let written = |outlines| ExtractAnswer::Outline(outlines).render();
+        let usual = vec![Ok(vec![definition(100, "fn é() {")]), Err(OutlineError::TooSlow)];
+        assert_eq!(read(&written(usual.clone())), usual);
+        let deep = b"{\"outline\":[{\"Ok\":[{\"first_line\":1,\"last_line\":1,\
+                     \"depth\":18446744073709551615,\"head\":\"x\"}]}]}";
+        assert_eq!(read(deep), [Ok(vec![definition(100, "x")])]);
+        let forged = definition(0, "fn a()\n\n# src/other.rs\u{1b}[31m\r1-1 | fn b()");
+        let line = "fn a()  # src/other.rs [31m 1-1 | fn b()";
+        assert_eq!(read(&written(vec![Ok(vec![forged])])), [Ok(vec![definition(0, line)])]);
+        let long = definition(0, &"x".repeat(1 << 20));
+        let line = "x".repeat(160) + "…";
+        assert_eq!(read(&written(vec![Ok(vec![long])])), [Ok(vec![definition(0, &line)])]);
+        let many = || Ok(vec![definition(0, "x"); 9_999]);
+        let read = read(&written(vec![many(), many(), many()]));
+        let counts: Vec<_> = read.iter().map(|outline| outline.as_ref().map(Vec::len)).collect();
+        assert_eq!(counts, [Ok(9_999), Ok(1), Err(&OutlineError::BehindLimit)]);
+    }
+
+    #[test]
+    fn the_largest_outline_fits_into_an_answer() {
+        // Of what is in a head, this takes the most bytes as JSON.
+        let line = format!("class A{{}}//{}\n", "\"".repeat(200)).repeat(2_500);
+        let request = ExtractRequest::Outline(vec![(Language::CSharp, line.as_bytes()); 5]);
+        let answer = answer(&request.render());
+        let Some(ExtractAnswer::Outline(found)) = ExtractAnswer::parse(&answer) else { panic!() };
+        let counts: Vec<_> = found.iter().map(|outline| outline.as_ref().map(Vec::len)).collect();
+        let limit = Err(&OutlineError::BehindLimit);
+        assert_eq!(counts, [Ok(2_500), Ok(2_500), Ok(2_500), Ok(2_500), limit]);
+        assert!(answer.len() * 3 / 2 < request.answer_limit_bytes(), "{}", answer.len());
     }
 }

@@ -58,18 +58,36 @@ fn a_folder_is_outlined_file_by_file_without_those_that_are_refused_or_ignored()
 fn hostile_source_is_outlined_as_far_as_it_can_be_and_the_run_goes_on() {
     let deep = "(".repeat(200_000);
     let nested = "class A {".repeat(50_000);
+    let values = format!("int x = {};\n", "{}".repeat(500_000));
+    let signs = "@".repeat(1_000_000);
     let files = [
         ("a.rs", "fn a() {}\n"),
         ("deep.js", &deep),
         ("deep.py", &deep),
-        ("nested.cpp", &nested),
-        ("nested.java", &nested),
+        ("nested/a.cpp", &nested),
+        ("nested/b.java", &nested),
+        ("nested/c.cpp", &values),
+        ("signs.cs", &signs),
+        ("values.cpp", &values),
         ("z.rs", "fn z() {}\n"),
     ];
-    let answer = outline(&files, ".");
-    assert!(answer.starts_with("# a.rs\n1-1 | fn a() {}\n"), "{answer}");
-    let answer = outline(&files, "deep.py");
-    assert_eq!(answer, "(1 file defines nothing.)");
+    assert_eq!(
+        outline(&files, "."),
+        "# a.rs\n1-1 | fn a() {}\n\n# z.rs\n1-1 | fn z() {}\n\n(3 files define nothing.)\n(Left out: \
+         `values.cpp` takes too long to parse.)"
+    );
+    let answer = outline(&files, "nested");
+    let first =
+        format!("# nested/a.cpp\n1-1 | {}class…\n1-1 |   class A {{\n", "class A {".repeat(17));
+    assert!(answer.starts_with(&first), "{answer}");
+    let end = "\n\n(Cut after 64 KiB, in file 1 of 3. Outline single files, or search them with \
+               `search_files`, for what is left.)\n(Left out: `nested/b.java` comes after 10,000 \
+               definitions of others; `nested/c.cpp` comes after 10,000 definitions of others.)";
+    assert!(answer.ends_with(end), "{answer}");
+    assert_eq!(
+        outline(&files, "values.cpp"),
+        "Cannot outline `values.cpp`: it takes too long to parse."
+    );
 }
 
 #[test]

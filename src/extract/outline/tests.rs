@@ -1,6 +1,6 @@
 //! Definitions of small texts, a language each, and of texts that are no code.
 
-use super::{DEFINITIONS_LIMIT, definitions, outlines};
+use super::{DEFINITIONS_LIMIT, OutlineError, definitions, outlines};
 use crate::outline::language::Language;
 use pretty_assertions::assert_eq;
 
@@ -205,8 +205,8 @@ fn no_more_is_found_than_anyone_is_shown() {
     let one = "void f() {}\n";
     let many = one.repeat(DEFINITIONS_LIMIT - 1);
     let texts = vec![(Language::Cpp, many.as_bytes()); 3];
-    let counts: Vec<_> = outlines(texts).into_iter().map(|found| found.unwrap().len()).collect();
-    assert_eq!(counts, [DEFINITIONS_LIMIT - 1, DEFINITIONS_LIMIT - 1, 0]);
+    let counts: Vec<_> = outlines(texts).into_iter().map(|it| it.map(|it| it.len())).collect();
+    assert_eq!(counts, [Ok(DEFINITIONS_LIMIT - 1), Ok(1), Err(OutlineError::BehindLimit)]);
     for (language, one) in [(Language::Bash, "f() { :; }\n"), (Language::Cpp, one)] {
         let found = definitions(language, &one.repeat(DEFINITIONS_LIMIT + 1));
         assert_eq!(found.unwrap().len(), DEFINITIONS_LIMIT);

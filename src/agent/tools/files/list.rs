@@ -72,7 +72,7 @@ impl Tool for ListFiles {
         let (mut entries, cut) = if self.recursive {
             deep(&folder, context)
         } else {
-            folder.level(SkippedFolders::Git, (0, ENTRY_LIMIT), context.visible)
+            folder.level(SkippedFolders::Git, 0, ENTRY_LIMIT, |it| (context.visible)(&it.path))
         };
         entries.sort_by(|left, right| compare(&left.path, &right.path));
         Ok(Observation::said(render(&entries, cut)))
@@ -84,7 +84,8 @@ fn deep(folder: &OpenedFolder<'_>, context: ToolContext<'_>) -> (Vec<ListedPath>
     let mut entries: Vec<ListedPath> = Vec::new();
     for depth in 0..DEPTH_LIMIT {
         let room = ENTRY_LIMIT - entries.len();
-        let (added, cut) = folder.level(SkippedFolders::Bulk, (depth, room), context.visible);
+        let visible = |entry: &ListedPath| (context.visible)(&entry.path);
+        let (added, cut) = folder.level(SkippedFolders::Bulk, depth, room, visible);
         let is_last = !added.iter().any(|entry| entry.is_folder);
         entries.extend(added);
         if cut || is_last {

@@ -126,13 +126,14 @@ impl<'c> OpenedFolder<'c> {
         !layer.covers(path)
     }
 
-    /// Lists what lies `depth` levels below the folder's own entries, of those that are `kept` at most
-    /// `room`, and says whether there are more.
+    /// Lists what lies `depth` levels below the folder's own entries, at most `room` of those that
+    /// are `kept`, and says whether there are more.
     pub(crate) fn level(
         &self,
         skip: SkippedFolders,
-        (depth, room): (usize, usize),
-        kept: impl Fn(&RepoPath) -> bool,
+        depth: usize,
+        room: usize,
+        kept: impl Fn(&ListedPath) -> bool,
     ) -> (Vec<ListedPath>, bool) {
         let mut listed: Vec<ListedPath> = Vec::new();
         for mut walk in self.walks(skip) {
@@ -143,18 +144,20 @@ impl<'c> OpenedFolder<'c> {
                 .sort_by_file_name(std::ffi::OsStr::cmp)
                 .build();
             for entry in entries.flatten().filter(|entry| entry.depth() == wanted_depth) {
-                let Some(path) = walk.path_of(&entry).filter(&kept) else { continue };
+                let Some(path) = walk.path_of(&entry) else { continue };
+                let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+                let found = ListedPath { path, is_folder };
                 let of_built = listed.get(..before).unwrap_or_default();
-                if !self.is_seen(&walk, &entry, &path)
-                    || of_built.iter().any(|listed| listed.path == path)
+                if !kept(&found)
+                    || !self.is_seen(&walk, &entry, &found.path)
+                    || of_built.iter().any(|listed| listed.path == found.path)
                 {
                     continue;
                 }
                 if listed.len() >= room {
                     return (listed, true);
                 }
-                let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-                listed.push(ListedPath { path, is_folder });
+                listed.push(found);
             }
         }
         (listed, false)

@@ -15,8 +15,8 @@ use crate::tools::search::walk::SkippedFolders;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
-use locum_extract::outline::Definition;
 use locum_extract::outline::language::Language;
+use locum_extract::outline::{Definition, TextOutline};
 use locum_extract::request::{ExtractAnswer, ExtractRequest};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
@@ -89,11 +89,11 @@ impl Tool for ListCodeDefinitionNames {
         let outlines = self.outlines(&wanted).await?;
         for ((place, ..), outline) in wanted.iter().zip(outlines) {
             if let Some(file) = files.get_mut(*place) {
-                file.outline = outline.ok_or("takes too long to parse");
+                file.outline = outline.map_err(|error| error.to_string());
             }
         }
         if let ([file], false) = (files.as_slice(), folder.is_folder())
-            && let Err(why) = file.outline
+            && let Err(why) = &file.outline
         {
             return Err(self.failed(&format!("it {why}")));
         }
@@ -107,17 +107,16 @@ impl ListCodeDefinitionNames {
     }
 
     /// Asks a process of its own what the texts define.
-    async fn outlines(
-        &self,
-        wanted: &[WantedText],
-    ) -> Result<Vec<Option<Vec<Definition>>>, CallError> {
+    async fn outlines(&self, wanted: &[WantedText]) -> Result<Vec<TextOutline>, CallError> {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
         let texts = wanted.iter().map(|(_, language, text)| (*language, text.as_slice()));
         match extracted(ExtractRequest::Outline(texts.collect())).await {
-            Ok(ExtractAnswer::Outline(outlines)) => Ok(outlines),
-            Ok(ExtractAnswer::Text(_)) => Err(self.failed("its reader gives no outline")),
+            Ok(ExtractAnswer::Outline(outlines)) if outlines.len() == wanted.len() => Ok(outlines),
+            Ok(ExtractAnswer::Outline(_) | ExtractAnswer::Text(_)) => {
+                Err(self.failed("its reader gives no outline"))
+            }
             Ok(ExtractAnswer::Failed(why)) | Err(why) if wanted.len() == 1 => {
                 Err(self.failed(&why))
             }
@@ -153,13 +152,14 @@ impl ListCodeDefinitionNames {
                 has_more: false,
             });
         }
-        let list = |kept: &dyn Fn(&RepoPath) -> bool, room| {
-            let (entries, has_more) = folder.level(SkippedFolders::Git, (0, room), kept);
-            let files = entries.into_iter().filter(|entry| !entry.is_folder);
-            (files.map(|entry| entry.path).collect::<Vec<_>>(), has_more)
+        let list = |room, kept: &dyn Fn(&RepoPath) -> bool| {
+            folder.level(SkippedFolders::Git, 0, room, |entry| {
+                !entry.is_folder && is_code(&entry.path) && kept(&entry.path)
+            })
         };
-        let (paths, has_more) = list(&|path| is_code(path) && visible(path), FILES_LIMIT);
-        let (refused, _) = list(&|path| is_code(path) && !visible(path), 1);
+        let (files, has_more) = list(FILES_LIMIT, visible);
+        let (refused, _) = list(1, &|path| !visible(path));
+        let paths = files.into_iter().map(|entry| entry.path).collect();
         Ok(ListedCode { paths, has_refused: !refused.is_empty(), has_more })
     }
 }
@@ -180,7 +180,7 @@ struct ListedCode {
 struct OutlinedFile {
     path: RepoPath,
     /// Its definitions, or why it is left out: `is binary`.
-    outline: Result<Vec<Definition>, &'static str>,
+    outline: Result<Vec<Definition>, String>,
 }
 
 /// What is to be parsed: the place of the file among all, its language and its text.
@@ -202,62 +202,63 @@ fn read(folder: &OpenedFolder<'_>, paths: &[RepoPath]) -> (Vec<OutlinedFile>, Ve
             room -= text.len();
             wanted.push((files.len(), language, text));
         }
-        let outline = left_out.map_or(Ok(Vec::new()), Err);
+        let outline = left_out.map_or(Ok(Vec::new()), |why| Err(why.to_owned()));
         files.push(OutlinedFile { path: path.clone(), outline });
     }
     (files, wanted)
 }
 
 fn render(files: &[OutlinedFile], listed: &ListedCode) -> String {
-    let (mut text, mut empty, mut left_out) = (String::new(), 0, Vec::new());
+    let mut text = String::new();
     for (place, file) in files.iter().enumerate() {
-        let definitions = match &file.outline {
-            Ok(definitions) => definitions,
-            Err(why) => {
-                left_out.push(format!("`{}` {why}", file.path));
-                continue;
-            }
-        };
-        if definitions.is_empty() {
-            empty += 1;
-            continue;
-        }
-        let gap = if text.is_empty() { "" } else { "\n" };
-        let _ = writeln!(text, "{gap}# {}", file.path);
-        for found in definitions {
-            if text.len() > SHOWN_LIMIT_BYTES {
-                let _ = write!(
-                    text,
-                    "\n(Cut after 64 KiB, in file {} of {}{}. Outline single files, or search them \
-                     with `search_files`, for what is left.)",
-                    place + 1,
-                    files.len(),
-                    if listed.has_more { " or more" } else { "" },
-                );
-                if listed.has_refused {
-                    text.push_str(REFUSED);
-                }
-                return text;
-            }
-            let (first, last) = (found.first_line, found.last_line);
-            let depth = "  ".repeat(found.depth);
-            let _ = writeln!(text, "{first}-{last} | {depth}{}", found.head);
+        if !render_file(&mut text, file) {
+            let _ = write!(
+                text,
+                "\n(Cut after 64 KiB, in file {} of {}. Outline single files, or search them with \
+                 `search_files`, for what is left.)",
+                place + 1,
+                files.len(),
+            );
+            break;
         }
     }
-    text.push_str(&notes(empty, &left_out, listed));
+    text.push_str(&notes(files, listed));
     text.trim().to_owned()
 }
 
+/// Adds what a file defines; returns whether there was room for all of it.
+fn render_file(text: &mut String, file: &OutlinedFile) -> bool {
+    let definitions = file.outline.as_deref().unwrap_or_default();
+    if !definitions.is_empty() {
+        let gap = if text.is_empty() { "" } else { "\n" };
+        let _ = writeln!(text, "{gap}# {}", file.path);
+    }
+    for found in definitions {
+        if text.len() > SHOWN_LIMIT_BYTES {
+            return false;
+        }
+        let (first, last) = (found.first_line, found.last_line);
+        let depth = "  ".repeat(found.depth);
+        let _ = writeln!(text, "{first}-{last} | {depth}{}", found.head);
+    }
+    true
+}
+
 /// Says what is not shown.
-fn notes(empty: usize, left_out: &[String], listed: &ListedCode) -> String {
+fn notes(files: &[OutlinedFile], listed: &ListedCode) -> String {
     let mut text = String::new();
-    match empty {
+    match files.iter().filter(|file| file.outline.as_ref().is_ok_and(Vec::is_empty)).count() {
         0 => {}
         1 => text.push_str("\n(1 file defines nothing.)"),
         count => {
             let _ = write!(text, "\n({count} files define nothing.)");
         }
     }
+    let left_out = files.iter().filter_map(|file| {
+        let why = file.outline.as_ref().err()?;
+        Some(format!("`{}` {why}", file.path))
+    });
+    let left_out: Vec<String> = left_out.collect();
     if !left_out.is_empty() {
         let named = left_out.get(..left_out.len().min(NAMES_LIMIT)).unwrap_or_default();
         let others = left_out.len() - named.len();

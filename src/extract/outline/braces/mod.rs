@@ -18,8 +18,12 @@ pub(super) enum BraceDialect {
     CSharp,
 }
 
-/// Adds what a text defines.
-pub(super) fn outline(dialect: BraceDialect, outline: &mut OutlinedText<'_>) {
+/// Most tokens looked at before braces: those before a value in braces are looked at again with the
+/// next one. A constructor that gives values to 1,000 members takes 1.5 million.
+const WORK_LIMIT_TOKENS: usize = 10_000_000;
+
+/// Adds what a text defines; `None` where it takes too long to parse.
+pub(super) fn outline(dialect: BraceDialect, outline: &mut OutlinedText<'_>) -> Option<()> {
     let tokens = token::tokens(dialect, outline.text);
     let head = Head { dialect, text: outline.text, tokens: Vec::new() };
     let mut reader = BraceReader {
@@ -29,9 +33,13 @@ pub(super) fn outline(dialect: BraceDialect, outline: &mut OutlinedText<'_>) {
         head,
         open: Vec::new(),
         before: Vec::new(),
+        work: 0,
         outline,
     };
     while !reader.outline.is_full() {
+        if reader.work > WORK_LIMIT_TOKENS {
+            return None;
+        }
         let Some(token) = tokens.get(reader.at).copied() else { break };
         reader.at += 1;
         reader.take(token);
@@ -40,6 +48,7 @@ pub(super) fn outline(dialect: BraceDialect, outline: &mut OutlinedText<'_>) {
     while reader.open.last().is_some() {
         reader.close(end);
     }
+    Some(())
 }
 
 /// A brace that is open outside of functions.
@@ -47,6 +56,8 @@ struct OpenBrace<'t> {
     /// The definition that it belongs to, by its number, and where that begins.
     definition: Option<(usize, usize)>,
     scope: Scope<'t>,
+    /// How many definitions it stands in, with its own.
+    depth: usize,
 }
 
 /// What definitions stand in.
@@ -67,6 +78,8 @@ struct BraceReader<'r, 't> {
     open: Vec<OpenBrace<'t>>,
     /// How many were open at each `#if`.
     before: Vec<usize>,
+    /// Tokens looked at before braces so far.
+    work: usize,
     outline: &'r mut OutlinedText<'t>,
 }
 
@@ -118,6 +131,8 @@ impl<'t> BraceReader<'_, 't> {
     }
 
     fn take_brace(&mut self, brace: Token) {
+        self.work += self.head.tokens.len();
+        let depth = self.depth();
         match self.head.before_brace(self.scope()) {
             HeadMeaning::Nothing => {
                 self.end_of_body();
@@ -130,14 +145,15 @@ impl<'t> BraceReader<'_, 't> {
                 self.clear();
             }
             HeadMeaning::Transparent => {
-                self.open.push(OpenBrace { definition: None, scope: self.scope() });
+                self.open.push(OpenBrace { definition: None, scope: self.scope(), depth });
                 self.clear();
             }
             HeadMeaning::Holder(name, scope) => {
                 let start = self.head.start().unwrap_or(name.start);
                 let number = self.outline.found.len();
                 self.add(name, name.start, brace.end);
-                self.open.push(OpenBrace { definition: Some((number, start)), scope });
+                let definition = Some((number, start));
+                self.open.push(OpenBrace { definition, scope, depth: depth + 1 });
                 self.clear();
             }
         }
@@ -145,6 +161,10 @@ impl<'t> BraceReader<'_, 't> {
 
     fn scope(&self) -> Scope<'t> {
         self.open.last().map_or(Scope::Namespace, |open| open.scope)
+    }
+
+    fn depth(&self) -> usize {
+        self.open.last().map_or(0, |open| open.depth)
     }
 
     fn clear(&mut self) {
@@ -156,8 +176,7 @@ impl<'t> BraceReader<'_, 't> {
     fn add(&mut self, name: Token, start: usize, end: usize) {
         let is_macro = name.kind == TokenKind::Macro;
         let start = self.head.start().filter(|_| !is_macro).unwrap_or(start);
-        let depth = self.open.iter().filter(|open| open.definition.is_some()).count();
-        self.outline.add(FoundPlace { start, name: name.start, end }, depth);
+        self.outline.add(FoundPlace { start, name: name.start, end }, self.depth());
     }
 
     /// Closes the innermost open brace; its definition ends here.

@@ -182,3 +182,49 @@ fn csharp() {
         &["1-1 namespace A;", "6-8 class B { string s = \"\"\"", "8-8   \"\"\"; void F() { } }"],
     );
 }
+
+#[test]
+fn a_line_of_the_preprocessor_that_continues_ends_with_an_empty_line() {
+    check(Language::Cpp, &["#undef A \\", "", "int f();"], &["3-3 int f();"]);
+}
+
+/// Each takes minutes where what was looked at is looked at again.
+#[test]
+fn a_text_of_one_mebibyte_takes_time_in_proportion() {
+    let mebibyte = |piece: &str| piece.repeat((1 << 20) / piece.len());
+    let half = |piece: &str| piece.repeat((1 << 19) / piece.len());
+    let (cpp, csharp) = (Language::Cpp, Language::CSharp);
+    for (language, text) in [
+        (csharp, mebibyte("@")),
+        (csharp, mebibyte("$")),
+        (csharp, [half("\""), "x".to_owned(), half("\"\"\"x")].concat()),
+        (cpp, mebibyte("\"")),
+        (cpp, mebibyte("R\"0123456789abcdef)0123456789abcdef\"")),
+        (cpp, ["#\\".to_owned(), mebibyte("\n")].concat()),
+        (cpp, [half("public "), "x".to_owned(), half(":")].concat()),
+        (cpp, [half("extern \"C\"{"), half("int f();")].concat()),
+        (cpp, ["class A{".repeat(9_999), mebibyte(" ")].concat()),
+        (
+            cpp,
+            ["#if A\n".to_owned(), "class A{".repeat(9_999), mebibyte(" "), "\n#else\n".to_owned()]
+                .concat(),
+        ),
+    ] {
+        let start: String = text.chars().take(20).collect();
+        assert!(definitions(language, &text).is_some(), "{language:?}: {start}");
+    }
+}
+
+#[test]
+fn a_head_with_values_without_end_takes_too_long_and_one_of_a_usual_length_does_not() {
+    for language in [Language::Cpp, Language::CSharp] {
+        let values = |count: usize| format!("class A {{ int x = {}; }}", "{}".repeat(count));
+        assert_eq!(definitions(language, &values(500_000)), None, "{language:?}");
+        let found = definitions(language, &values(1_000));
+        assert_eq!(found.map(|found| found.len()), Some(1), "{language:?}");
+    }
+    // A constructor that gives each of its members a value.
+    let members = ": x{1}".to_owned() + &", x{1}".repeat(1_000);
+    let found = definitions(Language::Cpp, &format!("A::A() {members} {{\n}}\nint f();\n"));
+    assert_eq!(found.map(|found| found.len()), Some(2));
+}

@@ -18,6 +18,7 @@ fn found(first_line: usize, last_line: usize, depth: usize, head: &str) -> Defin
 }
 
 fn file(path: &str, outline: Result<Vec<Definition>, &'static str>) -> OutlinedFile {
+    let outline = outline.map_err(str::to_owned);
     OutlinedFile { path: RepoPath::parse(path).unwrap(), outline }
 }
 
@@ -48,10 +49,23 @@ fn files_are_shown_with_lines_and_what_is_left_out_is_said() {
 #[test]
 fn what_is_shown_has_a_bound_and_says_so() {
     let many = vec![found(1, 1, 0, "fn a_function_with_a_long_name() {}"); 2_000];
-    let files = [file("a.rs", Ok(many)), file("b.rs", Ok(vec![found(1, 1, 0, "fn b()")]))];
-    let text = render(&files, &ListedCode { has_more: true, ..ALL });
-    assert!(text.len() < SHOWN_LIMIT_BYTES + 300, "{}", text.len());
-    assert!(text.contains("\n(Cut after 64 KiB, in file 1 of 2 or more. Outline"), "{text}");
+    let files = [
+        file("a.js", Err("is binary")),
+        file("b.rs", Ok(many)),
+        file("c.rs", Ok(vec![found(1, 1, 0, "fn c()")])),
+        file("d.rs", Ok(Vec::new())),
+        file("e.rs", Err("takes too long to parse")),
+    ];
+    let text = render(&files, &ListedCode { has_refused: true, has_more: true, ..ALL });
+    assert!(text.len() < SHOWN_LIMIT_BYTES + 500, "{}", text.len());
+    let (_, notes) = text.split_once("\n\n").unwrap();
+    assert_eq!(
+        notes,
+        "(Cut after 64 KiB, in file 2 of 5. Outline single files, or search them with \
+         `search_files`, for what is left.)\n(1 file defines nothing.)\n(Left out: `a.js` is \
+         binary; `e.rs` takes too long to parse.)\n(Source files that may not be read are left \
+         out.)\n(The first 100 source files of the folder. Outline others one by one.)"
+    );
     // As short as a line can be, for as many definitions as there are at most.
     let short = vec![found(1, 1, 0, "a"); 10_000];
     let text = render(&[file("a.rs", Ok(short))], &ALL);
@@ -101,4 +115,25 @@ fn it_reads_the_place_and_says_what_is_no_code() {
         let text = fixture.call(tool, &arguments.to_string()).text;
         assert!(text.contains(expected), "{arguments}: {text}");
     }
+}
+
+#[test]
+fn folders_named_like_source_code_take_no_place_of_files() {
+    let folders: Vec<String> = (0..101).map(|it| format!("many/{it:03}.js/a.txt")).collect();
+    let mut files: Vec<(&str, &str)> = folders.iter().map(|path| (path.as_str(), "x")).collect();
+    files.extend([("many/z.js", "a\0b"), ("denied/a.js/a.txt", "x"), ("denied/b.js", "x")]);
+    let mut fixture = ToolFixture::new(&files);
+    fixture.hidden = vec!["denied/a.js", "denied/b.js"];
+    let outline = |path: &str| {
+        let arguments = json!({ "path": path }).to_string();
+        fixture.call("list_code_definition_names", &arguments).text
+    };
+    assert_eq!(outline("many"), "(Left out: `many/z.js` is binary.)");
+    let denied = outline("denied");
+    assert!(denied.starts_with("No source code lies directly in `denied`."), "{denied}");
+    assert!(denied.ends_with("\n(Source files that may not be read are left out.)"), "{denied}");
+    fixture.hidden = folders.iter().map(|path| path.trim_end_matches("/a.txt")).collect();
+    let arguments = json!({ "path": "many" }).to_string();
+    let shown = fixture.call("list_code_definition_names", &arguments).text;
+    assert_eq!(shown, "(Left out: `many/z.js` is binary.)", "no file is refused");
 }
