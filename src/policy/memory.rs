@@ -27,7 +27,7 @@ pub(crate) fn needs_maintainer(facts: &Facts) -> Option<&'static str> {
         matches!(facts.trigger, TriggerKind::Local | TriggerKind::Dispatch | TriggerKind::Schedule);
     match facts.tier {
         Tier::Maintainer | Tier::Schedule if facts.outside_text || !is_alone => {
-            Some("this run has met text that may be anyone's")
+            Some("anyone may have written something that this run has read")
         }
         Tier::Maintainer | Tier::Schedule => None,
         Tier::Collaborator | Tier::Contributor | Tier::Stranger | Tier::Bot => {

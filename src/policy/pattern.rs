@@ -349,7 +349,7 @@ fn mcp(text: &str) -> Result<String, String> {
 fn memory(text: &str) -> Result<(RuleKind, String), String> {
     let wrong = || {
         format!(
-            "`{text}` is not of the form `read/NAME` or `write/NAME`; `read/*` means every entry"
+            "`{text}` is not of the form `read/NAME` or `write/NAME`; `read/*` means every note"
         )
     };
     let (verb, entry) = text.split_once('/').ok_or_else(wrong)?;
@@ -360,7 +360,7 @@ fn memory(text: &str) -> Result<(RuleKind, String), String> {
     };
     if !is_entry_name(&entry.replace(['*', '?'], "x")) {
         return Err(format!(
-            "`{entry}` is not the name of an entry: small letters, digits and `-`, at most \
+            "`{entry}` is not the name of a note: small letters, digits and `-`, at most \
              {ENTRY_NAME_LIMIT}"
         ));
     }
@@ -449,8 +449,8 @@ mod tests {
             ("mode(a b)", "not the name"),
             ("memory(*)", "not of the form `read/NAME`"),
             ("memory(delete/x)", "not of the form `read/NAME`"),
-            ("memory(read/../x)", "not the name of an entry"),
-            ("memory(write/)", "not the name of an entry"),
+            ("memory(read/../x)", "not the name of a note"),
+            ("memory(write/)", "not the name of a note"),
             ("read(.env\u{200b})", "U+200B, an invisible character"),
             ("command(git\u{2060} push:*)", "U+2060"),
         ] {

@@ -124,7 +124,7 @@ fn of_patterns(
         RuleKind::Search => "Queries allowed here",
         RuleKind::Mcp => "MCP tools allowed here",
         RuleKind::Expert => "Experts allowed here",
-        RuleKind::MemoryRead | RuleKind::MemoryWrite => "Entries allowed here",
+        RuleKind::MemoryRead | RuleKind::MemoryWrite => "Notes allowed here",
         RuleKind::Command | RuleKind::Mode | RuleKind::Delegate | RuleKind::Publish => return None,
     };
     let rules = policy.judge.rules().iter();

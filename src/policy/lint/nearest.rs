@@ -365,7 +365,7 @@ fn other(part: &IntentPart, pattern: &Pattern, protection: &Protection) -> Strin
         (IntentPart::Intent(Intent::Mode(_) | Intent::Delegate(_)), _) => "it names another mode",
         (IntentPart::Intent(Intent::Expert(_)), _) => "it names another profile",
         (IntentPart::Intent(Intent::MemoryRead(_) | Intent::MemoryWrite(_)), _) => {
-            "it names another entry"
+            "it names another note"
         }
         (IntentPart::Intent(_) | IntentPart::Words(_), _) => "it is about something else",
     };

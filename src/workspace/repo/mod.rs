@@ -120,6 +120,16 @@ pub struct NewCommit<'a> {
     pub author: (&'a str, &'a str),
 }
 
+/// What the default branch is called, as far as a clone knows it: as it was cloned, else by one of
+/// git's usual names.
+const DEFAULT_BRANCHES: [&str; 5] = [
+    "refs/remotes/origin/HEAD",
+    "refs/remotes/origin/main",
+    "refs/remotes/origin/master",
+    "refs/heads/main",
+    "refs/heads/master",
+];
+
 impl Repo {
     /// Opens the repository that holds `folder`.
     ///
@@ -197,14 +207,18 @@ impl Repo {
     /// Returns the tip of the default branch, as far as this clone knows it: the remote's, as it was
     /// cloned, else a branch with one of git's usual names.
     pub fn default_branch_tip(&self) -> Option<CommitId> {
-        let names = [
-            "refs/remotes/origin/HEAD",
-            "refs/remotes/origin/main",
-            "refs/remotes/origin/master",
-            "refs/heads/main",
-            "refs/heads/master",
-        ];
-        names.iter().find_map(|name| self.commit_of(name).ok())
+        DEFAULT_BRANCHES.iter().find_map(|name| self.commit_of(name).ok())
+    }
+
+    /// Returns true for a commit that the default branch has, in this clone or at its remote, and
+    /// where no default branch is known.
+    pub fn is_in_default_branch(&self, commit: &CommitId) -> bool {
+        let mut tips =
+            DEFAULT_BRANCHES.iter().filter_map(|name| self.commit_of(name).ok()).peekable();
+        let has = |tip: CommitId| {
+            tip == *commit || self.merge_base(&tip, commit).is_ok_and(|base| base == *commit)
+        };
+        tips.peek().is_none() || tips.any(has)
     }
 
     /// Reads one file of a commit; `None` when it is not there or not a regular file. At most

@@ -202,6 +202,11 @@ impl Sandbox {
         self.shared.is_some() && matches!(self.network, NetworkAccess::Off | NetworkAccess::Own)
     }
 
+    /// Returns true when no command reaches any host, and that is held, not only asked for.
+    pub fn keeps_offline(&self) -> bool {
+        self.holds() && self.is_offline()
+    }
+
     /// Returns true when commands reach only hosts that the policy allows.
     pub fn is_proxied(&self) -> bool {
         matches!(self.network, NetworkAccess::Proxied | NetworkAccess::Handed)
