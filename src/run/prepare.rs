@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use crate::config::environment::Environment;
 use crate::config::settings::Settings;
-use crate::config::source::{Layer, SettingSource};
+use crate::config::source::Layer;
 use crate::config::telemetry::Collector;
 use crate::run::error::RunError;
 use crate::run::first_message::FirstMessage;
