@@ -78,7 +78,7 @@ fn hostile_source_is_outlined_as_far_as_it_can_be_and_the_run_goes_on() {
     );
     let answer = outline(&files, "nested");
     let first =
-        format!("# nested/a.cpp\n1-1 | {}class…\n1-1 |   class A {{\n", "class A {".repeat(17));
+        format!("# nested/a.cpp\n1-1 | {}class A…\n1-1 |   class A {{\n", "class A {".repeat(17));
     assert!(answer.starts_with(&first), "{answer}");
     let end = "\n\n(Cut after 64 KiB, in file 1 of 3. Outline single files, or search them with \
                `search_files`, for what is left.)\n(Left out: `nested/b.java` comes after 10,000 \
