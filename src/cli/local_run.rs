@@ -367,6 +367,7 @@ pub fn carry_out(
         folder,
         beginning,
         caller: serde_json::to_value(local).map_err(RunError::internal)?,
+        keeps_memory: true,
         record: RecordStore::Local,
         forge: None,
         clock: &clock as &dyn Clock,

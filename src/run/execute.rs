@@ -2,7 +2,6 @@
 //! is an outcome.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt as _;
@@ -54,13 +53,15 @@ pub async fn run_and_publish<'a>(
     watch: impl FnMut(&JournalLine, &SessionState) + 'a,
 ) -> Result<(Outcome, Option<Publication>), RunError> {
     let Some((publisher, ending)) = publisher else {
-        let outcome = run(execution, cancelled, watch).await?;
+        let mut outcome = run(execution, cancelled, watch).await?;
+        memory::keep(execution, &mut outcome).await;
         close(execution, &outcome).await?;
         return Ok((outcome, None));
     };
     let cancelled = cancelled.shared();
     let stopped = cancelled.clone().boxed();
     let mut outcome = run_beside_progress(execution, publisher, stopped, watch).await?;
+    memory::keep(execution, &mut outcome).await;
     let published = publisher.publish(&mut outcome, ending, cancelled).await;
     close(execution, &outcome).await?;
     Ok((outcome, Some(published)))
@@ -222,7 +223,7 @@ async fn run<'a>(
     servers::log_missing(&servers);
     let memory = memory::load(execution).await;
     let parts = SessionParts {
-        memory: Arc::clone(&memory.notes),
+        memory: memory.notes,
         start,
         run: env,
         modes: &prepared.modes,
@@ -244,7 +245,7 @@ async fn run<'a>(
     let span = tracing::info_span!("run", session = %plan.session);
     let mut outcome = session::run(parts, journal).instrument(span).await;
     servers.close().await;
-    memory.keep(execution, &mut outcome).await;
+    outcome.notes.extend(memory.problem);
     if let Some(counted) = counted {
         counted.end(&outcome).await;
     }

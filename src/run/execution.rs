@@ -35,6 +35,8 @@ pub struct RunExecution<'a> {
     pub caller: serde_json::Value,
     /// Where is kept count of what runs spend together.
     pub record: RecordStore<'a>,
+    /// Whether it may write notes for later runs: not in a job that writes nothing.
+    pub keeps_memory: bool,
     /// Where issues that the task names are read; `None` where there is none.
     pub forge: Option<&'a dyn Forge>,
     /// Where messages of people arrive while it works.

@@ -320,6 +320,7 @@ fn held_with(text: &str) -> HeldCall {
         arguments: text.to_owned(),
         verdicts: Vec::new(),
         diff: Some(text.to_owned()).filter(|text| text.len() > 100),
+        note: None,
         target: Some(target_with(text)).filter(|target| target.role.len() > 100),
     }
 }

@@ -5,6 +5,7 @@ use crate::report::figures;
 use crate::report::resume;
 use crate::report::surface::{PHRASE_LIMIT_CHARS, Surface, join};
 use crate::session::outcome::{HeldCall, Outcome, OutcomeWord, Question, TargetMode};
+use crate::tools::memory::entry::TEXT_LIMIT_BYTES;
 use locum_policy::verdict::Verdict;
 
 /// Most calls, and most questions, that wait for a decision.
@@ -17,6 +18,8 @@ const SUGGESTION_LIMIT: usize = 6;
 const ARGUMENTS_LIMIT_CHARS: usize = 4_000;
 /// Most characters of a held edit's diff.
 const HELD_DIFF_LIMIT_CHARS: usize = 6_000;
+/// More characters than a note has, with what is put around it.
+const NOTE_LIMIT_CHARS: usize = 2 * TEXT_LIMIT_BYTES;
 /// Most characters of one thing about the mode that a held call leads to.
 const TARGET_LIMIT_CHARS: usize = 600;
 /// Most verdicts of one call.
@@ -98,7 +101,16 @@ fn held_call(held: &HeldCall, surface: Surface, share: usize) -> String {
         let diff = surface.block(diff, "diff", HELD_DIFF_LIMIT_CHARS / share);
         surface.fold("What it would change", &diff)
     });
-    join(&[headline, lines.join("\n"), diff, surface.fold(&title, &arguments)])
+    let note = held.note.as_deref().map_or_else(String::new, |note| note_of(note, surface));
+    join(&[headline, lines.join("\n"), note, diff, surface.fold(&title, &arguments)])
+}
+
+/// Returns what a note would say, whole: an approval is one to all of it.
+fn note_of(note: &str, surface: Surface) -> String {
+    if note.is_empty() {
+        return "The note would be removed.".to_owned();
+    }
+    format!("The note would say:\n\n{}", surface.block(note, "text", NOTE_LIMIT_CHARS))
 }
 
 /// Returns what a maintainer has to know of a mode that a held call leads to, with what each thing

@@ -3,7 +3,6 @@
 #![expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -111,7 +110,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
     };
     let (instructions, trusted) = (RepositoryInstructions::default(), start.base.clone());
     let parts = SessionParts {
-        memory: Arc::default(),
+        memory: Default::default(),
         start,
         run: RunEnv {
             tail: None,

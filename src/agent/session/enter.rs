@@ -94,7 +94,7 @@ impl Session<'_> {
             WeighedAct::Refused(refusal) if refusal.decision == Decision::Hold && self.pauses() => {
                 let target = self.target_mode(&act.0);
                 let target = target.map(|target| TargetMode { chosen, ..target });
-                let preview = HeldPreview { headline, diff: None, target };
+                let preview = HeldPreview { headline, target, ..HeldPreview::default() };
                 Err(self.stop_on_hold(id, waiting, &refusal, preview))
             }
             WeighedAct::Refused(refusal) => {

@@ -113,7 +113,7 @@ impl Session<'_> {
         let headline = waiting.headline.clone().unwrap_or_default();
         match self.changes_shown(id, held) {
             Ok(diff) => {
-                let preview = HeldPreview { headline, diff, target: None };
+                let preview = HeldPreview { headline, diff, ..HeldPreview::default() };
                 self.stop_on_hold(id, waiting, &held.refusal, preview)
             }
             Err(stop) => stop,

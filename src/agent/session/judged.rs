@@ -49,11 +49,13 @@ pub(crate) fn starts_task(waiting: &WaitingCall) -> bool {
     ToolName::called(&waiting.call.name) == Some(ToolName::NewTask)
 }
 
-/// Returns true for tools that would write, run or send a text with a hole in it where a secret
-/// was.
+/// Returns true for tools that would write, keep, run or send a text with a hole in it where a
+/// secret was.
 fn writes(waiting: &WaitingCall) -> bool {
-    dispatch::meant(&waiting.call)
-        .is_some_and(|tool| matches!(dispatch::effect(tool), ToolEffect::Edits | ToolEffect::Runs))
+    dispatch::meant(&waiting.call).is_some_and(|tool| {
+        tool == ToolName::WriteMemory
+            || matches!(dispatch::effect(tool), ToolEffect::Edits | ToolEffect::Runs)
+    })
 }
 
 /// Returns why a call is not even looked at: cut short, with a secret in it, repeated too often, or

@@ -176,9 +176,11 @@ impl<'a> Session<'a> {
     /// Returns who asks and how, with the mode a task is in.
     pub(crate) fn facts(&self, mode: &str) -> Facts {
         // A resumed run may find itself on another machine.
-        let (sandboxed, contained) = (self.parts.run.sandbox.holds(), self.contained);
+        let sandbox = self.parts.run.sandbox;
+        let (sandboxed, contained) = (sandbox.holds(), self.contained);
         let begun = self.start().facts.clone();
-        let outside_text = begun.outside_text || self.state.met_outside_text(self.parts.run.policy);
+        let outside_text =
+            begun.outside_text || self.state.met_outside_text(sandbox.keeps_offline());
         Facts { mode: mode.to_owned(), sandboxed, contained, outside_text, ..begun }
     }
 

@@ -54,6 +54,7 @@ mod live;
 mod meanwhile;
 mod memory;
 pub mod messages;
+mod met_text;
 pub mod mode_reach;
 pub mod model;
 mod named_command;

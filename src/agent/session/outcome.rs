@@ -220,6 +220,10 @@ pub struct HeldCall {
     /// The mode that a task would begin or go on in; `None` for other calls.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<TargetMode>,
+    /// What a note for later runs would say, whole; empty where it would be removed. `None` for
+    /// other calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// A mode that a held call leads to.

@@ -1,7 +1,5 @@
 //! `SessionParts`: everything a session works with.
 
-use std::sync::Arc;
-
 use crate::env::RunEnv;
 use crate::session::event::{JournalLine, SessionStart};
 use crate::session::messages::Inbox;
@@ -9,7 +7,7 @@ use crate::session::model::RunModels;
 use crate::session::state::SessionState;
 use crate::tools::hooks::HookDefinition;
 use crate::tools::mcp::servers::McpServers;
-use crate::tools::memory::entry::Memory;
+use crate::tools::memory::entry::EarlierNotes;
 use locum_base::clock::Clock;
 use locum_modes::ModeSet;
 use locum_modes::prompts::RepositoryInstructions;
@@ -61,7 +59,7 @@ pub struct SessionParts<'a> {
     /// The MCP servers, started already.
     pub servers: &'a McpServers<'a>,
     /// The notes that earlier runs kept.
-    pub memory: Arc<Memory>,
+    pub memory: EarlierNotes,
     /// Where messages of people arrive.
     pub inbox: &'a Inbox,
     /// Source of the current time, fixed in tests.

@@ -58,6 +58,8 @@ pub(crate) struct HeldPreview {
     pub(crate) diff: Option<String>,
     /// The mode it leads to.
     pub(crate) target: Option<TargetMode>,
+    /// What a note for later runs would say; empty where it would be removed.
+    pub(crate) note: Option<String>,
 }
 
 impl Session<'_> {
@@ -127,9 +129,13 @@ impl Session<'_> {
             Intent::Mode(slug) | Intent::Delegate(slug) => self.target_mode(&slug),
             _other => None,
         });
+        let note = match call {
+            CheckedCall::WriteMemory(write) => Some(write.text().unwrap_or_default().to_owned()),
+            _other => None,
+        };
         match self.preview(id, call) {
             Ok(diff) => {
-                let preview = HeldPreview { headline: call.headline(), diff, target };
+                let preview = HeldPreview { headline: call.headline(), diff, target, note };
                 self.stop_on_hold(id, waiting, refusal, preview)
             }
             Err(stop) => stop,
@@ -195,7 +201,7 @@ impl Session<'_> {
         id: TaskId,
         waiting: &WaitingCall,
         refusal: &Refusal,
-        HeldPreview { headline, diff, target }: HeldPreview,
+        HeldPreview { headline, diff, target, note }: HeldPreview,
     ) -> HeldCall {
         let redactor = self.parts.run.redactor;
         let start = self.start();
@@ -214,6 +220,8 @@ impl Session<'_> {
             verdicts: refusal.verdicts.clone(),
             diff: diff.map(clipped),
             target,
+            // It holds no secret, is short, and is approved as a whole.
+            note: note.map(|note| redactor.redact(&note)),
         }
     }
 

@@ -168,8 +168,11 @@ pub fn branch(
     repo.begin_checkpoints(id.as_str(), &target.commit)?;
     let mut journal = Journal::create(&unfinished)?;
     for mut line in lines {
-        if let Event::Started(start) = &mut line.event {
-            start.id = id.clone();
+        match &mut line.event {
+            Event::Started(start) => start.id = id.clone(),
+            // What is to be kept for later runs is the other session's to keep.
+            Event::Answered { observation, .. } => observation.memory = None,
+            _ => {}
         }
         journal.append(&line)?;
     }

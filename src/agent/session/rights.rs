@@ -51,6 +51,12 @@ impl Session<'_> {
         if has(ToolName::UseMcpTool) && self.parts.servers.is_any() {
             rights.extend(self.patterns(RuleKind::Mcp, &facts).map(|them| format!("call {them}")));
         }
+        for kind in [RuleKind::MemoryRead, RuleKind::MemoryWrite] {
+            if policy.may_use(kind, &facts) {
+                let them = self.patterns(kind, &facts);
+                rights.extend(them.map(|them| format!("use the memory {them}")));
+            }
+        }
         let experts = &self.parts.instructions.experts;
         let experts = system_prompt::askable(experts, policy, &facts);
         rights.extend((!experts.is_empty()).then(|| format!("ask {}", named(&experts))));

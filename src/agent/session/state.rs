@@ -14,6 +14,7 @@ use crate::session::checkout_changes::CheckoutChanges;
 use crate::session::ending::EditAttempts;
 use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::messages::PersonMessage;
+use crate::session::met_text::MetText;
 use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, PendingDecision, RefusedCall};
 use crate::session::recorded::{RecordedDecision, TouchedPath};
 use crate::session::task::TaskState;
@@ -68,8 +69,10 @@ pub struct SessionState {
     pub pending: Vec<PendingDecision>,
     /// The tools of MCP servers there were when it began: a hash of each, by server and tool.
     pub servers: BTreeMap<String, BTreeMap<String, String>>,
-    /// What it keeps for later runs, in order, each entry once.
+    /// What it keeps for later runs, in order, each note once.
     pub memory: Vec<MemoryChange>,
+    /// What it met that may be anyone's text.
+    pub(crate) met: MetText,
     /// What people wrote to it, in order.
     pub messages: Vec<PersonMessage>,
     /// How it ended, once it did.
@@ -166,6 +169,8 @@ impl SessionState {
     pub fn apply(&mut self, line: &JournalLine) {
         let event = &line.event;
         self.pass_time(line);
+        let answered = event.task().and_then(|task| self.task(task)?.turn.answered_by(event));
+        self.met = self.met.after(event, answered);
         self.checked.apply(event);
         if let Some(task) = event.task() {
             self.with_line(task, |task| task.budgeting.apply(event));

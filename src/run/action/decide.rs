@@ -32,6 +32,7 @@ use locum_agent::session::recorded::{PersonDecision, RecordedDecision};
 use locum_agent::session::state::SessionState;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
+use locum_policy::actors::Tier;
 
 /// Resumes the session that a comment decides on.
 ///
@@ -92,6 +93,8 @@ async fn take<'a>(
         images::bring_back(env, &folder, &start.images, &carried.images).await;
     }
     let ids = named(decision, &state, event.trigger.happened_at).map_err(ClaimError::Refused)?;
+    check_may_approve(decision, &state, &ids, admitted.request.facts.tier)
+        .map_err(ClaimError::Refused)?;
     let proposed = if decision.always { proposed(env, admitted, &state, &ids)? } else { None };
     for (place, id) in ids.into_iter().enumerate() {
         let decided = RecordedDecision {
@@ -119,6 +122,29 @@ async fn take<'a>(
     let start = ActionStart::Resumed { claim: tip };
     let superseded = Vec::new();
     Ok((SessionRun { run, folder, carried, superseded, start }, claim, proposed))
+}
+
+/// Returns why somebody may not approve of a note for later runs: that takes a maintainer, whoever
+/// may approve of other calls.
+fn check_may_approve(
+    decision: &DecisionRequest,
+    state: &SessionState,
+    ids: &[String],
+    tier: Tier,
+) -> Result<(), String> {
+    let held = state.pending.iter().filter_map(PendingDecision::hold);
+    let mut notes = held.filter(|hold| ids.contains(&hold.id) && hold.note.is_some());
+    match notes.next() {
+        Some(note) if decision.word == PersonDecision::Approve && tier != Tier::Maintainer => {
+            Err(format!(
+                "`{}` is a note for later runs, which a maintainer has to approve; you have tier \
+                 `{}`",
+                note.id,
+                tier.as_str()
+            ))
+        }
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Returns the change of the policy by which nobody is asked again about what is approved.

@@ -10,6 +10,7 @@ use crate::run::action::messages::FollowedThread;
 use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::RunExecution;
+use crate::run::memory;
 use crate::run::publish::Publisher;
 use locum_agent::session::ending::{self, Settlement};
 use locum_agent::session::event::JournalLine;
@@ -65,7 +66,10 @@ pub(super) async fn work(
         Some(why) => Some(why),
         None => claim.confirm().await.err(),
     };
-    let Some(why) = lost else { return Ok(Worked::Ended(outcome)) };
+    let Some(why) = lost else {
+        memory::keep(execution, &mut outcome).await;
+        return Ok(Worked::Ended(outcome));
+    };
     tracing::warn!(why, "the run publishes nothing");
     ending::settle(&mut outcome, Settlement::Abandoned(&why));
     Ok(Worked::FencedOff(outcome, why))

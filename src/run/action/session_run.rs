@@ -114,6 +114,7 @@ impl SessionRun {
             folder: &self.folder,
             beginning,
             caller,
+            keeps_memory: true,
             record: RecordStore::Remote { git: env.git, remote: env.remote },
             forge: Some(env.forge),
             clock: env.clock,

@@ -74,6 +74,8 @@ struct Lookups {
     text: String,
     materials: Vec<TaskMaterial>,
     notes: Vec<String>,
+    /// Whether any of it may be anyone's text.
+    outside: bool,
     size_bytes: usize,
 }
 
@@ -125,7 +127,7 @@ impl MessageContext<'_> {
         if !is_local {
             found.materials.extend(attached(images.iter().chain(&unseen)));
         }
-        let Lookups { mut text, materials: looked_up, notes, .. } = found;
+        let Lookups { mut text, materials: looked_up, notes, outside, .. } = found;
         if !notes.is_empty() {
             let notes: String = notes.iter().map(|note| format!("\n- {note}")).collect();
             text = format!("{}\n\nNote on what the task names:{notes}", text.trim());
@@ -139,17 +141,25 @@ impl MessageContext<'_> {
             let goes_on = reminders::conversation_goes_on(base, earlier.work.is_some());
             text = format!("{}\n\n---\n{goes_on}", text.trim());
         }
-        let fetched = |found: &TaskMaterial| found.what == PAGE || found.what.starts_with(ISSUE);
-        let outside = !message.materials.is_empty()
+        let outside = outside
+            || !message.materials.is_empty()
             || self.run.earlier.is_some()
-            || looked_up.iter().any(fetched)
-            || matches!(self.run.plan.subject, RunSubject::PullRequest { .. });
+            || self.has_files_of_others();
         let all: Vec<UntrustedText<'_>> = looked_up
             .iter()
             .chain(&message.materials)
             .map(|TaskMaterial { what, origin, text }| UntrustedText { what, origin, text })
             .collect();
         FirstText { text: task::task_message(&text, &all), outside }
+    }
+
+    /// Whether the checkout's files may be anyone's: those of a pull request, or at the command line
+    /// those of a branch with commits that the default branch does not have.
+    fn has_files_of_others(&self) -> bool {
+        let plan = &self.run.plan;
+        let is_local = plan.facts.trigger == TriggerKind::Local;
+        matches!(plan.subject, RunSubject::PullRequest { .. })
+            || (is_local && !self.workspace.repo.is_in_default_branch(&plan.base))
     }
 
     /// Says what the checkout's files are. Not which commit: a recorded run is played again at
@@ -247,6 +257,7 @@ impl MessageContext<'_> {
             origin: url.to_owned(),
             text: seen.text,
         });
+        found.outside |= seen.is_ok();
         found.show(&format!("`{written}`"), seen);
     }
 
@@ -260,6 +271,7 @@ impl MessageContext<'_> {
         } else {
             self.read_issue(forge, number).await
         };
+        found.outside |= seen.is_ok();
         found.show(&format!("#{number}"), seen);
     }
 
@@ -337,6 +349,7 @@ impl MessageContext<'_> {
         let shown = format!("`{command}`");
         match self.call(ToolName::ExecuteCommand, &json!({ "command": command }), rights).await {
             Ok(seen) => {
+                found.outside |= !self.env.sandbox.keeps_offline();
                 found.text.push_str(&format!("(the output of {shown}, shown below)"));
                 let (what, origin) =
                     (format!("output of {shown}"), format!("run in {}", self.checkout()));

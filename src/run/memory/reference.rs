@@ -66,26 +66,47 @@ impl MemoryRef<'_> {
         message: &str,
         change: impl Fn(&mut MemoryRecord) -> Result<(), String>,
     ) -> Result<(), RunError> {
-        let (at, repo) = match self {
-            Self::Local(repo) => return change_local(repo, clock, message, change).await,
-            Self::Remote(at) => (at, at.repo),
-        };
+        match self {
+            Self::Local(repo) => change_local(repo, clock, message, change).await,
+            Self::Remote(at) => {
+                let pushed = async |tip: Option<&CommitId>, commit: &CommitId| match at
+                    .git
+                    .push_memory(permit, at.remote, (tip, commit))
+                    .await
+                {
+                    Ok(()) => Ok(true),
+                    Err(RepoError::PushRefused(why)) if self.tip().await?.as_ref() == tip => {
+                        Err(RunError::usage("github-token", why)
+                            .hint("give the job `permissions: { contents: write }`"))
+                    }
+                    Err(RepoError::PushRefused(_)) => Ok(false),
+                    Err(error) => Err(RunError::internal(error)),
+                };
+                self.change_by(at.repo, (clock, message), change, pushed).await
+            }
+        }
+    }
+
+    /// Changes the record on what is there, again as often as somebody else was quicker; `moved`
+    /// moves the ref, or returns false where it is elsewhere by now.
+    async fn change_by(
+        &self,
+        repo: &Repo,
+        (clock, message): (&dyn Clock, &str),
+        change: impl Fn(&mut MemoryRecord) -> Result<(), String>,
+        moved: impl AsyncFn(Option<&CommitId>, &CommitId) -> Result<bool, RunError>,
+    ) -> Result<(), RunError> {
         for _ in 0..TRIES {
             let (tip, record) = self.look().await?;
             let Some(commit) = commit_of(repo, (tip.as_ref(), record), message, &change)? else {
                 return Ok(());
             };
-            match at.git.push_memory(permit, at.remote, (tip.as_ref(), &commit)).await {
-                Ok(()) => return Ok(()),
-                Err(RepoError::PushRefused(why)) if self.tip().await? == tip => {
-                    return Err(RunError::usage("github-token", why)
-                        .hint("give the job `permissions: { contents: write }`"));
-                }
-                Err(RepoError::PushRefused(_)) => clock.sleep(PAUSE).await,
-                Err(error) => return Err(RunError::internal(error)),
+            if moved(tip.as_ref(), &commit).await? {
+                return Ok(());
             }
+            clock.sleep(PAUSE).await;
         }
-        Err(overtaken())
+        Err(RunError::internal(format!("`{MEMORY_REF}`: others changed it {TRIES} times")))
     }
 
     async fn look(&self) -> Result<(Option<CommitId>, MemoryRecord), RunError> {
@@ -116,17 +137,10 @@ pub async fn change_local(
     message: &str,
     change: impl Fn(&mut MemoryRecord) -> Result<(), String>,
 ) -> Result<(), RunError> {
-    for _ in 0..TRIES {
-        let (tip, record) = look_local(repo)?;
-        let Some(commit) = commit_of(repo, (tip.as_ref(), record), message, &change)? else {
-            return Ok(());
-        };
-        if repo.move_memory(tip.as_ref(), &commit).map_err(RunError::internal)? {
-            return Ok(());
-        }
-        clock.sleep(PAUSE).await;
-    }
-    Err(overtaken())
+    let moved = async |tip: Option<&CommitId>, commit: &CommitId| {
+        repo.move_memory(tip, commit).map_err(RunError::internal)
+    };
+    MemoryRef::Local(repo).change_by(repo, (clock, message), change, moved).await
 }
 
 /// Makes the commit of a changed record; `None` where nothing changes.
@@ -175,10 +189,6 @@ fn parse(text: &str) -> Result<MemoryRecord, RunError> {
 fn unusable(why: &str) -> RunError {
     RunError::usage(MEMORY_REF, format!("it is unusable: {why}"))
         .hint(format!("delete `{MEMORY_REF}`; {ONCE_DELETED}"))
-}
-
-fn overtaken() -> RunError {
-    RunError::internal(format!("`{MEMORY_REF}`: others changed it {TRIES} times"))
 }
 
 #[cfg(test)]
@@ -264,7 +274,7 @@ mod tests {
         let tip = repo.memory_tip().unwrap();
         change("one").unwrap();
         let error = change("Not A Name").unwrap_err();
-        assert!(error.to_string().contains("cannot be the name of an entry"), "{error}");
+        assert!(error.to_string().contains("cannot be the name of a note"), "{error}");
         assert_eq!(repo.memory_tip().unwrap(), tip);
     }
 
@@ -283,23 +293,23 @@ mod tests {
     #[test]
     fn two_runs_that_write_at_once_are_both_kept_at_the_remote() {
         let (folder, repo) = repository();
-        let (_other_folder, other) = repository();
+        let (_one_folder, one) = repository();
+        let (_two_folder, two) = repository();
         let env = BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]);
         let url = folder.path().to_str().unwrap();
         let remote = Remote::parse(url, None).unwrap();
-        let (git, other_git) = (GitBinary::new(&repo, &env), GitBinary::new(&other, &env));
+        let [git, one_git, two_git] = [&repo, &one, &two].map(|repo| GitBinary::new(repo, &env));
         let clock = TestClock::default();
         let write = async |git: &GitBinary, repo: &Repo, name: &str| {
             let place = MemoryRef::Remote(KeptAt { git, remote: &remote, repo });
             place.change(&permit(name), &clock, "x\n", |record| set(record, name, "x")).await
         };
         block_on(async {
-            let both =
-                futures::join!(write(&other_git, &other, "one"), write(&other_git, &other, "two"));
+            let both = futures::join!(write(&one_git, &one, "one"), write(&two_git, &two, "two"));
             both.0.unwrap();
             both.1.unwrap();
-            // What is there already makes no commit.
-            write(&other_git, &other, "two").await.unwrap();
+            // The same once more makes no commit.
+            write(&two_git, &two, "two").await.unwrap();
         });
         let record = block_on(MemoryRef::Local(&repo).load()).unwrap();
         assert_eq!(names(&record), ["one", "two"]);

@@ -279,7 +279,7 @@ impl Fixture {
             ..alone(model)
         };
         let parts = SessionParts {
-            memory: std::sync::Arc::default(),
+            memory: Default::default(),
             start,
             run: RunEnv {
                 tail: None,

@@ -75,6 +75,12 @@ impl Turn {
         self.waiting.iter().filter(|waiting| waiting.answer.is_none())
     }
 
+    /// Returns the call that a line of the journal answers.
+    pub(crate) fn answered_by(&self, event: &Event) -> Option<&WaitingCall> {
+        let Event::Answered { call, .. } = event else { return None };
+        self.call(call)
+    }
+
     /// Returns a call of the last reply.
     pub fn call(&self, call: &str) -> Option<&WaitingCall> {
         self.waiting.iter().find(|waiting| waiting.call.id == call)

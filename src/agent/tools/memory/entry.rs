@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,8 @@ pub struct MemoryWrite {
 pub struct MemoryChange {
     /// Name of the entry.
     pub name: String,
+    /// Its number in the session: the last one of a note counts.
+    pub number: u64,
     /// The mode of the task that made it.
     pub mode: String,
     /// When it was made.
@@ -111,31 +114,31 @@ pub struct MemoryChange {
 /// Why something cannot be kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryError {
-    /// Its name is none.
+    /// It cannot be a name.
     #[error(
-        "`{0}` cannot be the name of an entry: small letters, digits and `-`, at most \
+        "`{0}` cannot be the name of a note: small letters, digits and `-`, at most \
          {ENTRY_NAME_LIMIT}"
     )]
     Name(String),
     /// There is nothing in it.
-    #[error("an entry needs a text")]
+    #[error("a note needs a text")]
     Empty,
     /// It is too long.
-    #[error("the text has {bytes} bytes, and an entry may have {TEXT_LIMIT_BYTES}")]
+    #[error("the text has {bytes} bytes, and a note may have {TEXT_LIMIT_BYTES}")]
     TooLong {
         /// Its length.
         bytes: usize,
     },
     /// It holds what people do not see.
-    #[error("the text holds U+{0:04X}, which nobody sees")]
+    #[error("the text holds U+{0:04X}, an invisible character")]
     Unseen(u32),
     /// There are enough entries.
-    #[error("the memory has its {ENTRIES_LIMIT} entries; remove or rewrite one")]
+    #[error("the memory has its {ENTRIES_LIMIT} notes; remove or rewrite one")]
     TooMany,
     /// There is enough text.
     #[error(
         "the memory would have {bytes} bytes, and may have {TOTAL_LIMIT_BYTES}; remove or shorten \
-         an entry"
+         a note"
     )]
     Full {
         /// What it would have.
@@ -226,6 +229,16 @@ impl Memory {
             }
         }
     }
+}
+
+/// The notes as a session finds them.
+#[derive(Clone, Debug, Default)]
+pub struct EarlierNotes {
+    /// The notes.
+    pub notes: Arc<Memory>,
+    /// The numbers of the session's own changes that are in them, by the note's name: others may
+    /// have changed those notes since.
+    pub written: BTreeMap<String, u64>,
 }
 
 fn size_of(name: &str, text: &str) -> usize {

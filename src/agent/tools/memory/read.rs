@@ -32,7 +32,7 @@ impl Tool for ReadMemory {
 
     fn properties() -> Value {
         json!({
-            "name": { "type": ["string", "null"], "description": "The note to read; null lists all" }
+            "name": { "type": ["string", "null"], "description": "The note; null lists all" }
         })
     }
 

@@ -90,9 +90,9 @@ fn what_cannot_be_kept_is_answered_with_why() {
     let fixture = fixture();
     let long = "x".repeat(4097);
     for (name, text, message) in [
-        ("../x", "x", "cannot be the name of an entry"),
-        ("Build", "x", "cannot be the name of an entry"),
-        ("x", long.as_str(), "has 4097 bytes, and an entry may have 4096"),
+        ("../x", "x", "cannot be the name of a note"),
+        ("Build", "x", "cannot be the name of a note"),
+        ("x", long.as_str(), "has 4097 bytes, and a note may have 4096"),
         ("x", "the key is unseen-secret-value", "holds a secret"),
         ("x", "a\u{200b}", "U+200B"),
         ("other", "", "no note `other` to remove"),

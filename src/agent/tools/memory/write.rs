@@ -21,6 +21,13 @@ pub struct WriteMemory {
     text: Option<String>,
 }
 
+impl WriteMemory {
+    /// Returns what the note says from now on; `None` where it is removed.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.text.as_deref()
+    }
+}
+
 impl Tool for WriteMemory {
     const EFFECT: ToolEffect = ToolEffect::Steers;
     const DESCRIPTION: &'static str = "Keep a short note for later runs in this repository: how \
@@ -31,8 +38,8 @@ impl Tool for WriteMemory {
 
     fn properties() -> Value {
         json!({
-            "name": { "type": "string", "description": "Small letters, digits and `-`, such as build-notes" },
-            "text": { "type": "string", "description": "What to keep, at most 4096 bytes; empty removes the note" }
+            "name": { "type": "string", "description": "Small letters, digits and `-`" },
+            "text": { "type": "string", "description": "At most 4096 bytes; empty removes it" }
         })
     }
 

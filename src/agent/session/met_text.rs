@@ -1,0 +1,52 @@
+//! What a session met since it began that may be anyone's text. What it keeps for later runs waits
+//! for a maintainer then.
+
+use crate::session::event::Event;
+use crate::session::recorded::PersonDecision;
+use crate::session::task::turn::WaitingCall;
+use crate::tools::dispatch;
+use locum_base::tool::ToolName;
+
+/// Tools whose answers may be anyone's text.
+const OUTSIDE: &[ToolName] =
+    &[ToolName::WebFetch, ToolName::WebSearch, ToolName::UseMcpTool, ToolName::AccessMcpResource];
+
+/// What a session met since it began that may be anyone's text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct MetText {
+    /// A page, or an answer of a server.
+    pub(crate) fetched: bool,
+    /// The output of a command, whoever started it: a model, a hook, a check.
+    pub(crate) ran: bool,
+    /// Words of somebody who answered or decided.
+    pub(crate) told: bool,
+}
+
+impl MetText {
+    /// Returns what was met after a line of the journal; `answered` is the call that the line
+    /// answers.
+    pub(crate) fn after(mut self, event: &Event, answered: Option<&WaitingCall>) -> Self {
+        match event {
+            Event::Answered { observation, refusal, .. } => {
+                let began =
+                    answered.is_none_or(|call| call.performing.is_some()) || refusal.is_none();
+                let tool = answered.and_then(|call| dispatch::meant(&call.call));
+                self.fetched |= began && tool.is_some_and(|tool| OUTSIDE.contains(&tool));
+                self.ran |= observation.exit.is_some()
+                    || !observation.edit_checks.is_empty()
+                    || (began && tool == Some(ToolName::ExecuteCommand));
+            }
+            Event::HooksRan { .. } | Event::Checked { .. } => self.ran = true,
+            Event::Decided { decision, .. } => {
+                let has_words = match &decision.word {
+                    PersonDecision::Approve => false,
+                    PersonDecision::Deny { reason } => !reason.is_empty(),
+                    PersonDecision::Answer { .. } => true,
+                };
+                self.told |= has_words || !decision.note.is_empty();
+            }
+            _ => {}
+        }
+        self
+    }
+}
