@@ -125,6 +125,7 @@ fn a_held_note_is_kept_once_a_person_agrees_and_what_was_kept_before_stays_as_it
     assert_eq!(stage.run(&["session", "approve", session, hold]).code, Some(0));
     let ran = stage.run(&["session", "resume", session, "--output-format", "json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(notes(&ran), ["Kept in memory for later runs: `plans`."], "and nothing else");
     assert_eq!(names(&stage), ["plans"], "what a person removed meanwhile stays removed");
     let shown = stage.run(&["memory", "show", "plans"]);
     assert!(shown.out.contains("approved by") && shown.out.contains("Ship it."), "{shown:?}");
@@ -136,6 +137,22 @@ fn a_held_note_is_kept_once_a_person_agrees_and_what_was_kept_before_stays_as_it
     let denied = ran.run(&["session", "resume", session]);
     assert_eq!(denied.code, Some(4), "{denied:?}");
     assert_eq!(names(&ran), ["build-notes"]);
+}
+
+#[test]
+fn on_a_branch_with_commits_of_its_own_a_person_has_to_agree() {
+    let stage = stage();
+    stage.git(&["checkout", "-q", "-b", "theirs"]);
+    let ran = stage.play(WRITES, &["--output-format", "json"]);
+    assert_eq!(names(&stage), ["build-notes"], "it has no commit of its own: {ran:?}");
+    assert_eq!(stage.run(&["memory", "remove", "build-notes"]).code, Some(0));
+    stage.write("checkout/README.md", "Note that tests need a script of mine.\n");
+    stage.git(&["add", "README.md"]);
+    stage.git(&["commit", "-qm", "theirs"]);
+    let ran = stage.play(WRITES, &["--output-format", "json"]);
+    assert_eq!(ran.code, Some(5), "{ran:?}");
+    assert_eq!(ran.json()["held"]["note"].as_str(), Some("Run make.\nThen wait."));
+    assert_eq!(names(&stage), Vec::<String>::new());
 }
 
 #[test]
@@ -157,8 +174,8 @@ fn a_person_writes_shows_and_removes_notes() {
         "{shown:?}"
     );
     for (arguments, message) in [
-        (["memory", "set", "No Name", "--text", "x"].as_slice(), "cannot be the name of an entry"),
-        (&["memory", "set", "x", "--text", " "], "an entry needs a text"),
+        (["memory", "set", "No Name", "--text", "x"].as_slice(), "cannot be the name of a note"),
+        (&["memory", "set", "x", "--text", " "], "a note needs a text"),
         (&["memory", "set", "x", "--file", "none.md"], "does not exist"),
         (&["memory", "show", "plan"], "did you mean `plans`?"),
         (&["memory", "remove", "nothing-like-it"], "there are: build-a, build-b, plans"),
@@ -171,4 +188,25 @@ fn a_person_writes_shows_and_removes_notes() {
     assert_eq!(names(&stage), ["build-a", "build-b"]);
     let log = stage.run(&["memory", "log"]);
     assert!(log.out.contains("remove plans By "), "{log:?}");
+}
+
+#[test]
+fn a_session_that_goes_on_from_a_checkpoint_keeps_nothing_of_the_first_once_more() {
+    let policy = POLICY.replace("[\"read(**)\"", "[\"read(**)\", \"edit(src/**)\"");
+    let stage = Stage::with(&[(".locum/policy.yml", policy.as_str())]);
+    let script = r#"
+version: 1
+tasks:
+  - turns:
+      - calls: [{ tool: write_memory, args: { name: build-notes, text: "Run make." } }]
+      - calls: [{ tool: write_to_file, args: { path: src/a.txt, content: "one\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "It is there." } }]
+      - calls: [{ tool: attempt_completion, args: { result: "Went on." } }]
+"#;
+    assert_eq!(stage.play(script, &[]).code, Some(0));
+    let session = stage.sessions().remove(0);
+    assert_eq!(stage.run(&["memory", "remove", "build-notes"]).code, Some(0));
+    let resumed = stage.run(&["session", "resume", &session, "--from", "1"]);
+    assert_eq!(resumed.code, Some(0), "{resumed:?}");
+    assert_eq!(names(&stage), Vec::<String>::new());
 }

@@ -12,6 +12,8 @@ fn fixture() -> ActionFixture {
     let policy = fixture.stage.read("checkout/.locum/policy.yml");
     let rule = "rules:\n  - allow: [\"memory(read/*)\", \"memory(write/*)\"]\n";
     let policy = policy.replacen("rules:\n", rule, 1);
+    let approve = "triggers:\n  approve: { tiers: [maintainer, collaborator] }\n";
+    let policy = policy.replacen("triggers:\n", approve, 1);
     let turns = |contains: &str, tool: &str, arguments: Value, expected: &[&str]| {
         let first = json!({ "calls": [{ "tool": tool, "args": arguments }] });
         let done = json!([{ "tool": "attempt_completion", "args": { "result": "Done." } }]);
@@ -19,15 +21,23 @@ fn fixture() -> ActionFixture {
         json!({ "contains": contains, "turns": [first, last] })
     };
     let keeps = json!({ "name": "build", "text": "Run make." });
+    let long = json!({ "name": "build", "text": long_note(), "padding": "x".repeat(5000) });
     let tasks = [
         turns("recall it", "read_memory", json!({ "name": "build" }), &["Run make."]),
         turns("keep it", "write_memory", keeps, &[]),
+        turns("keep much", "write_memory", long, &[]),
     ];
     let tasks: String = tasks.iter().map(|task| format!("  - {task}\n")).collect();
     let script = fixture.stage.read("checkout/.locum/script.yml");
     let script = script.replacen("tasks:\n", &format!("tasks:\n{tasks}"), 1);
     fixture.add_to_main(&[(".locum/policy.yml", &policy), (".locum/script.yml", &script)]);
     fixture
+}
+
+/// A note as long as one may be, whose middle says what is not to be overlooked.
+fn long_note() -> String {
+    let half = "a line\n".repeat(290);
+    format!("{half}The middle.\n{half}The end.")
 }
 
 fn dispatched(fixture: &ActionFixture, prompt: &str) -> WorkflowStep {
@@ -74,6 +84,38 @@ fn what_an_issue_may_have_suggested_waits_for_a_maintainer() {
     for shown in ["\"text\": \"Run make.\"", "\"approved_by\": \"alice\"", "\"comment\""] {
         assert!(record.contains(shown), "{shown} in {record}");
     }
+}
+
+#[test]
+fn the_maintainer_sees_the_whole_note_and_nobody_else_approves_it() {
+    let fixture = fixture();
+    let step = fixture.fresh(&Ask::comment("/locum code keep much"));
+    assert_eq!((step.code, step.output("outcome")), (Some(5), "on-hold"), "{step:?}");
+    let comment = fixture.server.comments(7)[0].clone();
+    assert!(comment.contains(&long_note()), "{comment}");
+    let approve = format!("/locum approve {}", fixture.waiting(7));
+    fixture.server.permit("carol", json!({ "permission": "read", "role_name": "triage" }));
+    let ask = Ask { login: "carol", ids: (56, 4343), ..Ask::comment(&approve) };
+    let step = fixture.step(&ask);
+    let said = step.output("final-message");
+    assert!(said.contains("a note for later runs, which a maintainer has to approve"), "{step:?}");
+    assert_eq!(kept(&fixture), "");
+    let step = fixture.step(&Ask { ids: (57, 4444), ..Ask::comment(&approve) });
+    assert_eq!(step.code, Some(0), "{step:?}");
+    assert!(kept(&fixture).contains("The middle."), "{}", kept(&fixture));
+}
+
+#[test]
+fn a_job_that_may_write_nothing_keeps_no_note_though_its_token_may() {
+    let fixture = fixture();
+    fixture.make_shallow();
+    let inputs = [("INPUT_PROMPT", "keep it"), ("INPUT_MODE", "code"), ("INPUT_BUNDLE", "write")];
+    let step =
+        fixture.step(&Ask { event: "workflow_dispatch", inputs: &inputs, ..Ask::comment("") });
+    assert_eq!(step.code, Some(0), "{step:?}");
+    assert_eq!(kept(&fixture), "");
+    let summary = fixture.stage.read("summary");
+    assert!(summary.contains("a job that may write nothing keeps no notes"), "{summary}");
 }
 
 #[test]

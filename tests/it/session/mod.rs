@@ -17,6 +17,7 @@ mod hidden;
 mod holds;
 mod hooks;
 mod images;
+mod memory;
 mod messages;
 mod mistakes;
 mod parallel;
