@@ -83,6 +83,9 @@ fn show(
 fn describe(mode: &Mode, output: &mut Output) {
     output.line(visible(&format!("{} ({})", mode.slug, mode.name)));
     output.line(format!("from: {}", origin(mode)));
+    if !mode.changed_in.is_empty() {
+        output.line(visible(&format!("texts changed in: {}", mode.changed_in.join(", "))));
+    }
     output.line(visible(&format!("groups: {}", groups(mode))));
     output.line(format!(
         "tools: {}",

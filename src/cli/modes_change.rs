@@ -168,7 +168,7 @@ fn open(args: &WriteArgs, slug: &str, context: &CommandContext) -> Result<Target
     if mode.source.file().is_none() {
         let hint = format!(
             "print it with `locum modes export {slug}`; a mode with this slug in your own file \
-             replaces it"
+             replaces it, and `customModePrompts` there changes its texts alone"
         );
         return Err(RunError::usage("SLUG", format!("mode `{slug}` is built in")).hint(hint));
     }

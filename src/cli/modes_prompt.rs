@@ -103,6 +103,7 @@ pub fn show(
             skills: place.source().skills(slice::from_ref(&mode.slug))?,
             commands: place.origin().commands()?,
             language: values.language,
+            everywhere: values.instructions,
             experts,
             image_models,
             has_search_engine: values.web_search.engine.is_some(),

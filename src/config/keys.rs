@@ -57,6 +57,12 @@ pub const KEYS: &[SettingKey] = &[
         "whether one broken mode rejects its whole file",
     ),
     key("language", SettingKind::Text, "language of results and questions: `German`"),
+    key(
+        "instructions",
+        SettingKind::Prose { most_bytes: 16 * 1024 },
+        "instructions for every mode in every repository, yours or your organisation's",
+    )
+    .only(SettingScope::NotRepository),
     key("model", SettingKind::Text, "profile or model of the root task")
         .only(SettingScope::OneRun)
         .also(&["INPUT_MODEL"]),

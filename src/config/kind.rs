@@ -14,6 +14,11 @@ use locum_files::yaml::{YamlNode, YamlValue};
 pub enum SettingKind {
     /// Text that is not empty.
     Text,
+    /// Text that is not empty and not longer than this, in bytes.
+    Prose {
+        /// Size of the longest text that is accepted.
+        most_bytes: usize,
+    },
     /// One text or several, none of them empty.
     Names,
     /// Text that may be secret and is never shown.
@@ -52,6 +57,15 @@ impl SettingKind {
                 }
                 Found::from(text)
             }
+            Self::Prose { most_bytes } => {
+                let text = Self::Text.read(node, name, mistakes)?;
+                let bytes = text.as_str().map_or(0, str::len);
+                if bytes > most_bytes {
+                    let message = format!("`{name}` has {bytes} bytes, more than {most_bytes}");
+                    mistakes.add(node.place, message);
+                }
+                text
+            }
             Self::Names => {
                 let nodes = node.list().unwrap_or(std::slice::from_ref(node)).iter();
                 let names = nodes.filter_map(|node| Self::Text.read(node, name, mistakes));
@@ -79,7 +93,9 @@ impl SettingKind {
     /// Returns the JSON Schema of what is read.
     pub fn schema(self) -> serde_json::Value {
         match self {
-            Self::Text | Self::Hidden => json!({ "type": "string", "pattern": "\\S" }),
+            Self::Text | Self::Prose { .. } | Self::Hidden => {
+                json!({ "type": "string", "pattern": "\\S" })
+            }
             Self::Names => {
                 let name = Self::Text.schema();
                 json!({ "anyOf": [name, { "type": "array", "items": name }] })
@@ -109,6 +125,7 @@ impl SettingKind {
                 YamlValue::List(words.map(|word| Self::Text.node(word)).collect())
             }
             Self::Text
+            | Self::Prose { .. }
             | Self::Hidden
             | Self::Flag
             | Self::Word(_)

@@ -51,6 +51,8 @@ pub struct SettingValues {
     pub mode_files: Strictness,
     /// Language of results and questions.
     pub language: Option<String>,
+    /// Instructions for every mode in every repository.
+    pub instructions: Option<String>,
     /// Profile or model of the root task, requested by flag, input or variable.
     pub model: Option<String>,
     /// Profiles and pointers.

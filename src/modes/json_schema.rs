@@ -5,7 +5,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::ToolGroup;
-use crate::schema::{OPTION_KEYS, TOP_KEY};
+use crate::schema::{OPTION_KEYS, PROMPT_KEYS, PROMPTS_KEY, TOP_KEY};
 
 /// Keys that are texts, and what they mean.
 const TEXTS: &[(&str, &str)] = &[
@@ -74,7 +74,31 @@ pub fn schema() -> Value {
         "additionalProperties": false,
     });
     let modes = json!({ "description": "The modes; one with the slug of a built-in mode takes its place", "type": "array", "items": mode });
-    json!({ "type": "object", "properties": { TOP_KEY: modes }, "additionalProperties": false })
+    json!({
+        "type": "object",
+        "properties": { TOP_KEY: modes, PROMPTS_KEY: prompts() },
+        "additionalProperties": false,
+    })
+}
+
+/// Texts by slug, for modes that others define.
+fn prompts() -> Value {
+    let needed = |meaning: &str| json!({ "description": meaning, "type": "string", "pattern": "[^]", "examples": ["A text"] });
+    let text = |meaning: &str| json!({ "description": meaning, "type": "string" });
+    let each = [
+        needed("In place of the role"),
+        text("In place of when an orchestrator should choose it"),
+        needed("In place of its line for lists"),
+        text("In place of its instructions; an empty text leaves none"),
+    ];
+    let texts: Map<String, Value> =
+        PROMPT_KEYS.iter().map(|key| (*key).to_owned()).zip(each).collect();
+    let texts = json!({ "type": "object", "properties": texts, "additionalProperties": false });
+    json!({
+        "description": "Texts for modes that are built in, or that this or a weaker file defines",
+        "type": "object",
+        "additionalProperties": texts,
+    })
 }
 
 fn groups() -> Value {

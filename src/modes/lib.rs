@@ -14,6 +14,7 @@ pub mod json_schema;
 mod limit_words;
 pub mod loader;
 pub mod merge;
+pub mod mode_prompt;
 pub mod permissions;
 pub mod places;
 pub mod prompts;
@@ -91,6 +92,9 @@ pub struct Mode {
     /// Where it was defined.
     #[serde(skip)]
     pub source: ModeSource,
+    /// The files that changed its texts, in order.
+    #[serde(skip)]
+    pub changed_in: Vec<String>,
 }
 
 /// Which tools of its groups a mode has. Tools every mode has are not limited.

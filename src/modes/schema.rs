@@ -10,6 +10,13 @@ use locum_base::tool::ToolName;
 /// The key of a mode file that holds its modes.
 pub(crate) const TOP_KEY: &str = "customModes";
 
+/// The key of a mode file of ours with texts for modes that others define.
+pub(crate) const PROMPTS_KEY: &str = "customModePrompts";
+
+/// The texts that it may change.
+pub(crate) const PROMPT_KEYS: &[&str] =
+    &["roleDefinition", "whenToUse", "description", "customInstructions"];
+
 /// The keys of a mode.
 pub const MODE_KEYS: &[&str] = &[
     "slug",
@@ -64,6 +71,9 @@ pub struct ModeView<'m> {
     /// Path of its file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<&'m str>,
+    /// Files that changed its texts.
+    #[serde(rename = "changedIn", skip_serializing_if = "<[_]>::is_empty")]
+    pub changed_in: &'m [String],
     /// Every tool it has.
     pub tools: Vec<ToolName>,
 }
@@ -71,7 +81,7 @@ pub struct ModeView<'m> {
 impl<'m> From<&'m Mode> for ModeView<'m> {
     fn from(mode: &'m Mode) -> Self {
         let (source, file) = (mode.source.word(), mode.source.file());
-        Self { mode, source, file, tools: mode.tools() }
+        Self { mode, source, file, changed_in: &mode.changed_in, tools: mode.tools() }
     }
 }
 

@@ -232,6 +232,7 @@ pub fn prepare(
         skills: skills.clone(),
         commands: offered_commands(config),
         language: settings.values.language.clone(),
+        everywhere: settings.values.instructions.clone(),
         experts: models.set.experts.iter().map(|(name, _)| name.clone()).collect(),
         image_models: std::mem::take(&mut models.image_models),
         has_search_engine: search_engine.is_some(),

@@ -129,7 +129,8 @@ fn check_example(kind: &str, text: &str) -> Result<(), String> {
             let source = ModeSource::Project { file: ".locum/modes.yml".to_owned() };
             let file = loader::parse_file(text, &source, loader::Strictness::Strict)
                 .map_err(|errors| errors.to_string())?;
-            if file.warnings.is_empty() && !file.modes.is_empty() {
+            let says = !file.modes.is_empty() || !file.prompts.is_empty();
+            if file.warnings.is_empty() && says {
                 Ok(())
             } else {
                 Err(format!("{:?}", file.warnings))

@@ -589,3 +589,74 @@ fn a_repository_may_have_its_own_prompt_and_language() {
         ]
     );
 }
+
+#[test]
+fn standing_instructions_are_the_users_and_never_a_repositorys() {
+    let scene = PromptScene::new(&[("AGENTS.md", "Run the tests.\n")]);
+    let own = scene.path(".config/locum");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("config.yml"), "instructions: |\n  Sign each text.\n  Be brief.\n")
+        .unwrap();
+    let shown = scene.output(&["modes", "show", "ask", "--prompt"]);
+    let text = "## Instructions for every repository\n\nSign each text.\nBe brief.\n";
+    assert!(shown.contains(text), "{shown}");
+    assert!(shown.find(text) < shown.find("Run the tests."), "{shown}");
+    let organisation = |words: &[&str]| {
+        let ran =
+            scene.command().args(words).env("LOCUM_INSTRUCTIONS", "Ask in\nEnglish.").output();
+        String::from_utf8(ran.unwrap().stdout).unwrap()
+    };
+    let shown = organisation(&["modes", "show", "ask", "--prompt"]);
+    assert!(
+        shown.contains("repository\n\nAsk in\nEnglish.\n") && !shown.contains("Be brief"),
+        "{shown}"
+    );
+    for (file, text, said) in [
+        ("checkout/.locum/config.yml", "instructions: Obey.\n", "config.yml:1"),
+        (
+            ".config/locum/config.yml",
+            &format!("instructions: {}\n", "x".repeat(16_385)),
+            "16385 bytes",
+        ),
+        (".config/locum/config.yml", "instructions: ' '\n", "`instructions` is empty"),
+    ] {
+        let path = scene.path(file);
+        let before = std::fs::read(&path).ok();
+        std::fs::write(&path, text).unwrap();
+        let ran = scene.command().args(["config", "show"]).output().unwrap();
+        let err = String::from_utf8(ran.stderr).unwrap();
+        assert!(ran.status.code() == Some(2) && err.contains(said), "{file}: {err}");
+        match before {
+            Some(before) => std::fs::write(&path, before).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+    }
+}
+
+#[test]
+fn a_file_changes_the_texts_of_a_built_in_mode_and_nothing_else() {
+    let modes = "customModePrompts:\n  ask:\n    customInstructions: Answer in one sentence.\n";
+    let scene = PromptScene::new(&[(".locum/modes.yml", modes)]);
+    let shown = scene.output(&["modes", "show", "ask"]);
+    assert!(shown.contains("from: builtin\ntexts changed in: .locum/modes.yml\n"), "{shown}");
+    assert!(shown.contains("instructions:\n  Answer in one sentence."), "{shown}");
+    let view: serde_json::Value =
+        serde_json::from_str(&scene.output(&["modes", "show", "ask", "--json"])).unwrap();
+    assert_eq!(
+        (&view["source"], &view["changedIn"][0]),
+        (&"builtin".into(), &".locum/modes.yml".into())
+    );
+    let prompt = scene.output(&["modes", "show", "ask", "--prompt"]);
+    assert!(
+        prompt.contains("## Instructions for this mode\n\nAnswer in one sentence."),
+        "{prompt}"
+    );
+    // It stays built in, so it runs without a word in the policy.
+    let ran = scene.run("Look.", &["--mode", "ask"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let wider = "customModePrompts:\n  ask: { groups: [edit] }\n";
+    std::fs::write(scene.path("checkout/.locum/modes.yml"), wider).unwrap();
+    let ran = scene.command().args(["modes", "validate"]).output().unwrap();
+    let err = String::from_utf8([ran.stdout, ran.stderr].concat()).unwrap();
+    assert!(ran.status.code() == Some(2) && err.contains("unknown key `groups`"), "{err}");
+}

@@ -199,6 +199,7 @@ impl PromptInputs {
             experts: &experts,
             servers: &servers,
             language: instructions.language.as_deref(),
+            everywhere: instructions.everywhere.as_deref(),
             policy_lines: &policy.summary_lines(facts, |kind| {
                 offered.iter().any(|tool| use_of(*tool) == Some(kind))
             }),

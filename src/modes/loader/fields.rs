@@ -93,7 +93,7 @@ impl ModeFileReader<'_> {
 
     /// Checks how long texts are. In the peers' files, and for roles, too long is only worth a
     /// warning: their programs read them.
-    fn lengths(&mut self, node: &YamlNode, path: &str) {
+    pub(super) fn lengths(&mut self, node: &YamlNode, path: &str) {
         for (key, most) in LENGTH_LIMITS {
             let Some(value) = node.get(key) else { continue };
             let Some(count) = value.text().map(|text| text.chars().count()) else { continue };

@@ -11,9 +11,11 @@ mod clean;
 mod fields;
 mod groups;
 mod more;
+mod prompts;
 
 use crate::loader::clean::{clean, json};
-use crate::schema::TOP_KEY;
+use crate::mode_prompt::ModePrompt;
+use crate::schema::{PROMPTS_KEY, TOP_KEY};
 use crate::{Mode, ModeSource};
 use locum_files::diagnostic::Diagnostic;
 use locum_files::position::Position;
@@ -49,6 +51,8 @@ impl ModeErrors {
 pub struct ModeDefinitions {
     /// Modes without mistakes, in the file's order.
     pub modes: Vec<Mode>,
+    /// Texts for modes that it or weaker files define.
+    pub prompts: Vec<ModePrompt>,
     /// Slugs that name no mode because of this file, not even one of another file: those of modes
     /// whose mistakes a lenient reading tolerated, and of agents that are switched off.
     pub lost: Vec<String>,
@@ -197,7 +201,7 @@ impl<'a> ModeFileReader<'a> {
     fn file(&mut self, root: &YamlNode) -> Vec<Mode> {
         if self.dialect == Dialect::Locum {
             match root.entries() {
-                Some(entries) => self.only_keys(entries, &[TOP_KEY], ""),
+                Some(entries) => self.only_keys(entries, &[TOP_KEY, PROMPTS_KEY], ""),
                 None => self.wrong(
                     root.place,
                     TOP_KEY,
@@ -205,6 +209,11 @@ impl<'a> ModeFileReader<'a> {
                     None,
                 ),
             }
+        }
+        if self.dialect == Dialect::Locum
+            && let Some(prompts) = root.get(PROMPTS_KEY)
+        {
+            self.found.prompts = self.prompts(prompts);
         }
         if matches!(self.dialect, Dialect::Kilo | Dialect::Import) && root.list().is_some() {
             return self.modes(root, "");

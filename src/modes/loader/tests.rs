@@ -395,3 +395,23 @@ fn a_huge_file_is_a_mistake_and_not_a_crash() {
     check(".roomodes", &"# x\n".repeat(3_000_000), Err(&["0:0 "]));
     check(".roomodes", &format!("customModes: {}", "[".repeat(5_000)), Err(&["1:269 "]));
 }
+
+#[test]
+fn texts_for_other_modes_are_texts_and_nothing_else() {
+    let check = |prompts: &str, expected: &[&str]| {
+        let text = format!("customModePrompts:{prompts}\n");
+        check(".locum/modes.yml", &text, if expected.is_empty() { Ok(&[]) } else { Err(expected) });
+    };
+    check("", &["1:18 customModePrompts"]);
+    check(" {}", &[]);
+    check(" { code: { customInstructions: '', whenToUse: A } }", &[]);
+    check(" [code]", &["1:20 customModePrompts"]);
+    check(" { code: Text }", &["1:28 customModePrompts.code"]);
+    check(" { code: { groups: [] } }", &["1:30 customModePrompts.code.groups"]);
+    check(" { code: { roleDefinition: '' } }", &["1:46 customModePrompts.code.roleDefinition"]);
+    check(" { code: { description: '' } }", &["1:43 customModePrompts.code.description"]);
+    check(" { code: { whenToUse: 7 } }", &["1:41 customModePrompts.code.whenToUse"]);
+    let roo =
+        parse_file("customModePrompts: {}\n", &source(".roomodes"), Strictness::Strict).unwrap();
+    assert!(roo.prompts.is_empty() && !roo.warnings.is_empty(), "only files of ours have them");
+}

@@ -3,13 +3,15 @@
 //! every file.
 //!
 //! Precedence, whole modes by slug: built-in, the user's, the repository's (agent files, then mode
-//! files), the organisation's. Two things keep a mode from slipping through to a weaker definition.
+//! files), the organisation's. A file can also change the texts of a mode alone. Two things keep a mode from slipping through to a weaker definition.
 //! A mode with mistakes takes its slug with it, and an agent that is not a mode in its own program
 //! never takes the place of a built-in mode.
 
 use crate::agent;
 use crate::loader::{self, ModeDefinitions, ModeErrors, Strictness};
+use crate::mode_prompt::ModePrompt;
 use crate::places::{self, AGENTS_FILE, AgentKind, PROJECT_FILES};
+use crate::schema::PROMPTS_KEY;
 use crate::{Mode, ModeSet, ModeSource, builtin};
 use locum_files::diagnostic::Diagnostic;
 use locum_files::position::Position;
@@ -44,22 +46,32 @@ pub fn merge(texts: &[ModeText], strictness: Strictness) -> Result<MergedModes, 
 /// Reads every file and brings the modes of those together that can be read; and the mistakes of
 /// the others.
 pub fn merge_usable(texts: &[ModeText], strictness: Strictness) -> (MergedModes, Vec<Diagnostic>) {
-    let mut layers: Vec<((u8, usize), ModeDefinitions)> = Vec::new();
+    let mut layers: Vec<((u8, usize), &ModeSource, ModeDefinitions)> = Vec::new();
     let mut errors: Vec<Diagnostic> = Vec::new();
     for text in texts {
         match definitions(text, strictness).or_else(|errors| put_up_with(errors, text, strictness))
         {
-            Ok(definitions) => layers.extend(by_rank(definitions, &text.source)),
+            Ok(definitions) => {
+                let parts = by_rank(definitions, &text.source);
+                layers.extend(parts.into_iter().map(|(rank, part)| (rank, &text.source, part)));
+            }
             Err(found) => errors.extend(found.0),
         }
     }
-    layers.sort_by_key(|(rank, _)| *rank);
+    layers.sort_by_key(|(rank, ..)| *rank);
     let mut modes = builtin::modes();
     let mut warnings = Vec::new();
-    for (_, definitions) in layers {
+    for (_, source, definitions) in layers {
         modes.retain(|mode| !definitions.lost.contains(&mode.slug));
         warnings.extend(definitions.warnings);
         modes.extend(definitions.modes);
+        for prompt in definitions.prompts {
+            // The last of a slug is the one that counts.
+            match modes.iter_mut().rev().find(|mode| mode.slug == prompt.slug) {
+                Some(mode) => prompt.apply(mode, source),
+                None => warnings.push(without_mode(&prompt, source)),
+            }
+        }
     }
     (MergedModes { modes: ModeSet::merge([modes]), warnings }, errors)
 }
@@ -124,6 +136,17 @@ impl<'s> SourceKind<'s> {
     }
 }
 
+/// Says that texts change nothing.
+fn without_mode(prompt: &ModePrompt, source: &ModeSource) -> Diagnostic {
+    let message = format!("no mode `{}`, so these texts have no effect", prompt.slug);
+    Diagnostic {
+        path: format!("{PROMPTS_KEY}.{}", prompt.slug),
+        ..Diagnostic::new(prompt.place, message)
+    }
+    .hint("a file changes modes that are built in, or that it or a weaker file defines")
+    .in_file(source.file().unwrap_or_default())
+}
+
 fn without_builtin_names(definitions: ModeDefinitions) -> ModeDefinitions {
     let builtin = builtin::modes();
     let is_taken = |mode: &Mode| builtin.iter().any(|known| known.slug == mode.slug);
@@ -150,9 +173,11 @@ fn by_rank(
     definitions: ModeDefinitions,
     source: &ModeSource,
 ) -> Vec<((u8, usize), ModeDefinitions)> {
-    let ModeDefinitions { modes, lost, warnings, is_misshapen: _ } = definitions;
-    let mut parts =
-        vec![(rank(source), ModeDefinitions { lost, warnings, ..ModeDefinitions::default() })];
+    let ModeDefinitions { modes, prompts, lost, warnings, is_misshapen: _ } = definitions;
+    let mut parts = vec![(
+        rank(source),
+        ModeDefinitions { prompts, lost, warnings, ..ModeDefinitions::default() },
+    )];
     for mode in modes {
         let rank = rank(&mode.source);
         match parts.iter_mut().find(|(known, _)| *known == rank) {

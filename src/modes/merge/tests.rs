@@ -126,3 +126,58 @@ fn an_agent_that_is_no_mode_replaces_no_built_in_mode() {
         assert_eq!(own(&[project(path, agent)], Strictness::Strict), expected, "{path}");
     }
 }
+
+#[test]
+fn texts_of_a_mode_change_without_the_mode() {
+    let prompts = "customModePrompts:\n  code: { customInstructions: Ours, whenToUse: Always }\n  \
+                   review: { customInstructions: \"\" }\n  a: { roleDefinition: Changed }\n";
+    let user = ModeText {
+        source: ModeSource::Global { file: "/u/modes.yml".into() },
+        text: "customModePrompts:\n  code: { customInstructions: Mine, description: Mine }\n"
+            .into(),
+    };
+    let own = format!("{}{prompts}", modes(&[("a", "A")]));
+    let roo = project(".roomodes", &modes(&[("a", "roo")]));
+    let merged =
+        merge(&[project(".locum/modes.yml", &own), roo, user], Strictness::Strict).unwrap();
+    assert_eq!(merged.warnings, []);
+    let builtin = builtin::modes();
+    let find = |slug: &str| merged.modes.find(slug).unwrap();
+    let code = builtin.iter().find(|mode| mode.slug == "code").unwrap();
+    let expected = crate::Mode {
+        custom_instructions: Some("Ours".into()),
+        when_to_use: Some("Always".into()),
+        description: Some("Mine".into()),
+        changed_in: vec!["/u/modes.yml".into(), ".locum/modes.yml".into()],
+        ..code.clone()
+    };
+    assert_eq!(find("code"), &expected);
+    assert_eq!(find("review").custom_instructions, None);
+    assert_eq!((&*find("a").name, &*find("a").role_definition), ("A", "Changed"));
+}
+
+#[test]
+fn texts_of_a_mode_that_is_not_there_have_no_effect() {
+    let prompts =
+        "customModePrompts:\n  coed: { customInstructions: Ours }\n  o: { description: D }\n";
+    let organization = ModeText {
+        source: ModeSource::Organization { file: "/u/organization-modes.yml".into() },
+        text: modes(&[("o", "org")]),
+    };
+    let texts = [project(".locum/modes.yml", prompts), organization];
+    let merged = merge(&texts, Strictness::Strict).unwrap();
+    let said = merged.warnings.iter().map(|it| (it.place.line, it.path.as_str()));
+    let expected = [(2, "customModePrompts.coed"), (3, "customModePrompts.o")];
+    assert_eq!(said.collect::<Vec<_>>(), expected, "a stronger file's mode stays as it is");
+    assert_eq!(merged.modes.find("o").unwrap().description, None);
+}
+
+#[test]
+fn texts_with_mistakes_leave_no_mode_without_them() {
+    let prompts = "customModePrompts:\n  code: { groups: [read] }\n  ask: { whenToUse: W }\n";
+    let texts = [project(".locum/modes.yml", prompts)];
+    assert!(merge(&texts, Strictness::Strict).is_err());
+    let merged = merge(&texts, Strictness::Lenient).unwrap();
+    assert_eq!(merged.modes.find("code"), None);
+    assert_eq!(merged.modes.find("ask").unwrap().when_to_use.as_deref(), Some("W"));
+}

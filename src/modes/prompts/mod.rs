@@ -45,6 +45,8 @@ pub struct RepositoryInstructions {
     pub commands: commands::CommandSet,
     /// The language of results and questions.
     pub language: Option<String>,
+    /// Instructions of the user or the organisation for every repository.
+    pub everywhere: Option<String>,
     /// Names of the models that may be asked a question.
     pub experts: Vec<String>,
     /// Names of the image model and its fallbacks; empty without one.
@@ -79,6 +81,8 @@ pub struct PromptFacts<'a> {
     pub servers: &'a [servers::OfferedServer],
     /// The language of results and questions.
     pub language: Option<&'a str>,
+    /// Instructions of the user or the organisation for every repository.
+    pub everywhere: Option<&'a str>,
     /// What the policy allows, in its own words, one line each (so that the model does not try what
     /// cannot work).
     pub policy_lines: &'a [String],
@@ -120,6 +124,7 @@ pub fn sections_of(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
     let middle = replacing.map_or_else(|| own.to_vec(), |parts| parts.to_vec());
     let end = [
         ("language", sections::language(facts)),
+        ("standing-instructions", sections::everywhere(facts)),
         ("instructions", sections::instructions(facts)),
         ("repository-rules", sections::repository_rules(facts)),
     ];

@@ -251,6 +251,12 @@ fn checks(facts: &PromptFacts<'_>) -> String {
     )
 }
 
+/// Returns what holds in every repository.
+pub(crate) fn everywhere(facts: &PromptFacts<'_>) -> String {
+    let shown = |text: &str| format!("## Instructions for every repository\n\n{}\n", text.trim());
+    facts.everywhere.map(shown).unwrap_or_default()
+}
+
 /// Returns the mode's own instructions.
 pub(crate) fn instructions(facts: &PromptFacts<'_>) -> String {
     match facts.mode.custom_instructions.as_deref().map(str::trim) {

@@ -59,6 +59,7 @@ fn prompt(
         experts: &[],
         servers: &[],
         language: None,
+        everywhere: None,
         parallel: false,
         checks: &[("cargo test".to_owned(), true), ("make deploy-check".to_owned(), false)],
         place: &place,
