@@ -99,7 +99,7 @@ pub fn show(
         may_delegate: policy.may_delegate(&facts),
         included: &[],
         instructions: &RepositoryInstructions {
-            rules: place.source().rules(slice::from_ref(&mode.slug))?,
+            rules: place.source().rules(slice::from_ref(&mode.slug), &values.context_files)?,
             skills: place.source().skills(slice::from_ref(&mode.slug))?,
             commands: place.origin().commands()?,
             language: values.language,

@@ -57,6 +57,7 @@ pub const KEYS: &[SettingKey] = &[
         "whether one broken mode rejects its whole file",
     ),
     key("language", SettingKind::Text, "language of results and questions: `German`"),
+    key("context_files", SettingKind::Names, "files that every mode reads at the start"),
     key(
         "instructions",
         SettingKind::Prose { most_bytes: 16 * 1024 },

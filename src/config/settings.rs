@@ -51,6 +51,8 @@ pub struct SettingValues {
     pub mode_files: Strictness,
     /// Language of results and questions.
     pub language: Option<String>,
+    /// Files of the repository that every mode reads at the start.
+    pub context_files: Vec<String>,
     /// Instructions for every mode in every repository.
     pub instructions: Option<String>,
     /// Profile or model of the root task, requested by flag, input or variable.

@@ -228,7 +228,7 @@ pub fn prepare(
     )?;
     let (search_engine, unusable_engine) = search_engine(&settings, environment);
     let instructions = RepositoryInstructions {
-        rules: config.rules()?.to_vec(),
+        rules: config.rules()?.clone(),
         skills: skills.clone(),
         commands: offered_commands(config),
         language: settings.values.language.clone(),
@@ -237,6 +237,7 @@ pub fn prepare(
         image_models: std::mem::take(&mut models.image_models),
         has_search_engine: search_engine.is_some(),
     };
+    let rules_files = instructions.rules.placed.iter().chain(&instructions.rules.named);
     let root = models.of_mode(&slug);
     let offer = ToolOffer {
         switching: policy.settings().modes.switching,
@@ -280,7 +281,7 @@ pub fn prepare(
             .map(ToString::to_string)
             .collect(),
         modes: runnable,
-        rules: instructions.rules.iter().map(|rule| rule.path.clone()).collect(),
+        rules: rules_files.map(|file| file.path.clone()).collect(),
         place: place::look(
             workspace.checkout.root(),
             (&workspace.repo, &base),

@@ -15,7 +15,7 @@ use locum_modes::ModeSource;
 use locum_modes::merge::ModeText;
 use locum_modes::places::{AGENT_FOLDERS, AGENTS_FILE, PROJECT_FILES, may_define};
 use locum_modes::prompts::PromptFile;
-use locum_modes::prompts::rules;
+use locum_modes::prompts::rules::{self, RulesFiles};
 use locum_modes::prompts::skills::{self, SkillSet};
 use locum_policy::ignore::{IGNORE_FILES, IgnoreFiles};
 use locum_workspace::repo::{CommitId, Repo};
@@ -139,20 +139,27 @@ impl FileSource<'_> {
         Ok(texts.into_iter().map(text).collect())
     }
 
-    /// Reads the rules files of these modes.
+    /// Reads the rules files of these modes, and those that the settings name.
     ///
     /// # Errors
-    /// As [`FileSource::texts`].
-    pub fn rules(&self, slugs: &[String]) -> Result<Vec<PromptFile>, RunError> {
+    /// As [`FileSource::texts`], and when there is no file of a name.
+    pub fn rules(&self, slugs: &[String], named: &[String]) -> Result<RulesFiles, RunError> {
         let places = rules::places(slugs);
         let folders: Vec<&str> = places.folders.iter().map(String::as_str).collect();
         let of_a_mode = |path: &str| slugs.iter().any(|slug| rules::is_rules_file(path, slug));
-        let mut found = self.texts(&folders, &of_a_mode)?;
+        let shown = |file: ConfigFile| PromptFile { path: file.origin, text: file.text };
+        let mut files = RulesFiles { placed: self.texts(&folders, &of_a_mode)?, named: Vec::new() };
         for path in &places.files {
-            let file = self.file(path)?;
-            found.extend(file.map(|file| PromptFile { path: file.origin, text: file.text }));
+            files.placed.extend(self.file(path)?.map(shown));
         }
-        Ok(found)
+        for path in named {
+            let file = self.file(path)?.ok_or_else(|| {
+                RunError::usage(path, format!("no such file in {self}"))
+                    .hint("`context_files` names it: commit it, or take it out there")
+            })?;
+            files.named.push(shown(file));
+        }
+        Ok(files)
     }
 
     /// Reads the skills of these modes, those with mistakes among them.

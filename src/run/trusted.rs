@@ -22,9 +22,9 @@ use locum_files::diagnostic::Diagnostic;
 use locum_modes::ModeSet;
 use locum_modes::loader::{ModeErrors, Strictness};
 use locum_modes::merge::{self, ModeText};
-use locum_modes::prompts::PromptFile;
 use locum_modes::prompts::checks::Check;
 use locum_modes::prompts::commands::{self, CommandSet};
+use locum_modes::prompts::rules::RulesFiles;
 use locum_modes::prompts::skills::SkillSet;
 use locum_policy::Policy;
 use locum_policy::schema::RepositoryHooks;
@@ -105,7 +105,7 @@ pub struct TrustedConfig<'a> {
     modes: OnceCell<ModeSet>,
     commands: OnceCell<CommandSet>,
     skills: OnceCell<SkillSet>,
-    rules: OnceCell<Vec<PromptFile>>,
+    rules: OnceCell<RulesFiles>,
     jobs: OnceCell<Vec<Job>>,
     checks: OnceCell<Vec<Check>>,
     hooks: OnceCell<Vec<HookDefinition>>,
@@ -248,9 +248,10 @@ impl<'a> TrustedConfig<'a> {
     /// Returns the rules files of every mode that may run.
     ///
     /// # Errors
-    /// When a file cannot be read.
-    pub fn rules(&self) -> Result<&[PromptFile], RunError> {
-        once(&self.rules, || self.origin.source.rules(&self.runnable()?)).map(Vec::as_slice)
+    /// When a file cannot be read, or one that the settings name is not there.
+    pub fn rules(&self) -> Result<&RulesFiles, RunError> {
+        let named = &self.settings.values.context_files;
+        once(&self.rules, || self.origin.source.rules(&self.runnable()?, named))
     }
 
     /// Returns every job.

@@ -660,3 +660,26 @@ fn a_file_changes_the_texts_of_a_built_in_mode_and_nothing_else() {
     let err = String::from_utf8([ran.stdout, ran.stderr].concat()).unwrap();
     assert!(ran.status.code() == Some(2) && err.contains("unknown key `groups`"), "{err}");
 }
+
+#[test]
+fn files_that_the_settings_name_are_in_every_prompt() {
+    let scene = PromptScene::new(&[
+        (".locum/config.yml", "context_files: [docs/style.md, docs/map.md]\n"),
+        ("docs/style.md", "Short lines.\n"),
+        ("docs/map.md", "Parsers are in src.\n"),
+        ("docs/other.md", "Other.\n"),
+    ]);
+    for mode in ["code", "orchestrator"] {
+        let shown = scene.output(&["modes", "show", mode, "--prompt"]);
+        let text = "# Rules from docs/style.md\n\nShort lines.\n\n# Rules from docs/map.md\n\nParsers are in src.\n";
+        assert!(shown.contains(text) && !shown.contains("Other."), "{shown}");
+    }
+    let plan = scene.run("Look.", &["--dry-run"]);
+    assert!(plan.out.contains("docs/style.md, docs/map.md"), "{}", plan.out);
+    for name in ["docs/gone.md", "../outside.md", "docs"] {
+        let text = format!("context_files: {name}\n");
+        let scene = PromptScene::new(&[(".locum/config.yml", &text), ("docs/a.md", "A.\n")]);
+        let ran = scene.run("Look.", &[]);
+        assert!(ran.code == Some(2) && ran.err.contains(name), "{name}: {}", ran.err);
+    }
+}

@@ -181,19 +181,13 @@ impl PromptInputs {
             })
             .cloned()
             .collect()]);
-        let of_mode = instructions
-            .rules
-            .iter()
-            .filter(|file| prompts::rules::is_rules_file(&file.path, &mode.slug))
-            .cloned()
-            .collect();
         let sections = prompts::sections_of(&PromptFacts {
             mode,
             delegates,
             modes: &allowed,
             tools: &tools,
-            rules: &prompts::rules::order(of_mode, &mode.slug),
-            replacement: prompts::rules::replacement(&instructions.rules, &mode.slug),
+            rules: &prompts::rules::order(instructions.rules.clone(), &mode.slug),
+            replacement: prompts::rules::replacement(&instructions.rules.placed, &mode.slug),
             skills: &skills,
             commands: &commands,
             experts: &experts,

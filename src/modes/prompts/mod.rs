@@ -38,7 +38,7 @@ pub struct PromptFile {
 #[derive(Clone, Debug, Default)]
 pub struct RepositoryInstructions {
     /// Rules files, and files that take the place of a mode's prompt.
-    pub rules: Vec<PromptFile>,
+    pub rules: rules::RulesFiles,
     /// Skills by name.
     pub skills: skills::SkillSet,
     /// Slash commands, the user's own among them.

@@ -45,6 +45,15 @@ const LEFT_BEHIND: &[&str] = &[
 ];
 const LEFT_BEHIND_NAMES: &[&str] = &[".DS_Store", "Thumbs.db", "desktop.ini"];
 
+/// The files of the trusted ref that instruct modes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RulesFiles {
+    /// Those whose place says whose they are; others among them instruct no one.
+    pub placed: Vec<PromptFile>,
+    /// Those that the settings name, for every mode.
+    pub named: Vec<PromptFile>,
+}
+
 /// What a rules file is for; in the order of the prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum RulePurpose {
@@ -112,7 +121,7 @@ pub fn places(modes: &[String]) -> RulesPlaces {
 }
 
 /// Returns what the limit leaves out of the rules files of a mode, a sentence for each file.
-pub fn left_out(files: Vec<PromptFile>, mode: &str) -> Vec<String> {
+pub fn left_out(files: RulesFiles, mode: &str) -> Vec<String> {
     let files = whole(files, mode);
     let shares = shares(&files);
     let cut = files.iter().zip(shares).filter(|(file, share)| file.text.len() > *share);
@@ -129,15 +138,17 @@ pub fn left_out(files: Vec<PromptFile>, mode: &str) -> Vec<String> {
 
 /// Brings the rules files of a mode into their order, drops those that others replace, that are
 /// blank or that repeat another, and cuts what is beyond [`RULES_LIMIT_BYTES`]. Files that are none
-/// of this mode's are dropped too.
-pub fn order(files: Vec<PromptFile>, mode: &str) -> Vec<PromptFile> {
+/// of this mode's are dropped too. Those that are named come last.
+pub fn order(files: RulesFiles, mode: &str) -> Vec<PromptFile> {
     cut(whole(files, mode))
 }
 
-fn whole(files: Vec<PromptFile>, mode: &str) -> Vec<PromptFile> {
+fn whole(files: RulesFiles, mode: &str) -> Vec<PromptFile> {
+    let is_written = |file: &PromptFile| !file.text.trim().is_empty();
     let mut placed: Vec<((RulePurpose, RuleOrigin), PromptFile)> = files
+        .placed
         .into_iter()
-        .filter(|file| !file.text.trim().is_empty())
+        .filter(is_written)
         .filter_map(|file| place(&file.path, mode).map(|place| (place, file)))
         .collect();
     placed.sort_by_cached_key(|(place, file)| {
@@ -163,7 +174,7 @@ fn whole(files: Vec<PromptFile>, mode: &str) -> Vec<PromptFile> {
         placed.iter().map(|((purpose, origin), _)| !is_replaced(*purpose, *origin)).collect();
     let kept = placed.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|((_, file), _)| file);
     let mut ordered: Vec<PromptFile> = Vec::new();
-    for file in kept {
+    for file in kept.chain(files.named.into_iter().filter(is_written)) {
         if !ordered.iter().any(|earlier| earlier.text.trim() == file.text.trim()) {
             ordered.push(file);
         }

@@ -17,8 +17,12 @@ fn every_place_holds_rules_files_and_nothing_else_does() {
     assert_eq!((places.folders.len(), places.files.len()), (6, 13));
 }
 
-use super::{PromptFile, RULES_LIMIT_BYTES, is_rules_file, left_out, order};
+use super::{PromptFile, RULES_LIMIT_BYTES, RulesFiles, is_rules_file};
 use pretty_assertions::assert_eq;
+
+fn order(placed: Vec<PromptFile>, mode: &str) -> Vec<PromptFile> {
+    super::order(RulesFiles { placed, named: Vec::new() }, mode)
+}
 
 /// Orders files whose text is their path, unless `path=text` says otherwise.
 fn check(files: &[&str], expected: &[&str]) {
@@ -152,7 +156,8 @@ fn cuts_what_is_too_much_and_says_so() {
         "{}",
         ordered[0].text.chars().skip(27_000).collect::<String>()
     );
-    let told = left_out(files.clone(), "code");
+    let placed = files.clone();
+    let told = super::left_out(RulesFiles { placed, named: Vec::new() }, "code");
     assert_eq!(told.len(), 1, "{told:?}");
     assert!(told[0].starts_with("`AGENTS.md` is shown to byte 27"), "{told:?}");
     let long: Vec<PromptFile> =
@@ -168,4 +173,19 @@ fn cuts_a_single_file_between_characters() {
     let ordered =
         order(vec![PromptFile { path: "AGENTS.md".into(), text: "é".repeat(40_000) }], "code");
     assert!(ordered[0].text.starts_with("éé") && ordered[0].text.ends_with("...]"));
+}
+
+#[test]
+fn named_files_instruct_every_mode_after_all_others() {
+    let file = |path: &str, text: &str| PromptFile { path: path.into(), text: text.into() };
+    let named = vec![
+        file("docs/style.md", "Style."),
+        file("AGENTS.md", "Agents."),
+        file("docs/empty.md", " \n"),
+        file(".locum/rules-ask/x.md", "Of ask."),
+    ];
+    let placed = vec![file("AGENTS.md", "Agents."), file(".locum/rules/a.md", "All.")];
+    let ordered = super::order(RulesFiles { placed, named }, "code");
+    let paths: Vec<&str> = ordered.iter().map(|file| file.path.as_str()).collect();
+    assert_eq!(paths, ["AGENTS.md", ".locum/rules/a.md", "docs/style.md", ".locum/rules-ask/x.md"]);
 }
