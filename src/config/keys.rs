@@ -92,6 +92,11 @@ pub const KEYS: &[SettingKey] = &[
     key("models.profiles.*.max_output_tokens", SMALL, "most tokens of one reply"),
     key("models.profiles.*.context_window", SMALL, "tokens of one request"),
     key(
+        "models.profiles.*.condense_percent",
+        SettingKind::Count { most: 100 },
+        "share of them that a conversation fills before it is summed up, in percent",
+    ),
+    key(
         "models.profiles.*.temperature",
         SettingKind::Number { least: 0.0, most: 2.0 },
         "sampling temperature",

@@ -29,6 +29,10 @@ const RESERVED_HEADERS: &[&str] = &[
     "x-goog-api-key",
 ];
 
+/// Share of a model's window, in percent, that a conversation fills before it is summed up, where
+/// the profile does not say.
+pub const CONDENSE_PERCENT: u32 = 75;
+
 /// One configured model, without its key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,6 +52,8 @@ pub struct Profile {
     pub max_output_tokens: Option<u32>,
     /// Tokens the model can read and write in one request.
     pub context_window: Option<u32>,
+    /// Share of that, in percent, that a conversation fills before it is summed up.
+    pub condense_percent: Option<u32>,
     /// Sampling temperature; the provider's default when absent.
     pub temperature: Option<f64>,
     /// How hard the model thinks before it speaks; the provider's default when absent.
@@ -82,6 +88,7 @@ impl Profile {
             api_key_env: None,
             max_output_tokens: None,
             context_window: None,
+            condense_percent: None,
             temperature: None,
             reasoning_effort: None,
             headers: BTreeMap::new(),
@@ -107,6 +114,9 @@ impl Profile {
         }
         if self.max_output_tokens == Some(0) || self.context_window == Some(0) {
             return Err("`max_output_tokens` and `context_window` are at least 1".to_owned());
+        }
+        if self.condense_percent.is_some_and(|percent| !(1..=100).contains(&percent)) {
+            return Err("`condense_percent` is outside 1 to 100".to_owned());
         }
         if !(1..=IDLE_TIMEOUT_LIMIT_S).contains(&self.idle_timeout_s) {
             return Err(format!("`idle_timeout_s` is outside 1 to {IDLE_TIMEOUT_LIMIT_S}"));

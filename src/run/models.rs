@@ -29,7 +29,7 @@ use locum_models::cassette::record::{CassetteWriter, RecordingModel};
 use locum_models::cassette::replay::ReplayModel;
 use locum_models::cassette::{Capacities, Capacity};
 use locum_models::fallback::{FallbackChain, FallbackModel};
-use locum_models::profile::{Price, Profile, Provider, ToolProtocol};
+use locum_models::profile::{CONDENSE_PERCENT, Price, Profile, Provider, ToolProtocol};
 use locum_models::resolve::{
     self, ChosenModel, ModelFacts, ModelRequirement, ProfileError, RequestedModel, SettingAuthor,
 };
@@ -69,6 +69,7 @@ impl PreparedModel {
             price: None,
             capacity: Capacity {
                 window: u32::MAX,
+                condense_percent: CONDENSE_PERCENT,
                 sees_images: true,
                 tool_protocol: ToolProtocol::Native,
                 tokenizer: Tokenizer::Bytes,
@@ -113,6 +114,7 @@ impl PreparedModel {
             price: chosen.limits.price,
             capacity: Capacity {
                 window,
+                condense_percent: chosen.profile.condense_percent.unwrap_or(CONDENSE_PERCENT),
                 sees_images,
                 tool_protocol: chosen.limits.tool_protocol,
                 tokenizer: chosen.limits.tokenizer,
@@ -142,6 +144,7 @@ impl PreparedModel {
             price: self.price,
             included_tools: &self.capacity.included_tools,
             context_window: self.capacity.window,
+            condense_percent: self.capacity.condense_percent,
             tool_protocol: self.capacity.tool_protocol,
             sees_images: self.capacity.sees_images,
             tokenizer: self.capacity.tokenizer,

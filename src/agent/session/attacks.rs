@@ -18,7 +18,7 @@ use crate::session::repetition::REPEAT_LIMIT;
 use crate::session::run;
 use locum_base::secret::{MASK, Redactor, Secret};
 use locum_models::Model;
-use locum_models::profile::ToolProtocol;
+use locum_models::profile::{CONDENSE_PERCENT, ToolProtocol};
 use locum_models::retry::RetryLimits;
 use locum_models::scripted::ScriptedModel;
 use locum_models::scripted::script::ModelScript;
@@ -262,6 +262,7 @@ fn alone(model: &dyn Model) -> TaskModel<'_> {
         price: None,
         included_tools: &[],
         context_window: u32::MAX,
+        condense_percent: CONDENSE_PERCENT,
         tool_protocol: ToolProtocol::Native,
         sees_images: true,
         tokenizer: Tokenizer::Bytes,

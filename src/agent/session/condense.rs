@@ -26,8 +26,6 @@ use locum_models::accounting;
 use locum_modes::prompts::condense::{self, CompactionMemory};
 use locum_policy::verdict::Verdict;
 
-/// Share of the window, in quarters, that a conversation may fill before it is compacted.
-const FULL_QUARTERS: u64 = 3;
 /// Most tokens of a summary.
 const SUMMARY_LIMIT_TOKENS: u32 = 4096;
 /// Most bytes of files that stay as they were read.
@@ -49,8 +47,10 @@ impl<'a> Session<'a> {
     ) -> Result<Option<usize>, Stop> {
         let task = self.task(id)?;
         let overflow = self.overflows.get(&id).copied().unwrap_or_default();
-        let window = u64::from(self.model_of(task).context_window);
-        if !overflow.is_open && estimate_tokens <= window / 4 * FULL_QUARTERS {
+        let model = self.model_of(task);
+        let window = u64::from(model.context_window);
+        let full = window.saturating_mul(model.condense_percent.into()) / 100;
+        if !overflow.is_open && estimate_tokens <= full {
             return Ok(None);
         }
         let Conversation { messages, size_bytes, .. } = &task.conversation;

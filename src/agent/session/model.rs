@@ -20,6 +20,8 @@ pub struct TaskModel<'a> {
     pub included_tools: &'a [ToolName],
     /// Tokens it can read and write in one request.
     pub context_window: u32,
+    /// Share of that, in percent, that a conversation fills before it is summed up.
+    pub condense_percent: u32,
     /// How it calls tools.
     pub tool_protocol: ToolProtocol,
     /// True when it sees images.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::ModelRequest;
-use crate::profile::ToolProtocol;
+use crate::profile::{CONDENSE_PERCENT, ToolProtocol};
 use crate::tokens::Tokenizer;
 use locum_base::chat::{Message, Reply, ToolResult};
 use locum_base::image::Image;
@@ -61,6 +61,9 @@ pub struct Capacities {
 pub struct Capacity {
     /// Tokens of one request: it decides when a conversation is shortened.
     pub window: u32,
+    /// Share of them, in percent, from which that is done.
+    #[serde(default = "usual_percent")]
+    pub condense_percent: u32,
     /// Whether it sees images: what is said of one depends on it.
     pub sees_images: bool,
     /// How it calls tools: they are described accordingly.
@@ -71,6 +74,10 @@ pub struct Capacity {
     /// Opt-in tools it was offered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub included_tools: Vec<ToolName>,
+}
+
+fn usual_percent() -> u32 {
+    CONDENSE_PERCENT
 }
 
 /// One reply and what it was a reply to.

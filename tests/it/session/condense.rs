@@ -91,6 +91,21 @@ fn a_long_conversation_is_summed_up_and_what_counts_stays() {
 }
 
 #[test]
+fn a_profile_says_how_full_the_window_gets() {
+    let first = |percent: Option<u32>| {
+        let mut fixture = fixture(&format!("{SUMMARIES}{READS}"));
+        fixture.condense_percent = percent;
+        let ran = fixture.run();
+        assert_eq!((ran.word(), answers(&ran)), ("done", 6), "{}", ran.reason());
+        let is_shortened = |line: &JournalLine| matches!(line.event, Event::Compacted { .. });
+        ran.lines.iter().position(is_shortened).unwrap_or(ran.lines.len())
+    };
+    let (early, usual, late) = (first(Some(30)), first(None), first(Some(100)));
+    assert!(early < usual && usual < late, "{early}, {usual}, {late}");
+    assert_eq!(usual, first(Some(75)));
+}
+
+#[test]
 fn where_nobody_sums_up_the_beginning_is_left_out() {
     let ran = fixture(READS).run();
     assert_eq!((ran.word(), answers(&ran)), ("done", 6), "{}", ran.reason());

@@ -22,7 +22,7 @@ use locum_agent::session::state::SessionState;
 use locum_agent::tools::hooks::HookDefinition;
 use locum_base::secret::{Redactor, Secret};
 use locum_models::Model;
-use locum_models::profile::{Price, ToolProtocol};
+use locum_models::profile::{CONDENSE_PERCENT, Price, ToolProtocol};
 use locum_models::retry::RetryLimits;
 use locum_models::scripted::ScriptedModel;
 use locum_models::scripted::script::ModelScript;
@@ -70,6 +70,7 @@ pub(crate) struct Fixture {
     pub(crate) search_engine: Option<SearchEngine>,
     /// Tokens the model can take; no limit when absent.
     pub(crate) window: Option<u32>,
+    pub(crate) condense_percent: Option<u32>,
     /// What the model costs.
     pub(crate) price: Option<Price>,
     /// How often a request is sent at most.
@@ -129,6 +130,7 @@ impl Fixture {
             connector: Connector::default(),
             search_engine: None,
             window: None,
+            condense_percent: None,
             price: None,
             attempts: 1,
             tokenizer: Tokenizer::Bytes,
@@ -274,6 +276,7 @@ impl Fixture {
         let trusted = start.base.clone();
         let main = TaskModel {
             context_window: self.window.unwrap_or(u32::MAX),
+            condense_percent: self.condense_percent.unwrap_or(CONDENSE_PERCENT),
             price: self.price,
             tokenizer: self.tokenizer,
             ..alone(model)
@@ -387,6 +390,7 @@ fn alone(model: &dyn Model) -> TaskModel<'_> {
         price: None,
         included_tools: &[],
         context_window: u32::MAX,
+        condense_percent: CONDENSE_PERCENT,
         tool_protocol: ToolProtocol::Native,
         sees_images: true,
         tokenizer: Tokenizer::Bytes,

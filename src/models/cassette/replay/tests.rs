@@ -49,6 +49,7 @@ fn conversation(words: &str) -> Vec<Message> {
 fn capacities() -> Capacities {
     let main = Capacity {
         window: 9000,
+        condense_percent: 60,
         sees_images: true,
         tool_protocol: ToolProtocol::Xml,
         tokenizer: Tokenizer::O200k,
@@ -56,6 +57,7 @@ fn capacities() -> Capacities {
     };
     let task = Capacity {
         window: 5000,
+        condense_percent: 75,
         sees_images: false,
         tool_protocol: ToolProtocol::Native,
         tokenizer: Tokenizer::Bytes,
