@@ -1,5 +1,5 @@
 //! Kode and Claude Code: `permissions` with `allow`, `ask` and `deny` lists of rules such as
-//! `Bash(cargo test:*)`.
+//! `Bash(cargo test:*)`. Kode's older file, `.kode.json`, has one list, `allowedTools`.
 //!
 //! In: a settings file. Out: rules in a draft. Rules are case-sensitive; what is not a rule is
 //! left out with a note.
@@ -17,6 +17,33 @@ const ALWAYS_ALLOWED: &[&str] =
     &["git status", "git diff", "git log", "git branch", "pwd", "tree", "date", "which"];
 /// Commands that the mode `acceptEdits` allows.
 const EDITING: &[&str] = &["mkdir", "touch", "rm", "rmdir", "mv", "cp", "sed"];
+
+/// Kode's older list.
+const OLDER_LIST: &str = "allowedTools";
+/// The words it has for tools, and today's.
+const OLDER_TOOLS: &[(&str, &str)] = &[
+    ("bash", "Bash"),
+    ("file_edit", "Edit"),
+    ("file_read", "Read"),
+    ("file_write", "Write"),
+    ("glob", "Glob"),
+    ("grep", "Grep"),
+    ("ls", "LS"),
+    ("multi_edit", "MultiEdit"),
+    ("notebook_edit", "NotebookEdit"),
+    ("notebook_read", "Read"),
+    ("task", "Task"),
+    ("web_search", "WebSearch"),
+];
+
+/// Keys that are not about permissions, and where the same is written for Locum.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("context", "write what it says into `AGENTS.md`"),
+    ("contextFiles", "name the files in `context_files` of `.locum/config.yml`"),
+    ("mcpServers", "put the servers into `.mcp.json`"),
+    ("modelPointers", "write them into `models.pointers` of `.locum/config.yml`"),
+    ("modelProfiles", "write them into `models.profiles` of `.locum/config.yml`"),
+];
 
 /// Keys of `permissions` that are carried over.
 const CARRIED: &[&str] = &["allow", "ask", "deny", "defaultMode", "additionalDirectories"];
@@ -59,6 +86,13 @@ pub(super) fn read(peer: Peer, files: &[ImportedSettings<'_>], draft: &mut Polic
             }
         }
     }
+    for file in files.iter().filter(|_| peer == Peer::Kode) {
+        for (text, place) in draft.texts(file.origin, file.root.get(OLDER_LIST), OLDER_LIST) {
+            let decision = if mode == ImportedMode::Plan { "hold" } else { "allow" };
+            let text = in_todays_words(&text);
+            RuleImport { peer, origin: file.origin, place, draft }.rule(decision, &text);
+        }
+    }
     if mode == ImportedMode::Edits {
         draft.rule("allow", "edit(**)".to_owned());
         EDITING
@@ -67,7 +101,7 @@ pub(super) fn read(peer: Peer, files: &[ImportedSettings<'_>], draft: &mut Polic
     }
     for file in files {
         additional(file, draft);
-        left_out(file, draft);
+        left_out(peer, file, draft);
     }
     draft.commands.extend([
         ("max_complexity", "1.0".to_owned()),
@@ -131,12 +165,23 @@ fn additional(file: &ImportedSettings<'_>, draft: &mut PolicyDraft) {
     }
 }
 
-fn left_out(file: &ImportedSettings<'_>, draft: &mut PolicyDraft) {
+/// Returns a rule with today's word for its tool.
+fn in_todays_words(text: &str) -> String {
+    let (tool, rest) = text.split_at(text.find('(').unwrap_or(text.len()));
+    let today = OLDER_TOOLS.iter().find(|(older, _)| *older == tool);
+    format!("{}{rest}", today.map_or(tool, |(_, today)| today))
+}
+
+fn left_out(peer: Peer, file: &ImportedSettings<'_>, draft: &mut PolicyDraft) {
+    let is_carried = |key: &str| key == "permissions" || (key == OLDER_LIST && peer == Peer::Kode);
     let root =
-        file.root.entries().unwrap_or_default().iter().filter(|entry| entry.key != "permissions");
+        file.root.entries().unwrap_or_default().iter().filter(|entry| !is_carried(&entry.key));
     let inner = file.root.get("permissions").and_then(YamlNode::entries).unwrap_or_default().iter();
     for entry in root.chain(inner.filter(|entry| !CARRIED.contains(&entry.key.as_str()))) {
-        draft.note(file.origin, entry.key_place, format!("`{}`", entry.key.escape_debug()));
+        let place = ELSEWHERE.iter().find(|(key, _)| *key == entry.key);
+        let place = place.map(|(_, place)| format!(": {place}")).unwrap_or_default();
+        let note = format!("`{}`{place}", entry.key.escape_debug());
+        draft.note(file.origin, entry.key_place, note);
     }
 }
 

@@ -418,3 +418,26 @@ fn folders_beside_the_repository_are_opened_to_commands_that_read() {
         assert!(notes.contains(part), "{part}: {notes}");
     }
 }
+
+#[test]
+fn kodes_older_list_is_read_in_its_own_words() {
+    let settings = r#"{
+  "allowedTools": ["bash(git status)", "bash(npm:*)", "file_write", "Grep", "architect", "web_search"],
+  "contextFiles": ["README.md"]
+}"#;
+    let imported = import(Peer::Kode, settings, ".kode.json").unwrap();
+    for rule in ["command(git status)", "command-prefix(npm)", "edit(**)", "search(**)"] {
+        assert!(imported.policy.contains(rule), "{rule}: {}", imported.policy);
+    }
+    assert_eq!(
+        imported.notes,
+        [
+            ".kode.json:2: the rule `architect`",
+            ".kode.json:3: `contextFiles`: name the files in `context_files` of `.locum/config.yml`",
+        ]
+    );
+    check(Peer::Kode, settings, &["npm test"], &["cargo test", "npmx test", "bash -c 'npm test'"]);
+    check(Peer::Claude, settings, &[], &["npm test"]);
+    let wrong = import(Peer::Kode, r#"{"allowedTools": [7]}"#, ".kode.json").unwrap_err();
+    assert!(wrong.to_string().contains(".kode.json"), "{wrong}");
+}
