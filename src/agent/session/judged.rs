@@ -8,6 +8,7 @@ use crate::tools::Observation;
 use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::tool::ToolEffect;
 use locum_base::chat::StopReason;
+use locum_base::json;
 use locum_base::tool::ToolName;
 use locum_modes::prompts::reminders;
 use locum_policy::Permit;
@@ -42,6 +43,14 @@ pub(crate) enum JudgedCall {
 /// Returns true for a call that ends the task.
 pub(crate) fn completes(waiting: &WaitingCall) -> bool {
     ToolName::called(&waiting.call.name) == Some(ToolName::AttemptCompletion)
+}
+
+/// Returns true for a call whose result ends with a question.
+fn asks(waiting: &WaitingCall) -> bool {
+    let arguments = serde_json::from_str(&waiting.call.arguments).unwrap_or_default();
+    json::text(&arguments, "result")
+        .trim_end_matches([' ', '\n', '*', '_', ')', '"'])
+        .ends_with('?')
 }
 
 /// Returns true for a call that starts a sub-task.
@@ -86,6 +95,10 @@ pub(crate) fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<Observati
         .any(|answer| answer.is_error);
     if completes(waiting) && failed {
         return mistake(reminders::COMPLETION_TOO_EARLY.to_owned());
+    }
+    let was_told = task.nudges.last_mistake.as_deref() == Some(reminders::COMPLETION_ASKS);
+    if completes(waiting) && asks(waiting) && !was_told {
+        return mistake(reminders::COMPLETION_ASKS.to_owned());
     }
     None
 }

@@ -93,6 +93,12 @@ pub fn repeated(cycle: usize, times: usize) -> String {
 pub const COMPLETION_TOO_EARLY: &str = "The task was not ended, because another call of the same \
                                         reply failed. Look at its result first.";
 
+/// Answers a completion whose result ends with a question, once.
+pub const COMPLETION_ASKS: &str = "The task was not ended, because its result ends with a question, \
+                                   and nobody answers it there. Say what you found and decided; \
+                                   call `ask_followup_question` for what only people can decide. \
+                                   The same result again ends the task.";
+
 /// Answers a completion after which a check of the repository failed; `last` says that the next
 /// completion ends the task whatever its check says.
 pub fn check_failed(command: &str, output: &str, last: bool) -> String {

@@ -149,3 +149,26 @@ fn what_a_sub_task_said_that_called_no_tool_reaches_its_parent() {
     let ran = Fixture::new(&script).in_mode("orchestrator").run();
     assert_eq!((ran.word(), ran.outcome.tasks[1].completed), ("failed", Some(false)));
 }
+
+#[test]
+fn a_result_that_ends_with_a_question_is_sent_back_once() {
+    let end = |result: &str| {
+        let said = serde_json::json!({ "result": result });
+        format!("- calls: [{{ tool: attempt_completion, args: {said} }}]\n")
+    };
+    let told = "- expect: { contains: [\"ends with a question\"] }\n";
+    let after = |result: &str| format!("{told}{}", end(result).replacen("- ", "  ", 1));
+    for (script, turns_spent, summary) in [
+        (end("Done. Shall I go on?") + &after("Done."), 2, "Done."),
+        (end("**Shall I go on?** ") + &after("**Shall I go on?** "), 2, "**Shall I go on?**"),
+        (end("What is `a?`? It is a pattern."), 1, "What is `a?`? It is a pattern."),
+    ] {
+        let ran = Fixture::new(&turns(&script)).run();
+        assert_eq!(
+            (ran.word(), ran.outcome.spent.turns),
+            ("nothing-to-do", turns_spent),
+            "{script}"
+        );
+        assert_eq!(ran.outcome.summary.trim(), summary);
+    }
+}
