@@ -15,7 +15,7 @@ use crate::cli::output::Output;
 use crate::cli::policy_explain::word;
 use crate::cli::policy_file::{parse, repository_file};
 use crate::cli::prompt_args::ValidateArgs;
-use crate::cli::{CommandContext, ExitStatus, local_run, mcp_serve, stop_signal};
+use crate::cli::{CommandContext, ExitStatus, local_run, mcp_change, mcp_serve, stop_signal};
 use crate::run::error::RunError;
 use crate::run::servers::{ServerPlan, facts_of};
 use locum_agent::env::RunEnv;
@@ -45,6 +45,8 @@ pub fn run(
     match command {
         McpCommand::List(args) => list(args, context, output),
         McpCommand::Validate(args) => validate(args, context, output),
+        McpCommand::Add(args) => mcp_change::add(args, context, output),
+        McpCommand::Remove(args) => mcp_change::remove(args, context, output),
         McpCommand::Serve => mcp_serve::run(context, output),
     }
 }

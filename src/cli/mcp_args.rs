@@ -16,6 +16,56 @@ pub struct McpListArgs {
     pub tools: bool,
 }
 
+/// The file that is changed, and whether it is.
+#[derive(Clone, Debug, Args)]
+pub struct ServerFileArgs {
+    /// Change this file.
+    #[arg(
+        long,
+        value_name = "FILE",
+        default_value = ".mcp.json",
+        value_parser = [".mcp.json", ".kilocode/mcp.json", ".roo/mcp.json"]
+    )]
+    pub file: String,
+    /// Print the change without making it.
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// `locum mcp add`.
+#[derive(Clone, Debug, Args)]
+pub struct AddServerArgs {
+    /// What the server is called.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// Reach a service at this address.
+    #[arg(long, value_name = "URL")]
+    pub url: Option<String>,
+    /// Send the service this header: `Authorization: Bearer ${TOKEN}`.
+    #[arg(long, value_name = "NAME: VALUE")]
+    pub header: Vec<String>,
+    /// Give the program this variable: `TOKEN=${TOKEN}`.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub env: Vec<String>,
+    /// The file.
+    #[command(flatten)]
+    pub file: ServerFileArgs,
+    /// The program that is the server, and its arguments.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+/// `locum mcp remove`.
+#[derive(Clone, Debug, Args)]
+pub struct RemoveServerArgs {
+    /// The server.
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// The file.
+    #[command(flatten)]
+    pub file: ServerFileArgs,
+}
+
 /// What to do with MCP servers.
 #[derive(Clone, Debug, Subcommand)]
 pub enum McpCommand {
@@ -27,6 +77,10 @@ pub enum McpCommand {
     ///
     /// Exits with 2 when one has a mistake.
     Validate(ValidateArgs),
+    /// Add a server to a file, checked and without starting it.
+    Add(AddServerArgs),
+    /// Take a server out of a file.
+    Remove(RemoveServerArgs),
     /// Serve MCP over standard input and output, read-only.
     ///
     /// The tools explain and check the policy, and list modes and servers.

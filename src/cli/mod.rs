@@ -40,6 +40,7 @@ pub mod logs;
 pub mod man;
 pub mod mcp;
 pub mod mcp_args;
+mod mcp_change;
 mod mcp_serve;
 pub mod memory;
 pub mod memory_args;
