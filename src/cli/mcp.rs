@@ -47,7 +47,7 @@ pub fn run(
         McpCommand::Validate(args) => validate(args, context, output),
         McpCommand::Add(args) => mcp_change::add(args, context, output),
         McpCommand::Remove(args) => mcp_change::remove(args, context, output),
-        McpCommand::Serve => mcp_serve::run(context, output),
+        McpCommand::Serve(args) => mcp_serve::run(args, context, output),
     }
 }
 

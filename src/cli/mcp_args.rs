@@ -66,6 +66,14 @@ pub struct RemoveServerArgs {
     pub file: ServerFileArgs,
 }
 
+/// `locum mcp serve`.
+#[derive(Clone, Debug, Args)]
+pub struct ServeArgs {
+    /// Offer `run_task`: the client can run tasks, under the policy of the repository.
+    #[arg(long)]
+    pub runs: bool,
+}
+
 /// What to do with MCP servers.
 #[derive(Clone, Debug, Subcommand)]
 pub enum McpCommand {
@@ -81,8 +89,9 @@ pub enum McpCommand {
     Add(AddServerArgs),
     /// Take a server out of a file.
     Remove(RemoveServerArgs),
-    /// Serve MCP over standard input and output, read-only.
+    /// Serve MCP over standard input and output.
     ///
-    /// The tools explain and check the policy, and list modes and servers.
-    Serve,
+    /// The tools explain and check the policy, list modes and servers, and show sessions. With
+    /// `--runs`, one more runs tasks.
+    Serve(ServeArgs),
 }

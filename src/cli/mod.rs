@@ -41,6 +41,7 @@ pub mod man;
 pub mod mcp;
 pub mod mcp_args;
 mod mcp_change;
+mod mcp_run;
 mod mcp_serve;
 pub mod memory;
 pub mod memory_args;

@@ -600,7 +600,7 @@ fn locum_is_a_server_that_only_looks() {
         json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }),
         json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": { "name": "policy_explain", "arguments": { "intents": ["read(src/lib.txt)", "--stdin"] } } }),
         json!({ "jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": { "name": "policy_explain", "arguments": { "intents": ["edit(src/lib.txt)"] } } }),
-        json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": { "name": "run", "arguments": {} } }),
+        json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": { "name": "run_task", "arguments": { "task": "Look." } } }),
         json!({ "jsonrpc": "2.0", "id": 6, "method": "resources/list" }),
     ];
     stage.write("requests", &requests.map(|request| format!("{request}\n")).concat());
@@ -619,7 +619,17 @@ fn locum_is_a_server_that_only_looks() {
         .iter()
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    assert_eq!(names, ["policy_explain", "policy_check", "modes_list", "mcp_list"]);
+    assert_eq!(
+        names,
+        [
+            "policy_explain",
+            "policy_check",
+            "modes_list",
+            "mcp_list",
+            "session_list",
+            "session_show"
+        ]
+    );
     assert_eq!(
         answers[2]["result"]["isError"], true,
         "words of a client are never flags: {}",
@@ -631,4 +641,188 @@ fn locum_is_a_server_that_only_looks() {
         (answers[4]["error"]["code"].as_i64(), answers[5]["error"]["code"].as_i64()),
         (Some(-32602), Some(-32601))
     );
+}
+
+#[test]
+fn a_server_is_added_to_a_file_and_taken_out_and_the_others_stay() {
+    let stage = Stage::with(&[(".locum/policy.yml", POLICY), (".roo/mcp.json", "[]\n")]);
+    let ran = |words: &[&str]| stage.run(words);
+    let text = || std::fs::read_to_string(stage.path("checkout/.mcp.json")).unwrap_or_default();
+    let shown = ran(&["mcp", "add", "time", "--dry-run", "--", "mcp-server-time", "--utc"]);
+    assert!(
+        shown.code == Some(0) && shown.out.contains("+      \"command\": \"mcp-server-time\""),
+        "{shown:?}"
+    );
+    assert_eq!(text(), "", "nothing is written");
+    let added =
+        ran(&["mcp", "add", "time", "--env", "ZONE=${ZONE}", "--", "mcp-server-time", "--utc"]);
+    assert!(added.code == Some(0) && added.err.contains("mcp(time/*)"), "{added:?}");
+    let header = "Authorization: Bearer ${TOKEN}";
+    let url = "https://mcp.example.com/mcp";
+    let added = ran(&["mcp", "add", "issues", "--url", url, "--header", header]);
+    assert_eq!(added.out, "added server `issues` to .mcp.json\n");
+    let expected = json!({ "mcpServers": {
+        "time": { "command": "mcp-server-time", "args": ["--utc"], "env": { "ZONE": "${ZONE}" } },
+        "issues": { "type": "streamable-http", "url": url, "headers": { "Authorization": "Bearer ${TOKEN}" } }
+    } });
+    assert_eq!(serde_json::from_str::<Value>(&text()).unwrap(), expected);
+    let before = text();
+    for (words, said) in [
+        (&["add", "time", "--", "x"][..], "there is a server `time`"),
+        (&["add", "-", "--", "x"], "not the name of a server"),
+        (&["add", "--", "x"], "NAME"),
+        (&["add", "x"], "name a program or a service"),
+        (&["add", "x", "--url", "gopher://x"], "is not the address of a service"),
+        (&["add", "x", "--url", url, "--env", "A=b"], "no variables"),
+        (&["add", "x", "--header", "A: b", "--", "y"], "no headers"),
+        (&["add", "x", "--env", "A", "--", "y"], "has no `=`"),
+        (&["add", "x", "--file", "other.json", "--", "y"], "other.json"),
+        (&["add", "x", "--file", ".roo/mcp.json", "--", "y"], "not a mapping"),
+        (&["remove", "gone"], "it has: time, issues"),
+    ] {
+        let ran = ran(&[&["mcp"], words].concat());
+        assert!(ran.code == Some(2) && ran.err.contains(said), "{words:?}: {ran:?}");
+        assert_eq!(text(), before, "{words:?}");
+    }
+    assert_eq!(ran(&["mcp", "remove", "time"]).out, "removed server `time` from .mcp.json\n");
+    assert!(text().contains("issues") && !text().contains("time\""), "{}", text());
+    std::fs::write(stage.path("checkout/.mcp.json"), "{ \"mcpServers\": [1] }").unwrap();
+    let broken = ran(&["mcp", "add", "x", "--", "y"]);
+    assert!(broken.code == Some(2) && broken.err.contains("not a mapping"), "{broken:?}");
+    assert_eq!(text(), "{ \"mcpServers\": [1] }");
+}
+
+/// A server with `--runs` and a client that speaks to it.
+struct Served {
+    child: std::process::Child,
+    lines: std::io::Lines<std::io::BufReader<std::process::ChildStdout>>,
+}
+
+impl Served {
+    fn start(stage: &Stage) -> Self {
+        let mut command = stage.locum(&["mcp", "serve", "--runs"]);
+        let piped = std::process::Stdio::piped;
+        let mut child = command.stdin(piped()).stdout(piped()).spawn().unwrap();
+        let output = std::io::BufReader::new(child.stdout.take().unwrap());
+        Self { child, lines: std::io::BufRead::lines(output) }
+    }
+
+    fn say(&mut self, message: &Value) {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{message}").unwrap();
+    }
+
+    fn next(&mut self) -> Value {
+        serde_json::from_str(&self.lines.next().unwrap().unwrap()).unwrap()
+    }
+
+    fn run_task(&mut self, id: u32, arguments: &Value) {
+        let params = json!({ "name": "run_task", "arguments": arguments, "_meta": { "progressToken": "p" } });
+        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }));
+    }
+
+    /// Closes the input; returns how the server ended.
+    fn end(mut self) -> Option<i32> {
+        drop(self.child.stdin.take());
+        self.child.wait().unwrap().code()
+    }
+}
+
+/// A stage whose models play a script.
+fn scripted(script: &str) -> Stage {
+    let config = "models: { profiles: { s: { provider: scripted, model: s.yml } }, pointers: { main: s } }\n";
+    Stage::with(&[(".locum/policy.yml", POLICY), (".locum/config.yml", config), ("s.yml", script)])
+}
+
+#[test]
+fn a_client_runs_a_task_under_the_policy_and_reads_its_progress() {
+    let stage = scripted(
+        "version: 1\ntasks:\n  - mode: code\n    turns:\n      - calls: [{ tool: read_file, args: { path: s.yml \
+         } }, { tool: write_to_file, args: { path: x.txt, content: x } }]\n      - calls: [{ tool: \
+         attempt_completion, args: { result: Looked. } }]\n",
+    );
+    let mut served = Served::start(&stage);
+    served.run_task(1, &json!({ "task": "--dry-run", "mode": "code" }));
+    let mut said = Vec::new();
+    let answer = loop {
+        let next = served.next();
+        if next["id"] == 1 {
+            break next;
+        }
+        said.push(next);
+    };
+    let said: Vec<String> = said
+        .iter()
+        .enumerate()
+        .map(|(index, notice)| {
+            assert_eq!(notice["method"], "notifications/progress", "{notice}");
+            assert_eq!(notice["params"]["progressToken"], "p");
+            assert_eq!(notice["params"]["progress"], index + 1);
+            notice["params"]["message"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    let expected =
+        ["read s.yml", "write x.txt (deny: no rule allows `edit(x.txt)`)", "end the task"];
+    assert_eq!(said, expected);
+    assert_eq!(answer["result"]["isError"], true, "an edit was refused: {answer}");
+    let report: Value =
+        serde_json::from_str(answer["result"]["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        (&report["summary"], &report["tasks"][0]["title"]),
+        (&json!("Looked."), &json!("--dry-run"))
+    );
+    let session = &report["session"];
+    let show =
+        json!({ "name": "session_show", "arguments": { "session": session, "refusals": true } });
+    served.say(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": show }));
+    let shown = served.next();
+    assert!(
+        shown["result"]["content"][0]["text"].as_str().unwrap().contains("edit(x.txt)"),
+        "{shown}"
+    );
+    for (arguments, is_error) in [
+        (json!({ "task": "" }), Some(true)),
+        (json!({ "mode": "code" }), None),
+        (json!({ "task": "x", "args": ["--policy=/dev/null"] }), None),
+        (json!({ "task": "x", "mode": "gone" }), Some(true)),
+    ] {
+        served.run_task(3, &arguments);
+        let answer = served.next();
+        assert_eq!(answer["result"]["isError"].as_bool(), is_error, "{answer}");
+        assert_eq!(
+            answer["error"]["code"].as_i64(),
+            is_error.is_none().then_some(-32602),
+            "{answer}"
+        );
+    }
+    assert_eq!(served.end(), Some(0));
+}
+
+#[test]
+fn a_run_ends_when_its_client_cancels_it_or_leaves() {
+    let script = "version: 1\ntasks:\n  - mode: code\n    turns:\n      - calls: [{ tool: read_file, args: { \
+                  path: s.yml } }]\n      - calls: [{ tool: execute_command, args: { command: sleep 600 } }]\n";
+    for leaves in [false, true] {
+        let stage = scripted(script);
+        stage.write(
+            "checkout/.locum/policy.yml",
+            "version: 1\nmodes: { default: code, allow: [code] }\nrules: [{ allow: [\"read(**)\", \"command(sleep:*)\"] }]\n",
+        );
+        stage.commit("commands");
+        let mut served = Served::start(&stage);
+        served.run_task(1, &json!({ "task": "Wait.", "mode": "code" }));
+        while served.next()["params"]["message"] != "run sleep 600" {}
+        served.run_task(2, &json!({ "task": "Another." }));
+        let busy = served.next();
+        assert!(busy["id"] == 2 && busy["result"]["isError"] == true, "{busy}");
+        if !leaves {
+            served.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }));
+        }
+        served.say(&json!({ "jsonrpc": "2.0", "id": 3, "method": "ping" }));
+        assert_eq!(served.next(), json!({ "jsonrpc": "2.0", "id": 3, "result": {} }));
+        assert_eq!(served.end(), Some(0));
+        let ended = stage.journal().into_iter().any(|line| {
+            matches!(line.event, Event::Ended(outcome) if outcome.word.as_str() == "cancelled")
+        });
+        assert!(ended, "leaves: {leaves}");
+    }
 }

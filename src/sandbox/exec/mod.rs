@@ -9,6 +9,7 @@ pub mod background;
 pub mod confined;
 pub mod dialogue;
 pub mod output;
+pub mod own;
 pub(crate) mod spawn;
 pub mod steps;
 pub mod tail;
