@@ -26,6 +26,7 @@ use crate::session::task::nudges::RefusalKind;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::arguments::quoted;
 use crate::tools::dispatch::{self, CheckedCall};
+use crate::tools::flow::new_task::NewTask;
 use crate::tools::hooks::HookEvent;
 use crate::tools::{CallError, Observation};
 use locum_base::id::TaskId;
@@ -58,8 +59,9 @@ impl<'a> Session<'a> {
             let delegates = starts_task(&waiting);
             let other_kind =
                 group.first().is_some_and(|first| starts_task(&first.waiting) != delegates);
+            let waits = delegates && !group.is_empty() && NewTask::waits(&waiting.call);
             let limit = if delegates { self.parallel_limit() } else { CONCURRENT_READS };
-            if other_kind || group.len() >= limit {
+            if other_kind || waits || group.len() >= limit {
                 break;
             }
             match self.judge(id, &system_prompt, waiting, group.len())? {

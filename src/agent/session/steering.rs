@@ -30,6 +30,23 @@ const COMMANDS_TOLD: usize = 20;
 /// Bytes of one of them.
 const COMMAND_LIMIT_BYTES: usize = 200;
 
+/// Bytes of an earlier sub-task's result that one that waited for it reads.
+const EARLIER_LIMIT_BYTES: usize = 8 * 1024;
+
+/// Returns the results of the sub-tasks before a call of the same reply.
+fn earlier_results(parent: &TaskState, waiting: &WaitingCall) -> Vec<String> {
+    let before = parent.turn.waiting.iter().take_while(|other| other.call.id != waiting.call.id);
+    let result = |other: &WaitingCall| {
+        let answer = other.answer.as_ref().filter(|_| other.child.is_some())?;
+        let what = other.headline.as_deref().unwrap_or_default();
+        Some(format!(
+            "Result of a sub-task before it ({what}):\n{}",
+            head(&answer.text, EARLIER_LIMIT_BYTES)
+        ))
+    };
+    before.filter_map(result).collect()
+}
+
 impl Session<'_> {
     /// Does at once, or writes down for the end of the turn, what a steering call asks for.
     pub(crate) fn steer(
@@ -124,11 +141,13 @@ impl Session<'_> {
         // session's own clock.
         let turns = budget.turns.min(self.mode(&call.mode)?.turns.unwrap_or(u32::MAX));
         let budget = Budget { turns, minutes: budget.minutes.max(1), ..budget };
+        let earlier = if call.after { earlier_results(parent, waiting) } else { Vec::new() };
+        let known: Vec<String> = call.context.iter().cloned().chain(earlier).collect();
         let lines: Vec<String> = call.todos.iter().map(Todo::line).collect();
         let mut message = task::subtask_message(
             &parent.mode,
             &call.message,
-            call.context.as_deref(),
+            (!known.is_empty()).then(|| known.join("\n\n")).as_deref(),
             &lines,
             &reminders::may_spend(&budget),
         );

@@ -513,3 +513,35 @@ fn without_a_layer_sub_tasks_have_copies_of_what_git_ignores() {
     assert_eq!(messages.filter(|message| message.contains(told)).count(), 2);
     nothing_is_left(&fixture);
 }
+
+#[test]
+fn a_sub_task_that_waits_for_others_begins_with_their_work_and_results() {
+    let tasks = [
+        ("one", write("src/one.txt", "1") + &end("Wrote ONE.")),
+        ("two", write("src/two.txt", "2") + &end("Wrote TWO.")),
+        (
+            "three",
+            "- expect: { contains: [\"Result of a sub-task before it\", \"Wrote ONE.\", \"Wrote \
+                   TWO.\"] }\n  calls: [{ tool: read_file, args: { path: src/one.txt } }]\n"
+                .to_owned()
+                + &end("Read it."),
+        ),
+    ];
+    let tasks: Vec<(&str, &str)> = tasks.iter().map(|(name, turns)| (*name, &**turns)).collect();
+    let waits =
+        script(&tasks, "Read it.").replace("Part three.\" }", "Part three.\", after: true }");
+    let fixture = Fixture::with_policy(&waits, &policy()).in_mode("orchestrator");
+    let ran = fixture.run();
+    assert_eq!(ran.word(), "done", "{}", ran.reason());
+    assert!(ran.answers("read_file")[0].contains("1 | 1"), "{:?}", ran.answers("read_file"));
+    let started = |line: &locum_agent::session::event::JournalLine| match &line.event {
+        Event::TaskStarted { message, .. } => Some(message.starts_with("Part three.")),
+        Event::TaskEnded { .. } => Some(false),
+        _ => None,
+    };
+    let order: Vec<bool> = ran.lines.iter().filter_map(started).collect();
+    assert_eq!(order.iter().position(|is_three| *is_three), Some(5), "after both ended: {order:?}");
+    // Beside it, it would know nothing of them.
+    let beside = Fixture::with_policy(&script(&tasks, "Read it."), &policy());
+    assert_ne!(beside.in_mode("orchestrator").run().word(), "done");
+}

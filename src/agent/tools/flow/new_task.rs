@@ -7,8 +7,14 @@ use crate::tools::dispatch::CheckedCall;
 use crate::tools::flow::todo;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, Todo, ToolContext};
+use locum_base::chat::ToolCall;
+use locum_base::tool::ToolName;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
+
+/// The argument that makes a sub-task wait for others.
+const AFTER: &str = "after";
+const AFTER_MEANING: &str = "whether it begins after those before it";
 
 /// A sub-task about to be started.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +29,8 @@ pub struct NewTask {
     pub priority: TaskPriority,
     /// What it has to know.
     pub context: Option<String>,
+    /// Whether it waits for those before it in the same reply, and reads their results.
+    pub after: bool,
 }
 
 /// Share of the remaining budget a sub-task may spend, compared with parallel ones.
@@ -60,6 +68,16 @@ impl TaskPriority {
     }
 }
 
+impl NewTask {
+    /// Returns true for a call that waits for those before it; what is wrong with it is said when it
+    /// is read.
+    pub fn waits(call: &ToolCall) -> bool {
+        CallFields::parse(ToolName::NewTask, &call.arguments)
+            .and_then(|mut arguments| arguments.flag(AFTER, false, AFTER_MEANING))
+            .unwrap_or_default()
+    }
+}
+
 impl Tool for NewTask {
     const EFFECT: ToolEffect = ToolEffect::Steers;
     const DESCRIPTION: &'static str = "Start a sub-task in the given mode and wait for its result. \
@@ -73,7 +91,8 @@ impl Tool for NewTask {
             "message": { "type": "string", "description": "The complete instructions" },
             "todos": { "type": ["string", "null"], "description": "Its first checklist, one `- [ ] step` a line" },
             "priority": { "type": ["string", "null"], "enum": ["low", "normal", "high", null], "description": "Its share of the budget" },
-            "context": { "type": ["string", "null"], "description": "What it has to know: findings, earlier results" }
+            "context": { "type": ["string", "null"], "description": "What it has to know: findings, earlier results" },
+            "after": { "type": ["boolean", "null"], "description": "Begin after the sub-tasks before it in this reply, with their results" }
         })
     }
 
@@ -91,8 +110,10 @@ impl Tool for NewTask {
             ));
         };
         let context = arguments.optional_text("context", "what the sub-task has to know")?;
+        let after = arguments.flag(AFTER, false, AFTER_MEANING)?;
         arguments.finish()?;
         Ok(Self {
+            after,
             mode,
             message,
             todos,
