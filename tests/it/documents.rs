@@ -70,7 +70,7 @@ fn xlsx(rows: &str) -> Vec<u8> {
 }
 
 /// Makes a PDF of one page that shows a line.
-fn pdf(line: &str) -> Vec<u8> {
+pub(crate) fn pdf(line: &str) -> Vec<u8> {
     let content = format!("BT /F1 12 Tf 20 200 Td ({line}) Tj ET");
     let objects = [
         "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),

@@ -29,6 +29,7 @@ mod documents;
 mod edit_tools;
 mod edits;
 mod experts;
+mod fetched;
 mod fidelity;
 mod given_images;
 mod holds;

@@ -5,8 +5,18 @@
 
 use std::path::Path;
 
+use locum_extract::document::DocumentKind;
 use locum_extract::request::{ExtractAnswer, ExtractRequest, PROCESS_WORD};
 use locum_sandbox::exec::confined::{self, OWN_PROGRAM};
+
+/// Returns the text of a document, which a process of its own reads, or why there is none.
+pub(crate) async fn document_text(kind: DocumentKind, content: &[u8]) -> Result<String, String> {
+    match extracted(ExtractRequest::Document { kind, content }).await? {
+        ExtractAnswer::Text(text) => Ok(text),
+        ExtractAnswer::Outline(_) => Err("its reader gives no text".to_owned()),
+        ExtractAnswer::Failed(why) => Err(why),
+    }
+}
 
 /// Asks a process of this program's own.
 ///

@@ -28,7 +28,7 @@ use locum_policy::intent::Act;
 use locum_policy::urls::{Scheme, WebUrl};
 
 /// Most bytes of a body that are kept, decompressed; as many are read at most.
-pub const PAGE_LIMIT_BYTES: usize = 2 << 20;
+pub const PAGE_LIMIT_BYTES: usize = 8 << 20;
 
 /// Longest head of an answer, in bytes, and most headers in it.
 const HEAD_LIMIT_BYTES: usize = 64 * 1024;

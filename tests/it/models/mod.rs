@@ -10,7 +10,7 @@ mod protocol;
 mod providers;
 mod stop;
 mod tested;
-mod tunnel;
+pub(crate) mod tunnel;
 mod way_out;
 mod xml;
 

@@ -45,16 +45,23 @@ pub(crate) enum Gate {
 impl TlsFront {
     /// Puts TLS in front of a plain server; the certificate is for `host`.
     pub(crate) fn before(plain: SocketAddr, host: &str) -> Self {
+        Self::at(TcpListener::bind("127.0.0.1:0").unwrap(), plain, &[host])
+    }
+
+    /// The same where somebody listens already, with a certificate for each of these hosts.
+    pub(crate) fn at(listener: TcpListener, plain: SocketAddr, hosts: &[&str]) -> Self {
         let key = rcgen::KeyPair::generate().unwrap();
         let mut params = rcgen::CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
         let authority = params.self_signed(&key).unwrap();
         let issuer = rcgen::Issuer::new(params, key);
         let own_key = rcgen::KeyPair::generate().unwrap();
-        let own = rcgen::CertificateParams::new(vec![host.to_owned()])
-            .unwrap()
-            .signed_by(&own_key, &issuer)
-            .unwrap();
+        let own = rcgen::CertificateParams::new(
+            hosts.iter().map(|host| (*host).to_owned()).collect::<Vec<_>>(),
+        )
+        .unwrap()
+        .signed_by(&own_key, &issuer)
+        .unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let server = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
@@ -64,7 +71,6 @@ impl TlsFront {
         let acceptor = TlsAcceptor::from(Arc::new(
             server.with_single_cert(vec![own.der().clone()], own_key).unwrap(),
         ));
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         thread::spawn(move || serve_tls(listener, plain, &acceptor));
         let base64 = base64::engine::general_purpose::STANDARD.encode(authority.der());

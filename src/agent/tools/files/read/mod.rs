@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
-use crate::tools::extracted::extracted;
+use crate::tools::extracted::document_text;
 use crate::tools::files::FILE_LIMIT_BYTES;
 use crate::tools::files::known::SeenFile;
 use crate::tools::files::read::large::SCAN_LIMIT_BYTES;
@@ -28,7 +28,6 @@ use crate::tools::search::near_names::{WantedEntry, did_you_mean};
 use crate::tools::tool::{LeftOut, Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_extract::document::{DOCUMENT_LIMIT_BYTES, DocumentKind};
-use locum_extract::request::{ExtractAnswer, ExtractRequest};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
 use locum_workspace::checkout::FileError;
@@ -265,15 +264,6 @@ async fn read(
         },
     };
     Ok(Observation { seen, ..observation })
-}
-
-/// Returns the text of a document, which a process of its own reads, or why there is none.
-async fn document_text(kind: DocumentKind, content: &[u8]) -> Result<String, String> {
-    match extracted(ExtractRequest::Document { kind, content }).await? {
-        ExtractAnswer::Text(text) => Ok(text),
-        ExtractAnswer::Outline(_) => Err("its reader gives no text".to_owned()),
-        ExtractAnswer::Failed(why) => Err(why),
-    }
 }
 
 /// A file where commands see it: what they left of it, or what the checkout has.
