@@ -54,7 +54,7 @@ const BLOCKS: &[&str] = &[
 const INDENT_LIMIT: usize = 6;
 
 /// Writes a page as Markdown.
-pub(super) fn render(html: &str, page: &WebUrl) -> String {
+pub fn render(html: &str, page: &WebUrl) -> String {
     let mut writer =
         MarkdownWriter { page: page.clone(), out: String::new(), lists: 0, pre: false, link: None };
     let mut rest = html;

@@ -1,5 +1,5 @@
 //! Tools that ask the network.
 
 pub mod fetch;
-mod markdown;
+pub mod markdown;
 pub mod search;
