@@ -18,6 +18,7 @@ import pathlib, sys
 import html2text
 for page in sorted(pathlib.Path(sys.argv[1]).iterdir()):
     converter = html2text.HTML2Text(baseurl="https://page.example.com/", bodywidth=0)
+    converter.images_to_alt = True
     html = (page / "source.html").read_text(encoding="utf-8", errors="replace")
     (page / "other.md").write_text(converter.handle(html), encoding="utf-8")
 PYTHON

@@ -65,8 +65,11 @@ struct Parts {
 
 impl Parts {
     fn links(&self, text: &str) -> Vec<String> {
-        let target = |found: regex::Captures<'_>| found[1].trim_matches(['<', '>']).to_owned();
-        self.link.captures_iter(text).map(target).collect()
+        let target = |found: regex::Captures<'_>| {
+            found[1].trim_matches(['<', '>']).replace("\\(", "(").replace("\\)", ")")
+        };
+        let links = self.link.captures_iter(text).map(target);
+        links.filter(|target| target.starts_with("http")).collect()
     }
 
     /// Words without the addresses of links.
@@ -91,7 +94,7 @@ fn main() {
         return;
     };
     let parts = Parts {
-        link: Regex::new(r"\]\(\s*(<[^>]*>|[^\s)]*)[^)]*\)").unwrap(),
+        link: Regex::new(r"\]\(\s*(<[^>]*>|(?:\\.|[^\s)\\])*)[^)]*\)").unwrap(),
         word: Regex::new(r"[\p{L}\p{N}]+").unwrap(),
     };
     let url = WebUrl::parse("https://page.example.com/");

@@ -9,8 +9,8 @@ use locum_policy::urls::WebUrl;
 
 /// Elements whose whole content is left out; read up to their own end.
 const SKIPPED: &[&str] = &[
-    "script", "style", "template", "svg", "iframe", "object", "math", "noscript", "canvas",
-    "select", "textarea",
+    "script", "style", "template", "svg", "iframe", "object", "noscript", "canvas", "select",
+    "textarea",
 ];
 
 /// Elements that stand on lines of their own.
@@ -63,7 +63,8 @@ pub fn render(html: &str, page: &WebUrl) -> String {
         writer.text(text);
         rest = match markup(tail) {
             Some((tag, after)) => {
-                let skipped = SKIPPED.contains(&tag.name.as_str()) && !tag.closes && !tag.is_empty;
+                let is_told = SKIPPED.contains(&tag.name.as_str()) || tag.formula.is_some();
+                let skipped = is_told && !tag.closes && !tag.is_empty;
                 let after = if skipped { after_element(after, &tag.name) } else { after };
                 writer.tag(&tag);
                 after
@@ -86,6 +87,8 @@ struct HtmlTag {
     is_empty: bool,
     href: Option<String>,
     alt: Option<String>,
+    /// How a formula is written, in place of its parts.
+    formula: Option<String>,
 }
 
 /// Reads what begins with `<`; `None` when it is only a sign.
@@ -129,6 +132,7 @@ fn markup(text: &str) -> Option<(HtmlTag, &str)> {
         match name.to_ascii_lowercase().as_str() {
             "href" => tag.href = Some(unescaped(value)),
             "alt" => tag.alt = Some(unescaped(value)),
+            "alttext" if tag.name == "math" => tag.formula = Some(unescaped(value)),
             _ => {}
         }
         rest = after;
@@ -250,7 +254,12 @@ impl MarkdownWriter {
 
     fn tag(&mut self, tag: &HtmlTag) {
         let name = tag.name.as_str();
+        let mut waiting = None;
         if BLOCKS.contains(&name) {
+            // A link around blocks is the first one's with a text.
+            let is_blank =
+                |start: usize| self.out.get(start..).is_none_or(|it| it.trim().is_empty());
+            waiting = self.link.take_if(|(start, _)| is_blank(*start));
             self.close_link();
             self.paragraph();
         }
@@ -300,7 +309,15 @@ impl MarkdownWriter {
                     .map(|target| (self.out.len(), target.to_string()));
             }
             ("a", true) => self.close_link(),
+            ("math", false) => {
+                if let Some(formula) = &tag.formula {
+                    self.out.push_str(&format!("`{}`", formula.trim()));
+                }
+            }
             _ => {}
+        }
+        if let Some((_, target)) = waiting {
+            self.link = Some((self.out.len(), target));
         }
     }
 
@@ -376,6 +393,15 @@ mod tests {
         );
         check("<table><tr><th>a<th>b<tr><td>1</td><td>2</td></table>", "| a| b\n\n| 1| 2");
         check(
+            "<a href=x><div><img src=y></div><h2>Card</h2><p>More</p></a>",
+            "## [Card](https://docs.rs/a/x)\n\nMore",
+        );
+        check("<a href=x><div> </div></a><p>None</p>", "None");
+        check(
+            "It is <math alttext='{\\frac 1 2}'><mi>1</mi><mi>2</mi></math>, <math><mi>x</mi></math>.",
+            "It is `{\\frac 1 2}`, x.",
+        );
+        check(
             "<a href=#x>here</a> <a href='javascript:x'>there</a> <img alt=logo src=x>",
             "here there [image: logo]",
         );
@@ -408,6 +434,8 @@ mod tests {
             "<a =",
             "<pre>",
             "<p ",
+            "<math alttext=x>",
+            "<a href=x><div>",
         ] {
             let _ =
                 render(&piece.repeat(400_000 / piece.len()), &WebUrl::parse("https://docs.rs/"));
