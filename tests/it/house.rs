@@ -20,6 +20,7 @@ const KRATES: &[&str] = &[
     "extract",
     "files",
     "forge",
+    "index",
     "models",
     "modes",
     "policy",
@@ -32,8 +33,15 @@ const KRATES: &[&str] = &[
 const TABLE: &[&str] = &["tools::dispatch", "tools::tool", "tools::command", "tools::skill"];
 
 /// Folders that only compute: what they may not name.
-const PURE: &[&str] =
-    &["src/base/", "src/extract/", "src/files/", "src/policy/", "src/modes/", "src/agent/report/"];
+const PURE: &[&str] = &[
+    "src/base/",
+    "src/extract/",
+    "src/files/",
+    "src/index/",
+    "src/policy/",
+    "src/modes/",
+    "src/agent/report/",
+];
 const IMPURE_WORDS: &[&str] = &[
     "tokio::",
     "std::fs",
