@@ -20,6 +20,7 @@ pub mod diff;
 mod fixture;
 pub mod git_binary;
 mod history;
+pub mod index_folder;
 pub mod layer;
 pub mod memory_ref;
 pub mod merge;
