@@ -32,8 +32,8 @@ pub struct ListFiles {
 impl Tool for ListFiles {
     const EFFECT: ToolEffect = ToolEffect::Reads;
     const DESCRIPTION: &'static str = "List a folder, or with `recursive` what lies below it, at \
-        most 200 entries; folders end in `/`. What ignore files name, dependencies and build \
-        output are left out.";
+        most 200 entries; folders end in `/`. Ignored files, dependencies and build output \
+        are left out.";
     const REQUIRED: &'static [&'static str] = &["path"];
 
     fn properties() -> Value {

@@ -27,19 +27,19 @@ pub struct Glob {
 
 impl Tool for Glob {
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    const DESCRIPTION: &'static str = "Find files by name: the 200 last changed of those that fit \
-        a pattern, newest first. Files named by ignore files are left out.";
+    const DESCRIPTION: &'static str = "Find files by name: the 200 last changed that fit a \
+        pattern, newest first. Ignored files are left out.";
     const REQUIRED: &'static [&'static str] = &["pattern"];
 
     fn properties() -> Value {
         json!({
             "pattern": {
                 "type": "string",
-                "description": "For names: `*.rs`; with a `/`, for paths: `src/**/*.{ts,tsx}`"
+                "description": "`*.rs`, or with a `/` for paths: `src/**/*.{ts,tsx}`"
             },
             "path": {
                 "type": ["string", "null"],
-                "description": "Folder, relative to the repository root; default the root"
+                "description": "Folder; default the root"
             }
         })
     }

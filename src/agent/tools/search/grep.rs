@@ -87,16 +87,15 @@ struct HitLine {
 
 impl Tool for SearchFiles {
     const EFFECT: ToolEffect = ToolEffect::Reads;
-    const DESCRIPTION: &'static str = "Search file contents below a folder by regular expression \
-        (Rust syntax, line by line); shows each match with a line of context. Files named by \
-        ignore files are left out.";
+    const DESCRIPTION: &'static str = "Search files below a folder by regular expression (Rust \
+        syntax, line by line), with a line of context. Ignored files are left out.";
     const REQUIRED: &'static [&'static str] = &["path", "regex"];
 
     fn properties() -> Value {
         json!({
-            "path": { "type": "string", "description": "Folder or file, relative to the repository root; `.` for all" },
+            "path": { "type": "string", "description": "Folder or file; `.` for all" },
             "regex": { "type": "string" },
-            "file_pattern": { "type": ["string", "null"], "description": "Only files like this, e.g. `*.rs` or `src/**/*.{ts,tsx}`" }
+            "file_pattern": { "type": ["string", "null"], "description": "Only files like `*.rs` or `src/**/*.{ts,tsx}`" }
         })
     }
 

@@ -50,9 +50,7 @@ impl Tool for ListCodeDefinitionNames {
     const REQUIRED: &'static [&'static str] = &["path"];
 
     fn properties() -> Value {
-        json!({
-            "path": { "type": "string", "description": "File or folder" }
-        })
+        json!({ "path": { "type": "string" } })
     }
 
     fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
