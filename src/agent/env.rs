@@ -4,6 +4,7 @@
 //! MCP servers. What belongs to one task (its checkout, mode and facts) is not in here.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use crate::search_engine::SearchEngine;
 use locum_base::secret::Redactor;
@@ -25,6 +26,8 @@ pub struct RunEnv<'a> {
     pub connector: &'a Connector,
     /// The search engine that may be asked; `None` where there is none.
     pub search_engine: Option<&'a SearchEngine>,
+    /// The folder for what is kept between runs; `None` where nothing is.
+    pub state_folder: Option<&'a Path>,
     /// Takes secrets out of what models and maintainers see.
     pub redactor: &'a Redactor,
     /// Who follows the output of commands.

@@ -19,6 +19,7 @@ macro_rules! tool_table {
             ListCodeDefinitionNames, "list_code_definition_names", In(Read),
                 search::outline::ListCodeDefinitionNames;
             SearchFiles, "search_files", In(Read), search::grep::SearchFiles;
+            CodebaseSearch, "codebase_search", In(Read), search::codebase::CodebaseSearch;
             ShowChanges, "show_changes", InWithout(Read, Edit), search::changes::ShowChanges;
             WriteToFile, "write_to_file", In(Edit), files::write::WriteToFile;
             ApplyDiff, "apply_diff", In(Edit), files::apply_diff::tool::ApplyDiff;
@@ -174,6 +175,7 @@ impl ToolName {
             }
             Self::DeleteFile | Self::MoveFile => &[Self::WriteToFile],
             Self::CommandOutput | Self::StopCommand => &[Self::ExecuteCommand],
+            Self::CodebaseSearch => &[Self::SearchFiles],
             Self::ApplyPatch => &[Self::ApplyDiff, Self::WriteToFile],
             _ => &[],
         }

@@ -214,6 +214,7 @@ impl McpInventory {
                 redactor: &redactor,
                 connector: &connector,
                 search_engine: None,
+                state_folder: None,
             },
             facts,
         };

@@ -306,6 +306,7 @@ fn names_folders(tool: ToolName) -> bool {
             | ToolName::Glob
             | ToolName::ListCodeDefinitionNames
             | ToolName::SearchFiles
+            | ToolName::CodebaseSearch
             | ToolName::ShowChanges
             | ToolName::ExecuteCommand
     )

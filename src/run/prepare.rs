@@ -141,6 +141,7 @@ impl PreparedRun {
             sandbox: &self.sandbox,
             connector,
             search_engine: self.search_engine.as_ref(),
+            state_folder: self.settings.values.state_dir.as_deref(),
             redactor: &self.redactor,
         }
     }

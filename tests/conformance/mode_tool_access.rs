@@ -12,7 +12,6 @@ use crate::field::Field;
 
 /// Tools that other agents with the same mode files have, and which modes have them there.
 const FOREIGN: &[(&str, Availability)] = &[
-    ("codebase_search", Availability::In(ToolGroup::Read)),
     ("edit", Availability::OptIn(ToolGroup::Edit)),
     ("search_replace", Availability::OptIn(ToolGroup::Edit)),
     ("edit_file", Availability::OptIn(ToolGroup::Edit)),

@@ -21,6 +21,7 @@ mod book;
 mod ceilings;
 mod cli;
 mod cli_reference;
+mod codebase_search;
 mod commands;
 mod compatibility;
 mod demo;

@@ -238,7 +238,14 @@ fn each_mode_is_offered_its_own_tools() {
             .collect();
         offered.insert(mode_of(asked), names);
     }
-    let reads = ["read_file", "list_files", "glob", "list_code_definition_names", "search_files"];
+    let reads = [
+        "read_file",
+        "list_files",
+        "glob",
+        "list_code_definition_names",
+        "search_files",
+        "codebase_search",
+    ];
     let common = ["update_todo_list", "ask_followup_question", "attempt_completion"];
     let expected: BTreeMap<String, Vec<String>> = [
         (

@@ -95,6 +95,7 @@ fn is_shortened(name: &str) -> bool {
                 | ToolName::ListFiles
                 | ToolName::Glob
                 | ToolName::ListCodeDefinitionNames
+                | ToolName::CodebaseSearch
         )
             // Tools of MCP servers are called by names of their own as well.
             | None

@@ -67,7 +67,7 @@ impl Tool for ExecuteCommand {
     fn properties() -> Value {
         json!({
             "command": { "type": "string" },
-            "cwd": { "type": ["string", "null"], "description": "Folder to run in; default the root" },
+            "cwd": { "type": ["string", "null"], "description": "Default the root" },
             "timeout": { "type": ["integer", "null"], "minimum": 1, "description": "Seconds after which it is killed" },
             "background": { "type": ["boolean", "null"], "description": "Do not wait for it: a server under test" }
         })

@@ -60,6 +60,8 @@ pub(crate) struct ToolFixture {
     pub(crate) connector: Connector,
     /// The search engine there is.
     pub(crate) search_engine: Option<SearchEngine>,
+    /// The folder for what is kept between runs.
+    pub(crate) state_folder: Option<PathBuf>,
     /// The mode of the calls.
     pub(crate) mode: Mode,
     /// What becomes of images.
@@ -91,6 +93,7 @@ impl ToolFixture {
             commands: CommandSet::default(),
             connector: Connector::default(),
             search_engine: None,
+            state_folder: None,
             mode: mode(),
             vision: VisionSupport::Shown,
             image_models: vec!["painter".to_owned()],
@@ -155,6 +158,7 @@ impl ToolFixture {
             redactor: &redactor,
             connector: &self.connector,
             search_engine: self.search_engine.as_ref(),
+            state_folder: self.state_folder.as_deref(),
         };
         body(ToolContext {
             run,

@@ -229,6 +229,7 @@ fn who_decides_for_another_task_steers_nothing_else() {
         ToolName::Glob,
         ToolName::ListCodeDefinitionNames,
         ToolName::SearchFiles,
+        ToolName::CodebaseSearch,
         ToolName::ShowChanges,
         ToolName::WebFetch,
         ToolName::WebSearch,

@@ -23,10 +23,8 @@ const WORDS: &[(&[&str], &[&str])] = &[
         &["read_file"],
     ),
     (&["glob", "ls", "list", "listdir", "listdirectory", "find", "changes"], &["list_files"]),
-    (
-        &["grep", "search", "searchfiles", "codebase", "codebasesearch", "usages", "ripgrep"],
-        &["search_files"],
-    ),
+    (&["grep", "search", "searchfiles", "usages", "ripgrep"], &["search_files"]),
+    (&["codebase", "codebasesearch"], &["codebase_search", "search_files"]),
     (
         &["write", "filewrite", "writefile", "createfile", "new"],
         &["write_to_file", "generate_image"],
@@ -159,7 +157,7 @@ fn of_tools(tools: &[ToolName]) -> GrantedTools {
 
 #[cfg(test)]
 mod tests {
-    use super::{GrantedTools, granted};
+    use super::{GrantedTools, denied, granted};
     use crate::ToolGroup;
     use locum_base::tool::ToolName;
     use pretty_assertions::assert_eq;
@@ -189,6 +187,13 @@ mod tests {
     }
 
     #[test]
+    fn a_search_that_is_denied_leaves_the_other_one() {
+        let only = |tool| GrantedTools::Tools(ToolGroup::Read, vec![tool]);
+        assert_eq!(denied("codebase_search"), only(ToolName::CodebaseSearch));
+        assert_eq!(denied("Grep"), only(ToolName::SearchFiles));
+    }
+
+    #[test]
     fn knows_the_names_of_other_programs() {
         for (word, expected) in [
             ("Read", GrantedTools::Tools(ToolGroup::Read, vec![ToolName::ReadFile])),
@@ -198,6 +203,14 @@ mod tests {
                 "Glob",
                 GrantedTools::Tools(ToolGroup::Read, vec![ToolName::ListFiles, ToolName::Glob]),
             ),
+            (
+                "codebase",
+                GrantedTools::Tools(
+                    ToolGroup::Read,
+                    vec![ToolName::CodebaseSearch, ToolName::SearchFiles],
+                ),
+            ),
+            ("Grep", GrantedTools::Tools(ToolGroup::Read, vec![ToolName::SearchFiles])),
             (
                 "file_edit",
                 GrantedTools::Tools(

@@ -129,6 +129,7 @@ impl Fixture {
             minutes: None,
             connector: Connector::default(),
             search_engine: None,
+            state_folder: None,
             window: None,
             condense_percent: None,
             price: None,

@@ -117,7 +117,7 @@ fn renames(tool: ToolName) -> &'static [Renames] {
         ToolName::ApplyPatch => {
             &[&[("input", "patch"), ("patch_text", "patch"), ("patchText", "patch")]]
         }
-        ToolName::ListFiles | ToolName::ShowChanges => &[FOLDER],
+        ToolName::ListFiles | ToolName::ShowChanges | ToolName::CodebaseSearch => &[FOLDER],
         ToolName::ListCodeDefinitionNames => &[PATH, FOLDER],
         ToolName::Glob => &[
             FOLDER,

@@ -47,7 +47,7 @@ impl Tool for CommandOutput {
 
     fn properties() -> Value {
         json!({
-            "id": { "type": "integer", "description": "Its number" },
+            "id": { "type": "integer" },
             "wait": { "type": ["integer", "null"], "minimum": 0, "maximum": WAIT_LIMIT_S, "description": "Seconds to wait for `until`, or for its end" },
             "until": { "type": ["string", "null"], "description": "Text in its output that ends the wait" }
         })

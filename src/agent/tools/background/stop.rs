@@ -22,7 +22,7 @@ impl Tool for StopCommand {
     const REQUIRED: &'static [&'static str] = &["id"];
 
     fn properties() -> Value {
-        json!({ "id": { "type": "integer", "description": "Its number" } })
+        json!({ "id": { "type": "integer" } })
     }
 
     fn parse(mut arguments: CallFields, _: ToolContext<'_>) -> Result<Self, CallError> {

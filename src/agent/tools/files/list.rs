@@ -39,7 +39,7 @@ impl Tool for ListFiles {
     fn properties() -> Value {
         json!({
             "path": { "type": "string", "description": "Relative to the repository root; `.` for the root" },
-            "recursive": { "type": "boolean", "description": "Default false" }
+            "recursive": { "type": "boolean" }
         })
     }
 

@@ -63,7 +63,7 @@ fn names(tool: ToolName) -> &'static [&'static str] {
         ToolName::ReadFile | ToolName::ListCodeDefinitionNames => &["Read"],
         ToolName::ListFiles => &["LS"],
         ToolName::Glob => &["Glob"],
-        ToolName::SearchFiles => &["Grep"],
+        ToolName::SearchFiles | ToolName::CodebaseSearch => &["Grep"],
         ToolName::WriteToFile | ToolName::GenerateImage => &["Write"],
         ToolName::ApplyDiff | ToolName::SearchAndReplace | ToolName::InsertContent => {
             &["Edit", "MultiEdit"]
@@ -147,6 +147,7 @@ impl CallWords<'_> {
             ToolName::SearchFiles => json!({
                 "pattern": self.field("regex"), "path": path(), "glob": self.field("file_pattern")
             }),
+            ToolName::CodebaseSearch => json!({ "pattern": self.field("query"), "path": path() }),
             ToolName::WebFetch => json!({ "url": self.field("url"), "prompt": "" }),
             ToolName::NewTask => json!({
                 "subagent_type": self.field("mode"),

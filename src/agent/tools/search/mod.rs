@@ -1,6 +1,7 @@
 //! Tools that search, and the walk they share with lists.
 
 pub mod changes;
+pub mod codebase;
 pub mod glob;
 pub mod grep;
 pub(crate) mod near_names;
