@@ -3,7 +3,7 @@
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdin, Command, Stdio};
 
 /// Files of the large repository.
 pub(crate) const LARGE_FILES: usize = 60_000;
@@ -39,6 +39,22 @@ pub(crate) fn large() -> PathBuf {
     folder.join("checkout")
 }
 
+/// Returns a repository of 10,000 source files of 100 MB, made when it is not there yet.
+pub(crate) fn code() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("repository-of-10000-sources-1");
+    if !folder.join("complete").exists() {
+        let _ = std::fs::remove_dir_all(&folder);
+        import_with(&folder.join("checkout"), |stream, random| {
+            for number in 0..10_000 {
+                let path = format!("part{:02}/{}{number}.rs", number / 200, word(number));
+                write_file(stream, &path, &source(random));
+            }
+        });
+        std::fs::write(folder.join("complete"), "").unwrap();
+    }
+    folder.join("checkout")
+}
+
 /// Takes back what runs wrote into a checkout, the private refs included.
 pub(crate) fn clean(checkout: &Path) {
     git(checkout, &["checkout", "--quiet", "--force", "HEAD"]);
@@ -54,8 +70,29 @@ pub(crate) fn clean(checkout: &Path) {
     git(checkout, &["prune", "--expire=now"]);
 }
 
-/// Makes a repository of one commit, packed as a clone is.
+/// Makes a repository of these many files besides those that every one has.
 fn import(folder: &Path, files: usize) {
+    import_with(folder, |stream, random| {
+        for number in 0..READ_FILES {
+            write_file(stream, &format!("src/file{number}.txt"), &text(random, 2_000));
+        }
+        for number in 0..files {
+            // Between 1 and 19 kB, 10 kB on average.
+            let size_bytes = 1_000 + usize::try_from(next(random) % 18_000).unwrap();
+            let mut content = text(random, size_bytes);
+            if number % (files / 3) == 7 {
+                content.push_str(NEEDLE);
+                content.push('\n');
+            }
+            let folder = number / FOLDER_FILES;
+            let name = format!("code/part{:02}/module{folder:03}/file{number:05}.txt", folder / 20);
+            write_file(stream, &name, &content);
+        }
+    });
+}
+
+/// Makes a repository of one commit, packed as a clone is.
+fn import_with(folder: &Path, write_files: impl FnOnce(&mut BufWriter<ChildStdin>, &mut u64)) {
     std::fs::create_dir_all(folder).unwrap();
     git(folder, &["init", "--quiet", "--initial-branch=main"]);
     let command =
@@ -69,24 +106,7 @@ fn import(folder: &Path, files: usize) {
     let mut stream = BufWriter::new(child.stdin.take().unwrap());
     stream.write_all(b"commit refs/heads/main\ncommitter Bench <bench@example.com> 1700000000 +0000\ndata 5\nfirst").unwrap();
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
-    for number in 0..READ_FILES {
-        write_file(&mut stream, &format!("src/file{number}.txt"), &text(&mut random, 2_000));
-    }
-    for number in 0..files {
-        // Between 1 and 19 kB, 10 kB on average.
-        let size_bytes = 1_000 + usize::try_from(next(&mut random) % 18_000).unwrap();
-        let mut content = text(&mut random, size_bytes);
-        if number % (files / 3) == 7 {
-            content.push_str(NEEDLE);
-            content.push('\n');
-        }
-        let folder = number / FOLDER_FILES;
-        write_file(
-            &mut stream,
-            &format!("code/part{:02}/module{folder:03}/file{number:05}.txt", folder / 20),
-            &content,
-        );
-    }
+    write_files(&mut stream, &mut random);
     stream.flush().unwrap();
     drop(stream);
     assert!(child.wait().unwrap().success(), "git fast-import");
@@ -108,6 +128,36 @@ fn text(random: &mut u64, size_bytes: usize) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Returns a file of functions, about 10 kB.
+fn source(random: &mut u64) -> String {
+    let mut text = String::new();
+    // Few words are common, as in a language.
+    let mut name = |random: &mut u64| {
+        let rare = usize::try_from(next(random) % 64).unwrap();
+        word(usize::try_from(next(random) % 100_000).unwrap() % (40 << (rare % 12)))
+    };
+    for _ in 0..24 {
+        let (one, two, three) = (name(random), name(random), name(random));
+        text.push_str(&format!("/// Makes a {one} of each {two}.\npub fn {one}_{two}(&self) {{\n"));
+        for _ in 0..8 {
+            let line = format!("    let {} = self.{}({three});\n", name(random), name(random));
+            text.push_str(&line);
+        }
+        text.push_str("}\n\n");
+    }
+    text
+}
+
+/// Returns the made-up word of a number.
+pub(crate) fn word(number: usize) -> String {
+    const PARTS: [&str; 16] = [
+        "ba", "col", "di", "fer", "gu", "hal", "jo", "kes", "li", "mon", "ne", "pur", "ra", "sti",
+        "to", "vel",
+    ];
+    let part = |shift: usize| PARTS[(number >> shift) % PARTS.len()];
+    [part(0), part(4), part(8), part(12)].concat()
 }
 
 fn next(random: &mut u64) -> u64 {

@@ -59,6 +59,7 @@ enum Turns {
     Read,
     Write,
     Mixed,
+    Search,
     Command,
     /// A command that does nothing.
     True,
@@ -94,6 +95,8 @@ struct Run {
     peak_bytes: u64,
     connections: usize,
     last_request_bytes: u64,
+    /// The home folder of the run.
+    home: PathBuf,
 }
 
 /// A checkout and the run's own files beside it. They stay until all is measured: some file systems
@@ -106,8 +109,13 @@ struct Bench {
 }
 
 fn main() {
-    let parts: [Part; 4] =
-        [("turns", turns), ("places", places), ("deltas", deltas), ("beside", beside)];
+    let parts: [Part; 5] = [
+        ("turns", turns),
+        ("places", places),
+        ("codebase", codebase),
+        ("deltas", deltas),
+        ("beside", beside),
+    ];
     let folder = tempfile::tempdir().unwrap();
     parts
         .iter()
@@ -192,6 +200,25 @@ fn places(folder: &Path) {
         }
     }
     repository::clean(&large);
+}
+
+/// Searches for words: the first makes the index, the others find it.
+fn codebase(folder: &Path) {
+    heading("A turn of one codebase_search, 10,000 source files of 100 MB");
+    let code = repository::code();
+    let ran = Bench::at(folder, &code).run_scripted(Turns::Search, 21);
+    plain("without an index: wall", Figure::Time(ran.turns[0]));
+    let warm = ran.turns[1..].to_vec();
+    against(
+        "with one: wall, median of 20",
+        Figure::Time(median(&warm)),
+        Figure::Time(Duration::from_secs(1)),
+    );
+    plain("with one: wall, p95", Figure::Time(quantile(&warm, 0.95)));
+    plain("peak memory", Figure::Size(ran.peak_bytes));
+    let index = std::fs::read_dir(ran.home.join(".local/state/locum/index")).unwrap();
+    let sizes = index.map(|entry| entry.unwrap().metadata().unwrap().len());
+    plain("the index", Figure::Size(sizes.sum()));
 }
 
 /// This program, whose commands are contained, beside another, whose commands are in its sandbox.
@@ -313,6 +340,7 @@ impl Bench {
             peak_bytes,
             connections: 0,
             last_request_bytes: 0,
+            home: self.folder.clone(),
         }
     }
 
@@ -349,7 +377,9 @@ impl Bench {
             .asked()
             .last()
             .map_or((0, 0), |asked| (asked.connection, asked.body.len() as u64));
-        Run { start: times[0].0 - started, turns, cpu, peak_bytes, connections, last_request_bytes }
+        let home = self.folder.clone();
+        let start = times[0].0 - started;
+        Run { start, turns, cpu, peak_bytes, connections, last_request_bytes, home }
     }
 
     /// Waits for a child; returns its processor time and its peak memory, seen while it ran.
@@ -427,6 +457,10 @@ fn call(turns: Turns, turn: usize) -> (&'static str, Value) {
         Turns::Mixed if turn.is_multiple_of(2) => read(),
         Turns::Work if turn.is_multiple_of(2) => command(format!("touch src/new{}", turn % 20)),
         Turns::Mixed | Turns::Work => write(),
+        Turns::Search => (
+            "codebase_search",
+            json!({ "query": format!("how is a {} made", repository::word(turn * 37)) }),
+        ),
         Turns::Command => command(format!("touch src/new{}", turn % 20)),
         // Calls that repeat one another would be stopped.
         Turns::True => command(format!("true {turn}")),
