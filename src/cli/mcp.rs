@@ -19,7 +19,7 @@ use crate::cli::{CommandContext, ExitStatus, local_run, mcp_change, mcp_serve, s
 use crate::run::error::RunError;
 use crate::run::servers::{ServerPlan, facts_of};
 use locum_agent::env::RunEnv;
-use locum_agent::tools::mcp::definition::{self, ServerFile};
+use locum_agent::tools::mcp::definition::{self, ServerEndpoint, ServerFile};
 use locum_agent::tools::mcp::servers::{
     McpServers, PlannedServer, ServerEnvironment, ServerStatus,
 };
@@ -28,6 +28,7 @@ use locum_modes::prompts::servers::OfferedTool;
 use locum_modes::{ModeSet, ToolGroup};
 use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
+use locum_policy::urls::WebUrl;
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
 use locum_sandbox::env::clean_env;
@@ -169,10 +170,13 @@ impl McpInventory {
         let definition = &planned.definition;
         let mut why = format!("no mode that may run has the group `{}`", ToolGroup::Mcp.as_str());
         let mut allowed = false;
+        let intents = intents_of(planned);
         for facts in &self.facts {
-            let verdict = self.policy.decide(&Intent::Server(definition.name.clone()), facts);
-            allowed |= verdict.decision == Decision::Allow;
-            why = verdict.reason();
+            let verdicts = intents.iter().map(|intent| self.policy.decide(intent, facts));
+            match verdicts.into_iter().find(|verdict| verdict.decision != Decision::Allow) {
+                Some(refusal) => why = refusal.reason(),
+                None => allowed = true,
+            }
         }
         let (state, reason) = match &planned.endpoint {
             _ if definition.disabled => ("disabled", String::new()),
@@ -257,6 +261,18 @@ impl McpInventory {
             hash: tool.hash.clone(),
         }
     }
+}
+
+/// Returns what a run has to be allowed so that it may use a server.
+fn intents_of(planned: &PlannedServer) -> Vec<Intent> {
+    let server = &planned.definition.name;
+    let destination = match &planned.endpoint {
+        Ok(ServerEndpoint::Http { url, .. }) => WebUrl::parse(url).destination().cloned(),
+        Ok(ServerEndpoint::Program { .. }) | Err(_) => None,
+    };
+    let connection =
+        destination.map(|destination| Intent::Service { server: server.clone(), destination });
+    std::iter::once(Intent::Server(server.clone())).chain(connection).collect()
 }
 
 /// Checks the files that are named, or every file there is.

@@ -242,6 +242,7 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
         | Intent::Browse(_)
         | Intent::Connect(_)
         | Intent::Server(_)
+        | Intent::Service { .. }
         | Intent::Publish(_)
         | Intent::Mode(_)
         | Intent::Expert(_)
@@ -275,6 +276,7 @@ pub fn check_any_tool(mode: &Mode, offered: &[ToolName], intent: &Intent) -> Res
         Intent::Browse(_)
         | Intent::Connect(_)
         | Intent::Server(_)
+        | Intent::Service { .. }
         | Intent::Publish(_)
         | Intent::Mode(_)
         | Intent::Expert(_)

@@ -28,6 +28,14 @@ pub enum Intent {
     Connect(Destination),
     /// Starts an MCP server, or connects to it, and asks what tools it has.
     Server(String),
+    /// Connects to a host for an MCP server that is a service: to the service itself, or to what
+    /// gives out its tokens.
+    Service {
+        /// The server's name in the settings.
+        server: String,
+        /// Where the connection goes.
+        destination: Destination,
+    },
     /// Calls a tool of an MCP server.
     Mcp {
         /// The server's name in the settings.
@@ -63,7 +71,9 @@ impl fmt::Display for Intent {
             Self::Fetch(url) => write!(formatter, "fetch({url})"),
             Self::Search(query) => write!(formatter, "search({})", query.text()),
             Self::Browse(url) => write!(formatter, "browse({url})"),
-            Self::Connect(destination) => write!(formatter, "connect({destination})"),
+            Self::Connect(destination) | Self::Service { destination, .. } => {
+                write!(formatter, "connect({destination})")
+            }
             Self::Server(server) => write!(formatter, "mcp({server})"),
             Self::Mcp { server, tool } => write!(formatter, "mcp({server}/{tool})"),
             Self::Publish(publication) => write!(formatter, "publish({publication})"),

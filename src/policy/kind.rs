@@ -52,7 +52,11 @@ impl RuleKind {
             Intent::MemoryRead(_) => Some(Self::MemoryRead),
             Intent::MemoryWrite(_) => Some(Self::MemoryWrite),
             Intent::Publish(_) => Some(Self::Publish),
-            Intent::Command(_) | Intent::Connect(_) | Intent::Server(_) | Intent::Session => None,
+            Intent::Command(_)
+            | Intent::Connect(_)
+            | Intent::Server(_)
+            | Intent::Service { .. }
+            | Intent::Session => None,
         }
     }
 }

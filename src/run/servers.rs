@@ -75,7 +75,7 @@ impl ServerPlan {
         root: &Path,
     ) {
         let name = &definition.name;
-        let given = policy.settings().mcp.get(name).map(Vec::as_slice).unwrap_or_default();
+        let given = policy.settings().mcp.env.get(name).map(Vec::as_slice).unwrap_or_default();
         let value = |variable: &str| match variable {
             "workspaceFolder" => root.to_str().map(str::to_owned),
             _ if given.iter().any(|known| known == variable) => {

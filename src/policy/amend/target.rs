@@ -124,9 +124,11 @@ fn of_intent(intent: &Intent) -> Option<String> {
         {
             return None;
         }
-        Intent::Command(_) | Intent::Connect(_) | Intent::Server(_) | Intent::Session => {
-            return None;
-        }
+        Intent::Command(_)
+        | Intent::Connect(_)
+        | Intent::Server(_)
+        | Intent::Service { .. }
+        | Intent::Session => return None,
         Intent::Read(_)
         | Intent::Edit(_)
         | Intent::Search(_)

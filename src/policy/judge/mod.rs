@@ -231,6 +231,7 @@ impl Evaluation<'_> {
             Intent::Mcp { .. } | Intent::Expert(_) | Intent::MemoryRead(_) => self.by_rules(intent),
             Intent::MemoryWrite(_) => self.memory_write(intent),
             Intent::Server(name) => self.server(name),
+            Intent::Service { server, destination } => self.service(server, destination),
             Intent::Session => Ruling::allow("stays within the session"),
         }
     }
@@ -403,6 +404,7 @@ fn taken_away(intent: &Intent, facts: &Facts) -> Option<String> {
         | Intent::Browse(_)
         | Intent::Connect(_)
         | Intent::Server(_)
+        | Intent::Service { .. }
         | Intent::MemoryWrite(_)
         | Intent::Mcp { .. } => read_only(),
         Intent::Read(_)

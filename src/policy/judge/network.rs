@@ -1,4 +1,5 @@
-//! Rules about the network: addresses that are fetched, and hosts that commands connect to.
+//! Rules about the network: addresses that are fetched, and hosts that commands and MCP services
+//! are at.
 //!
 //! In: an intent about one of them. Out: a verdict. Nothing is resolved here: addresses behind a
 //! name are checked when it is connected to.
@@ -55,12 +56,8 @@ impl Evaluation<'_> {
         if let Some(why) = destination.host.forbidden() {
             return Ruling::deny(why);
         }
-        let refusing = self.judge.of_kind(RuleKind::Fetch).filter(|found| {
-            found.rule.decision != Decision::Allow
-                && self.counts(found, |pattern, case| is_about(pattern, destination, case))
-        });
-        if let Some(found) = refusing.max_by_key(|found| found.rule.decision) {
-            return self.judge.ruled(&found);
+        if let Some(refusal) = self.refused_host(destination) {
+            return refusal;
         }
         let reaches = |listed: &&LocatedPattern<UrlPattern>| {
             listed.pattern.reaches(destination, LetterCase::Exact)
@@ -77,6 +74,39 @@ impl Evaluation<'_> {
             }
             None => Ruling::deny(format!("`{destination}` is not in `network.allow`")),
         }
+    }
+
+    /// An MCP server is reached where `network.allow` lists its host. On this machine it is
+    /// reached at the ports that `mcp.loopback` lists for it, which opens them to nothing else.
+    pub(super) fn service(&self, server: &str, destination: &Destination) -> Ruling {
+        if !destination.host.is_loopback() {
+            return self.connect(destination);
+        }
+        if let Some(refusal) = self.refused_host(destination) {
+            return refusal;
+        }
+        let listed = self.spec.mcp.loopback.get(server).map(Vec::as_slice).unwrap_or_default();
+        match listed.iter().find(|one| one.pattern.reaches(destination, LetterCase::Ignored)) {
+            Some(listed) => {
+                let rule = listed.reference(&self.judge.origin);
+                let cause = Cause::Setting { rule, key: "mcp.loopback" };
+                Ruling { decision: Decision::Allow, cause }
+            }
+            None => Ruling::deny(format!(
+                "`{destination}` is on this machine, and `mcp.loopback` does not list it for \
+                 `{server}`"
+            )),
+        }
+    }
+
+    /// Returns what a rule says that refuses to fetch from a whole host.
+    fn refused_host(&self, destination: &Destination) -> Option<Ruling> {
+        let refusing = self.judge.of_kind(RuleKind::Fetch).filter(|found| {
+            found.rule.decision != Decision::Allow
+                && self.counts(found, |pattern, case| is_about(pattern, destination, case))
+        });
+        let strictest = refusing.max_by_key(|found| found.rule.decision)?;
+        Some(self.judge.ruled(&strictest))
     }
 }
 

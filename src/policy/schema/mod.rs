@@ -35,9 +35,8 @@ pub struct PolicySpec {
     pub commands: CommandLimits,
     /// What of the network commands may reach where `commands.network` is `policy`.
     pub network: NetworkRules,
-    /// For an MCP server, the environment variables its definition may refer to. Their values count
-    /// as secrets.
-    pub mcp: BTreeMap<String, Vec<String>>,
+    /// What MCP servers are given.
+    pub mcp: McpRules,
     /// What a run may spend.
     pub budget: Budget,
     /// What runs may spend together.
@@ -62,6 +61,15 @@ pub struct NetworkRules {
     pub allow: Vec<LocatedPattern<UrlPattern>>,
     /// The jobs whose commands reach them; empty where those of every run do.
     pub jobs: Vec<String>,
+}
+
+/// What MCP servers are given, by their names.
+#[derive(Clone, Debug, Default)]
+pub struct McpRules {
+    /// The environment variables that a definition may refer to. Their values count as secrets.
+    pub env: BTreeMap<String, Vec<String>>,
+    /// The ports of this machine that a service may be at: `127.0.0.1:4040`.
+    pub loopback: BTreeMap<String, Vec<LocatedPattern<UrlPattern>>>,
 }
 
 impl NetworkRules {

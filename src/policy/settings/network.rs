@@ -1,9 +1,8 @@
-//! Reads `network` and `mcp`: the hosts that commands reach, the variables that servers are given.
-
-use std::collections::BTreeMap;
+//! Reads `network` and `mcp`: the hosts that commands reach, the variables that servers are given
+//! and the ports of this machine that they are at.
 
 use crate::rule::LocatedPattern;
-use crate::schema::NetworkRules;
+use crate::schema::{McpRules, NetworkRules};
 use crate::settings::variables::SERVER_VARIABLE;
 use crate::urls::pattern::UrlPattern;
 use locum_files::rejection::Rejection;
@@ -42,8 +41,30 @@ const HOST: Located<ParsedText<(UrlPattern, String)>> = Located(ParsedText {
     example: "docs.rs",
 });
 
-pub(super) fn mcp(section: &mut Section<'_>) -> BTreeMap<String, Vec<String>> {
+pub(super) fn mcp(section: &mut Section<'_>) -> McpRules {
     let about =
         "For a server, the environment variables that `${...}` in its definition may stand for.";
-    section.key("env", about, MapOf(OneOrMany(SERVER_VARIABLE))).unwrap_or_default()
+    let env = section.key("env", about, MapOf(OneOrMany(SERVER_VARIABLE))).unwrap_or_default();
+    let about = "For a server that is a service on this machine, its ports: `127.0.0.1:4040`.";
+    let ports = section.key("loopback", about, MapOf(OneOrMany(LOOPBACK))).unwrap_or_default();
+    let located = |listed: Vec<_>| listed.into_iter().map(LocatedPattern::from).collect();
+    let loopback = ports.into_iter().map(|(server, listed)| (server, located(listed))).collect();
+    McpRules { env, loopback }
 }
+
+const LOOPBACK: Located<ParsedText<(UrlPattern, String)>> = Located(ParsedText {
+    parse: |text| {
+        let pattern = UrlPattern::parse(text)?;
+        if pattern.is_loopback_port() {
+            return Ok((pattern, text.to_owned()));
+        }
+        let why = Rejection::from(format!("`{text}` is no port of this machine"));
+        Err(why.hint(
+            "write address and port, such as `127.0.0.1:4040` or `localhost:4040`; other hosts \
+             stand in `network.allow`",
+        ))
+    },
+    write: None,
+    pattern: r"^(https?://)?[^/?#@*\s]+:[0-9]+$",
+    example: "127.0.0.1:4040",
+});

@@ -11,6 +11,7 @@ mod judged;
 mod memory;
 mod modes;
 mod search;
+mod services;
 mod summary;
 
 use pretty_assertions::assert_eq;

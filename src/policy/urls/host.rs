@@ -70,6 +70,14 @@ impl Host {
         }
     }
 
+    /// Returns true for this machine alone: `localhost`, and the addresses that lead back to it.
+    pub fn is_loopback(&self) -> bool {
+        match self {
+            Self::Address(address) => address.is_loopback(),
+            Self::Name(name) => name == "localhost",
+        }
+    }
+
     /// Returns why this host is never reached, whatever the rules say: a name of this machine or
     /// its network, an address that is not public. Addresses behind a name are checked again when
     /// it is resolved.

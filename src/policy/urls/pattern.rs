@@ -114,6 +114,12 @@ impl UrlPattern {
         }
     }
 
+    /// Returns true when it is about one port of this machine, and says so in full.
+    pub fn is_loopback_port(&self) -> bool {
+        let HostPattern::One(host) = &self.hosts else { return false };
+        host.is_loopback() && self.port.is_some() && !self.has_path()
+    }
+
     /// Returns true when it is about a part of what a host has.
     pub fn has_path(&self) -> bool {
         !self.path.is_empty()

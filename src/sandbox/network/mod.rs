@@ -3,7 +3,8 @@
 //!
 //! In: a permit and the destination it covers. Out: a connection to an address that was checked, or
 //! why there is none. A name is resolved here, and only here. Every address it resolves to has to
-//! be public, and exactly these are connected to.
+//! be public, and exactly these are connected to. A port of this machine is reached for an MCP
+//! server alone, where the policy lists it.
 
 pub mod exchange;
 pub mod offline;
@@ -11,7 +12,7 @@ pub mod page;
 pub mod proxy;
 
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -158,17 +159,27 @@ impl Connector {
         destination: &Destination,
     ) -> Result<TcpStream, NetworkError> {
         let covers = |intent: &Intent| match intent {
-            Intent::Connect(permitted) => permitted == destination,
+            Intent::Connect(permitted) | Intent::Service { destination: permitted, .. } => {
+                permitted == destination
+            }
             Intent::Fetch(url) => url.destination() == Some(destination),
             Intent::Search(query) => {
                 query.engine().and_then(WebUrl::destination) == Some(destination)
             }
             _ => false,
         };
-        if !permit.act().intents().iter().any(covers) {
+        let intents = permit.act().intents();
+        if !intents.iter().any(covers) {
             return Err(NetworkError::NotPermitted(destination.to_string()));
         }
-        let addresses = self.checked(&destination.host).await?;
+        // Only the policy's own word for a service opens this machine, and only as it is written:
+        // a name that somebody resolves to it stays refused.
+        let is_service = |intent: &Intent| matches!(intent, Intent::Service { destination: permitted, .. } if permitted == destination);
+        let addresses = if destination.host.is_loopback() && intents.iter().any(is_service) {
+            vec![this_machine(&destination.host)]
+        } else {
+            self.checked(&destination.host).await?
+        };
         let mut message = "it has no address".to_owned();
         for address in addresses.into_iter().take(ADDRESSES_TRIED) {
             let address = SocketAddr::new(address, destination.port);
@@ -207,6 +218,14 @@ impl Connector {
             }
             None => Ok(addresses),
         }
+    }
+}
+
+/// Returns the address of this machine that a host stands for; `localhost` is not looked up.
+fn this_machine(host: &Host) -> IpAddr {
+    match host {
+        Host::Address(address) => *address,
+        Host::Name(_) => IpAddr::V4(Ipv4Addr::LOCALHOST),
     }
 }
 

@@ -12,8 +12,11 @@ pub(crate) struct ServerStart {
 
 impl Act for ServerStart {
     fn intents(&self) -> Vec<Intent> {
-        let connection =
-            self.destination.iter().map(|destination| Intent::Connect(destination.clone()));
-        std::iter::once(Intent::Server(self.server.clone())).chain(connection).collect()
+        let server = &self.server;
+        let connection = self.destination.iter().map(|destination| Intent::Service {
+            server: server.clone(),
+            destination: destination.clone(),
+        });
+        std::iter::once(Intent::Server(server.clone())).chain(connection).collect()
     }
 }

@@ -8,6 +8,10 @@
 //! shown.
 
 mod layers;
+#[cfg(test)]
+mod loopback_tests;
+#[cfg(test)]
+mod service_fixture;
 pub(super) mod slot;
 #[cfg(test)]
 mod tests;

@@ -213,9 +213,9 @@ impl ServerSlot {
                     return Err(ServerStatus::Refused(format!("its `url`: {why}")));
                 }
                 let destination = url.destination().cloned();
-                let in_the_clear = destination
-                    .as_ref()
-                    .is_some_and(|destination| destination.scheme == Scheme::Http);
+                let in_the_clear = destination.as_ref().is_some_and(|destination| {
+                    destination.scheme == Scheme::Http && !destination.host.is_loopback()
+                });
                 let (permit, _) = self.admitted(destination, around)?;
                 if in_the_clear && !headers.is_empty() {
                     let why = "its `headers` would be sent unencrypted: `url` has to begin with \
