@@ -19,7 +19,8 @@ use crate::cli::{CommandContext, ExitStatus, local_run, mcp_change, mcp_serve, s
 use crate::run::error::RunError;
 use crate::run::servers::{ServerPlan, facts_of};
 use locum_agent::env::RunEnv;
-use locum_agent::tools::mcp::definition::{self, ServerEndpoint, ServerFile};
+use locum_agent::tools::mcp::definition::endpoint::ServerEndpoint;
+use locum_agent::tools::mcp::definition::{self, ServerFile};
 use locum_agent::tools::mcp::servers::{
     McpServers, PlannedServer, ServerEnvironment, ServerStatus,
 };

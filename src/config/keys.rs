@@ -146,7 +146,7 @@ pub const KEYS: &[SettingKey] = &[
     ),
     key(
         "mcp.*.type",
-        SettingKind::Word(&["stdio", "streamable-http"]),
+        SettingKind::Word(&["stdio", "streamable-http", "sse"]),
         "how the server is spoken to",
     ),
     key("mcp.*.command", SettingKind::Text, "the program that is the server"),
@@ -159,6 +159,21 @@ pub const KEYS: &[SettingKey] = &[
     key("mcp.*.cwd", SettingKind::Text, "folder of the checkout it runs in"),
     key("mcp.*.url", SettingKind::Text, "where the server is reached"),
     key("mcp.*.headers.*", SettingKind::Hidden, "header of every request to it"),
+    key(
+        "mcp.*.oauth.client_id",
+        SettingKind::Text,
+        "the client that signs in to the server by its own credentials",
+    ),
+    key(
+        "mcp.*.oauth.client_secret_env",
+        SettingKind::Text,
+        "variable that holds its secret; the policy's `mcp.env` lists it",
+    ),
+    key(
+        "mcp.*.oauth.scopes",
+        SettingKind::Texts,
+        "what it asks for; what the server says if unset",
+    ),
     key("mcp.*.disabled", SettingKind::Flag, "whether the server is left alone"),
     key(
         "mcp.*.timeout",

@@ -14,6 +14,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("mcp", "MCP servers by names of your own"),
     ("mcp.*.env", "variables the server gets"),
     ("mcp.*.headers", "headers of every request to the server"),
+    ("mcp.*.oauth", "who signs in to the server without a person"),
     ("web_search", "the search engine of `web_search`"),
     ("budget", "limits below those of the policy"),
     ("forge", "where work comes from and results go"),

@@ -8,9 +8,8 @@ use std::path::Path;
 use crate::config::environment::Environment;
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
-use locum_agent::tools::mcp::definition::{
-    SERVERS_LIMIT, ServerDefinition, ServerEndpoint, ServerFile,
-};
+use locum_agent::tools::mcp::definition::endpoint::ServerEndpoint;
+use locum_agent::tools::mcp::definition::{SERVERS_LIMIT, ServerDefinition, ServerFile};
 use locum_agent::tools::mcp::servers::{McpServers, PlannedServer, ServerStatus};
 use locum_base::secret::Secret;
 use locum_modes::{ModeSet, ToolGroup};

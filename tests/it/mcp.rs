@@ -66,6 +66,9 @@ fn serves() {
             "resources/list" => {
                 json!({ "resources": [{ "uri": "file:///guide", "name": "guide" }] })
             }
+            "resources/templates/list" => {
+                json!({ "resourceTemplates": [{ "uriTemplate": "file:///{page}", "name": "page" }] })
+            }
             "resources/read" if message["params"]["uri"] == "file:///plan.png" => {
                 json!({ "contents": [{ "uri": "file:///plan.png", "mimeType": "image/png", "blob": PNG }] })
             }
@@ -578,13 +581,13 @@ fn servers_are_listed_with_whether_a_run_may_use_them() {
     assert!(without.out.contains("`${HELPER_KEY}` has no value"), "{without:?}");
     stage.write(
         "checkout/.mcp.json",
-        "{ \"mcpServers\": { \"a\": { \"comand\": \"x\" }, \"b\": { \"type\": \"sse\", \"url\": \"https://x.example\" } } }",
+        "{ \"mcpServers\": { \"a\": { \"comand\": \"x\" }, \"b\": { \"type\": \"ws\", \"url\": \"https://x.example\" } } }",
     );
     let checked = stage.run(&["mcp", "validate"]);
     assert_eq!(checked.code, Some(2), "{checked:?}");
     for told in [
         "error: .mcp.json:1:19: server `a`: it has neither `command` nor `url`",
-        "`type: sse` is not spoken",
+        "`type` cannot be `ws`; it is `stdio`, `streamable-http` or `sse`",
         "did you mean `command`?",
     ] {
         assert!(checked.out.contains(told), "{told}: {checked:?}");

@@ -375,16 +375,16 @@ fn usable(
     let part = |server: &OfferedServer| {
         let tools =
             server.tools.iter().filter(|tool| may(&server.name, &tool.name)).cloned().collect();
-        let resources: Vec<String> = server
-            .resources
-            .iter()
-            .filter(|uri| may(&server.name, &format!("{RESOURCE}{uri}")))
-            .cloned()
-            .collect();
+        let readable = |uris: &[String]| -> Vec<String> {
+            let may = |uri: &&String| may(&server.name, &format!("{RESOURCE}{uri}"));
+            uris.iter().filter(may).cloned().collect()
+        };
+        let (resources, templates) = (readable(&server.resources), readable(&server.templates));
         // Unlisted resources may be requested as well.
         let has_resources = server.has_resources
             && (!resources.is_empty() || may(&server.name, &format!("{RESOURCE}any")));
-        let usable = OfferedServer { name: server.name.clone(), tools, has_resources, resources };
+        let name = server.name.clone();
+        let usable = OfferedServer { name, tools, has_resources, resources, templates };
         (!usable.tools.is_empty() || usable.has_resources).then_some(usable)
     };
     servers.iter().filter_map(part).collect()

@@ -16,6 +16,8 @@ pub struct OfferedServer {
     pub has_resources: bool,
     /// Addresses of some of them.
     pub resources: Vec<String>,
+    /// Addresses of some with places to fill in: `file:///{path}`.
+    pub templates: Vec<String>,
 }
 
 /// A tool of a server.
@@ -39,14 +41,22 @@ pub fn listed(servers: &[OfferedServer]) -> String {
         let tools: Vec<String> =
             server.tools.iter().map(|tool| format!("`{}`", tool.called)).collect();
         let tools = if tools.is_empty() { "no tools".to_owned() } else { tools.join(", ") };
-        let uris: Vec<String> = server.resources.iter().map(|uri| format!("`{uri}`")).collect();
-        let resources = match (server.has_resources, uris.is_empty()) {
+        let quoted = |uris: &[String]| {
+            uris.iter().map(|uri| format!("`{uri}`")).collect::<Vec<_>>().join(", ")
+        };
+        let resources = match (server.has_resources, server.resources.is_empty()) {
             (false, _) => String::new(),
             (true, true) => "; resources by `access_mcp_resource`".to_owned(),
             (true, false) => {
-                format!("; resources by `access_mcp_resource`, such as {}", uris.join(", "))
+                let some = quoted(&server.resources);
+                format!("; resources by `access_mcp_resource`, such as {some}")
             }
         };
+        let templates = match server.has_resources && !server.templates.is_empty() {
+            true => format!("; addresses of more: {}", quoted(&server.templates)),
+            false => String::new(),
+        };
+        let resources = resources + &templates;
         format!("- `{}`: {tools}{resources}\n", server.name)
     };
     servers.iter().map(line).collect()

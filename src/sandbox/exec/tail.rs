@@ -25,12 +25,12 @@ impl Default for OutputTail {
 
 impl OutputTail {
     /// Forgets what earlier commands wrote.
-    pub(crate) fn clear(&self) {
+    pub fn clear(&self) {
         self.0.send_modify(Vec::clear);
     }
 
     /// Takes the next bytes.
-    pub(crate) fn push(&self, bytes: &[u8]) {
+    pub fn push(&self, bytes: &[u8]) {
         self.0.send_modify(|kept| {
             kept.extend_from_slice(bytes);
             kept.drain(..kept.len().saturating_sub(KEPT_BYTES));

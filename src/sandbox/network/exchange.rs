@@ -24,6 +24,8 @@ pub enum HttpMethod {
     Get,
     /// This JSON is sent.
     Post(String),
+    /// This form is sent, encoded.
+    Form(String),
     /// What was begun is over.
     Delete,
 }
@@ -56,6 +58,10 @@ impl Connector {
             HttpMethod::Get => (Request::get("/"), Bytes::new()),
             HttpMethod::Post(body) => {
                 (Request::post("/").header(CONTENT_TYPE, "application/json"), Bytes::from(body))
+            }
+            HttpMethod::Form(body) => {
+                let kind = "application/x-www-form-urlencoded";
+                (Request::post("/").header(CONTENT_TYPE, kind), Bytes::from(body))
             }
             HttpMethod::Delete => (Request::delete("/"), Bytes::new()),
         };
@@ -103,4 +109,34 @@ impl StreamedResponse {
         }
         Ok(None)
     }
+
+    /// Reads the rest of the body.
+    ///
+    /// # Errors
+    /// When it breaks off, or is longer than that.
+    pub async fn body_within(&mut self, limit_bytes: usize) -> Result<Vec<u8>, PageError> {
+        let mut bytes = Vec::new();
+        while let Some(piece) = self.piece().await? {
+            bytes.extend_from_slice(&piece);
+            if bytes.len() > limit_bytes {
+                let message = format!("it is longer than {limit_bytes} bytes");
+                return Err(PageError::Answer { host: self.host.clone(), message });
+            }
+        }
+        Ok(bytes)
+    }
+}
+
+/// Returns a text as it stands in a form.
+pub fn percent_encoded(text: &str) -> String {
+    let plain =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~');
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match plain(byte) {
+            true => encoded.push(char::from(byte)),
+            false => encoded.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    encoded
 }

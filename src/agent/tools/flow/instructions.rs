@@ -79,7 +79,8 @@ fn tasks() -> impl Iterator<Item = &'static str> {
 mod tests {
     use super::INSTRUCTIONS;
     use crate::tools::fixture::ToolFixture;
-    use crate::tools::mcp::definition::{ServerEndpoint, ServerFile};
+    use crate::tools::mcp::definition::ServerFile;
+    use crate::tools::mcp::definition::endpoint::ServerEndpoint;
     use locum_base::path::RepoPath;
     use locum_base::tool::ToolName;
     use locum_modes::{ModeSource, access, loader};

@@ -84,17 +84,25 @@ pub fn is_called(tool: &OfferedTool, name: &str) -> bool {
     tool.called == name || tool.called.replace('-', "_") == name.replace('-', "_")
 }
 
-/// Reads addresses out of an answer to `resources/list`.
-pub fn resources(page: &Value) -> Vec<String> {
-    let listed =
-        page.get("resources").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let uris = listed.iter().filter_map(|resource| resource.get("uri").and_then(Value::as_str));
-    uris.filter(|uri| {
-        uri.len() <= 200 && uri.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'`')
-    })
-    .take(RESOURCES_SHOWN)
-    .map(str::to_owned)
-    .collect()
+/// Reads a page of `resources/list` behind the addresses that are known already.
+pub fn add_resources(page: &Value, uris: &mut Vec<String>) {
+    add_addresses(page, ("resources", "uri"), uris);
+}
+
+/// Reads a page of `resources/templates/list` likewise: addresses with places to fill in.
+pub fn add_templates(page: &Value, uris: &mut Vec<String>) {
+    add_addresses(page, ("resourceTemplates", "uriTemplate"), uris);
+}
+
+fn add_addresses(page: &Value, (list, key): (&str, &str), known: &mut Vec<String>) {
+    let listed = page.get(list).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    for uri in listed.iter().filter_map(|one| one.get(key).and_then(Value::as_str)) {
+        let plain = uri.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'`');
+        let is_new = uri.len() <= 200 && plain && !known.iter().any(|other| other == uri);
+        if is_new && known.len() < RESOURCES_SHOWN {
+            known.push(uri.to_owned());
+        }
+    }
 }
 
 /// Returns the tools of some servers as models see them.
@@ -119,7 +127,7 @@ mod tests {
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
-    use super::{TOOLS_LIMIT, add_tools, called, is_called, resources};
+    use super::{RESOURCES_SHOWN, TOOLS_LIMIT, add_resources, add_tools, called, is_called};
 
     #[test]
     fn tools_with_names_that_mean_something_else_are_left_out() {
@@ -175,6 +183,11 @@ mod tests {
     #[test]
     fn addresses_of_resources_are_plain() {
         let page = json!({ "resources": [{ "uri": "file:///a" }, { "uri": "a b" }, { "uri": "`x`" }, { "name": "none" }] });
-        assert_eq!(resources(&page), ["file:///a"]);
+        let mut uris = vec!["file:///a".to_owned()];
+        add_resources(&page, &mut uris);
+        assert_eq!(uris, ["file:///a"], "each is known once");
+        let many: Vec<_> = (0..50).map(|at| json!({ "uri": format!("x:{at}") })).collect();
+        add_resources(&json!({ "resources": many }), &mut uris);
+        assert_eq!(uris.len(), RESOURCES_SHOWN);
     }
 }

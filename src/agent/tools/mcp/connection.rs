@@ -3,18 +3,19 @@
 //!
 //! In: a method and its parameters. Out: the result, or a [`McpError`] that says whether the
 //! connection can still be used. What the server requests meanwhile is refused, since no user is
-//! present. Its notices are ignored, except the one that its tools changed.
+//! present. Of its notices two count: that its tools changed, and how far it is with a request.
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::tools::mcp::http::HttpTransport;
 use crate::tools::mcp::mcp_error::McpError;
 use crate::tools::mcp::message::{self, McpMessage, VERSION, VERSIONS, code};
+use crate::tools::mcp::progress::ServerProgress;
+use crate::tools::mcp::transport::McpTransport;
 use locum_base::text::head;
-use locum_sandbox::exec::dialogue::Dialogue;
+use locum_sandbox::exec::tail::OutputTail;
 
 /// Messages read while one answer is waited for; a server that says more without answering is
 /// broken.
@@ -26,20 +27,27 @@ const CANCEL_LIMIT: Duration = Duration::from_millis(200);
 /// Longest text of a server's error that is passed on, in bytes.
 const ERROR_LIMIT_BYTES: usize = 4 * 1024;
 
-/// Where messages go and come from.
-pub(super) enum McpTransport {
-    /// Standard streams of a program.
-    Program(Box<Dialogue>),
-    /// HTTP requests to a service.
-    Service(Box<HttpTransport>),
-}
-
 /// See the module.
 pub(super) struct McpConnection {
     pub(super) transport: McpTransport,
     asked: u64,
+    /// The request that has no answer yet.
+    pending: Option<Value>,
     /// Whether the server said that its tools are others now.
     pub(super) tools_changed: bool,
+    /// What it said of how far it is.
+    pub(super) progress: ServerProgress,
+}
+
+/// Something to ask a server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct McpRequest<'r> {
+    /// The name of what is asked.
+    pub(super) method: &'r str,
+    /// Its arguments.
+    pub(super) params: &'r Value,
+    /// The longest wait for the answer, whatever the server says meanwhile.
+    pub(super) patience: Duration,
 }
 
 /// What a server said of itself.
@@ -57,7 +65,13 @@ impl McpConnection {
         transport: McpTransport,
         patience: Duration,
     ) -> Result<(Self, ServerGreeting), (McpError, McpTransport)> {
-        let mut connection = Self { transport, asked: 0, tools_changed: false };
+        let mut connection = Self {
+            transport,
+            asked: 0,
+            pending: None,
+            tools_changed: false,
+            progress: ServerProgress::default(),
+        };
         match connection.begin(patience).await {
             Ok(greeting) => Ok((connection, greeting)),
             Err(error) => Err((error, connection.transport)),
@@ -68,7 +82,12 @@ impl McpConnection {
         let client = json!({ "name": "locum", "version": env!("CARGO_PKG_VERSION") });
         let params =
             json!({ "protocolVersion": VERSION, "capabilities": {}, "clientInfo": client });
-        let answer = self.ask("initialize", &params, patience).await?;
+        let mut answer = self.ask("initialize", &params, patience).await;
+        if let Some(older) = answer.as_ref().err().and_then(|error| self.transport.older(error)) {
+            self.transport = older;
+            answer = self.ask("initialize", &params, patience).await;
+        }
+        let answer = answer?;
         let version = answer.get("protocolVersion").and_then(Value::as_str).unwrap_or_default();
         if !VERSIONS.contains(&version) {
             return Err(McpError::Over(format!(
@@ -76,11 +95,9 @@ impl McpConnection {
                 head(version, 40)
             )));
         }
-        if let McpTransport::Service(service) = &mut self.transport {
-            service.version = Some(version.to_owned());
-        }
+        self.transport.agree(version);
         let notice = message::notice("notifications/initialized", &json!({}));
-        let sent = timeout(patience, self.tell(&notice)).await;
+        let sent = timeout(patience, self.transport.tell(notice)).await;
         sent.unwrap_or(Err(McpError::TooLate(patience)))?;
         let has = |name: &str| {
             answer.get("capabilities").and_then(|all| all.get(name)).is_some_and(Value::is_object)
@@ -94,10 +111,7 @@ impl McpConnection {
     /// # Errors
     /// When the kernel refuses.
     pub(super) fn renew_layer(&self) -> std::io::Result<()> {
-        match &self.transport {
-            McpTransport::Program(dialogue) => dialogue.renew_layer(),
-            McpTransport::Service(_) => Ok(()),
-        }
+        self.transport.renew_layer()
     }
 
     /// Sends a request and waits for the answer.
@@ -107,49 +121,72 @@ impl McpConnection {
         params: &Value,
         patience: Duration,
     ) -> Result<Value, McpError> {
+        self.sent(&McpRequest { method, params, patience }, None).await
+    }
+
+    /// Does the same, and lets the server say how far it is.
+    pub(super) async fn call(
+        &mut self,
+        request: &McpRequest<'_>,
+        tail: Option<&OutputTail>,
+    ) -> Result<Value, McpError> {
+        self.progress = ServerProgress::default();
+        tail.iter().for_each(|tail| tail.clear());
+        let mut params = request.params.clone();
+        if let Value::Object(fields) = &mut params {
+            fields.insert("_meta".to_owned(), json!({ "progressToken": self.asked + 1 }));
+        }
+        self.sent(&McpRequest { params: &params, ..*request }, tail).await
+    }
+
+    async fn sent(
+        &mut self,
+        request: &McpRequest<'_>,
+        tail: Option<&OutputTail>,
+    ) -> Result<Value, McpError> {
         self.asked += 1;
         let id = json!(self.asked);
-        match timeout(patience, self.exchange(&id, method, params)).await {
+        self.pending = Some(id.clone());
+        let patience = request.patience;
+        let line = message::request(&id, request.method, request.params);
+        let answer = match timeout(patience, self.exchange(&id, line, tail)).await {
             Ok(answer) => answer,
             Err(_) => {
                 // It may go on with it, or not: its answer, should one come, belongs to nothing any
                 // more.
-                let params = json!({ "requestId": id, "reason": "no answer in time" });
-                let notice = message::notice("notifications/cancelled", &params);
-                let _heard = timeout(CANCEL_LIMIT, self.tell(&notice)).await;
-                // A program that did not take the whole line would take the next one for its end.
-                let is_cut = matches!(&self.transport, McpTransport::Program(dialogue) if !dialogue.can_be_told());
-                Err(if is_cut {
-                    McpError::Over(McpError::TooLate(patience).to_string())
-                } else {
+                self.cancel("no answer in time").await;
+                Err(if self.transport.can_be_told() {
                     McpError::TooLate(patience)
+                } else {
+                    McpError::Over(McpError::TooLate(patience).to_string())
                 })
             }
-        }
+        };
+        self.pending = None;
+        answer
+    }
+
+    /// Informs the server that nobody waits for an answer any more, where one is due.
+    pub(super) async fn cancel(&mut self, reason: &str) {
+        let Some(id) = self.pending.take() else { return };
+        let params = json!({ "requestId": id, "reason": reason });
+        let notice = message::notice("notifications/cancelled", &params);
+        let _heard = timeout(CANCEL_LIMIT, self.transport.tell(notice)).await;
     }
 
     async fn exchange(
         &mut self,
         id: &Value,
-        method: &str,
-        params: &Value,
+        line: String,
+        tail: Option<&OutputTail>,
     ) -> Result<Value, McpError> {
-        let line = message::request(id, method, params);
-        match &mut self.transport {
-            McpTransport::Program(dialogue) => dialogue.send(&line).await?,
-            McpTransport::Service(service) => service.ask(line).await?,
-        }
+        self.transport.ask(line).await?;
         for _ in 0..MESSAGES_LIMIT {
-            let bytes = match &mut self.transport {
-                McpTransport::Program(dialogue) => dialogue.line().await?,
-                McpTransport::Service(service) => service.next().await?,
-            };
+            let bytes = self.transport.next().await?;
             for message in McpMessage::parse_all(&bytes) {
                 match message {
                     McpMessage::Answer { id: answered, result } if answered == *id => {
-                        if let McpTransport::Service(service) = &mut self.transport {
-                            service.answered();
-                        }
+                        self.transport.answered();
                         return result.map_err(|(code, text)| {
                             McpError::Told(format!(
                                 "{} (error {code})",
@@ -159,23 +196,18 @@ impl McpConnection {
                     }
                     // An answer to a request that was given up.
                     McpMessage::Answer { .. } => {}
-                    McpMessage::Notice { method } => {
-                        self.tools_changed |= method == "notifications/tools/list_changed"
-                    }
+                    McpMessage::Notice { method, params } => match method.as_str() {
+                        "notifications/tools/list_changed" => self.tools_changed = true,
+                        "notifications/progress" => self.progress.take_in(id, &params, tail),
+                        _ => {}
+                    },
                     McpMessage::Request { id, method, .. } => {
-                        self.tell(&reply(&id, &method)).await?
+                        self.transport.tell(reply(&id, &method)).await?;
                     }
                 }
             }
         }
         Err(McpError::Over(format!("it sent {MESSAGES_LIMIT} messages and no answer")))
-    }
-
-    async fn tell(&mut self, line: &str) -> Result<(), McpError> {
-        match &mut self.transport {
-            McpTransport::Program(dialogue) => Ok(dialogue.send(line).await?),
-            McpTransport::Service(service) => service.tell(line.to_owned()).await,
-        }
     }
 }
 

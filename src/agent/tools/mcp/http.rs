@@ -1,59 +1,46 @@
 //! `HttpTransport`: a server that is reached over HTTP ("streamable HTTP"): every message is a
 //! request, the answer JSON or a stream of events.
 //!
-//! In: lines. Out: lines. Each request is sent to the one address of the definition, over a
-//! connection of its own that the connector opens. Redirects are not followed and cookies not kept,
-//! so a key in a header reaches no other server. The older transport of events alone (SSE) is not
-//! supported.
+//! In: lines. Out: lines. A stream that breaks off before the answer is asked for again where its
+//! server named the events; the request itself is never repeated.
 
 use std::collections::VecDeque;
+use std::rc::Rc;
 
+use crate::tools::mcp::events::EventStream;
 use crate::tools::mcp::mcp_error::McpError;
-use crate::tools::mcp::server_start::ServerStart;
+use crate::tools::mcp::service::ServiceClient;
 use locum_base::secret::Secret;
-use locum_base::text::head;
-use locum_policy::Permit;
-use locum_policy::urls::WebUrl;
 use locum_sandbox::exec::dialogue::LINE_LIMIT_BYTES;
-use locum_sandbox::network::Connector;
 use locum_sandbox::network::exchange::{HttpMethod, StreamedResponse};
-
-/// Bytes shown of an answer that is an error.
-const ERROR_SHOWN_BYTES: usize = 300;
 
 /// Longest name a server may give its session, in bytes.
 const SESSION_LIMIT_BYTES: usize = 512;
 
+/// Times the stream of one answer is asked for again.
+const RESUMES_LIMIT: usize = 5;
+
 /// See the module.
 pub(super) struct HttpTransport {
-    permit: Permit<ServerStart>,
-    connector: Connector,
-    url: WebUrl,
-    headers: Vec<(String, Secret)>,
+    pub(super) client: Rc<ServiceClient>,
     /// What the server calls this conversation.
     session: Option<String>,
     /// The version of the protocol, once it is agreed.
     pub(super) version: Option<String>,
     /// The stream on which the answer comes.
-    events: Option<SseMessages>,
+    events: Option<EventStream>,
+    resumed: usize,
     ready: VecDeque<Vec<u8>>,
 }
 
 impl HttpTransport {
-    pub(super) fn new(
-        permit: Permit<ServerStart>,
-        connector: Connector,
-        url: WebUrl,
-        headers: Vec<(String, Secret)>,
-    ) -> Self {
+    pub(super) fn new(client: Rc<ServiceClient>) -> Self {
         Self {
-            permit,
-            connector,
-            url,
-            headers,
+            client,
             session: None,
             version: None,
             events: None,
+            resumed: 0,
             ready: VecDeque::new(),
         }
     }
@@ -61,23 +48,20 @@ impl HttpTransport {
     /// Sends a request; its answer, and what comes before it, is read with [`HttpTransport::next`].
     pub(super) async fn ask(&mut self, line: String) -> Result<(), McpError> {
         self.answered();
-        let mut exchange = self.send(HttpMethod::Post(line)).await?;
-        if let Some(session) = exchange.header("mcp-session-id").filter(|_| self.session.is_none())
+        let mut response = self.send(HttpMethod::Post(line), &[]).await?;
+        if let Some(session) = response.header("mcp-session-id").filter(|_| self.session.is_none())
         {
             let plain = session.bytes().all(|byte| byte.is_ascii_graphic())
                 && session.len() <= SESSION_LIMIT_BYTES;
             self.session = plain.then(|| session.to_owned());
         }
-        match exchange.content_type.as_str() {
-            "text/event-stream" => {
-                self.events = Some(SseMessages {
-                    exchange,
-                    unread: Vec::new(),
-                    data: Vec::new(),
-                    read_bytes: 0,
-                })
+        match response.content_type.as_str() {
+            "text/event-stream" => self.events = Some(EventStream::new(response)),
+            _ => {
+                let body = response.body_within(LINE_LIMIT_BYTES).await;
+                let body = body.map_err(|error| McpError::Over(error.to_string()))?;
+                self.ready.push_back(self.client.without_tokens(body));
             }
-            _ => self.ready.push_back(whole(&mut exchange, LINE_LIMIT_BYTES).await?),
         }
         Ok(())
     }
@@ -87,124 +71,82 @@ impl HttpTransport {
         if let Some(ready) = self.ready.pop_front() {
             return Ok(ready);
         }
-        match &mut self.events {
-            Some(events) => events.next().await,
-            None => Err(McpError::Over("it took the request and gave no answer".to_owned())),
+        loop {
+            let Some(events) = &mut self.events else {
+                return Err(McpError::Over("it took the request and gave no answer".to_owned()));
+            };
+            match events.next().await? {
+                Some(event) if matches!(event.name.as_str(), "" | "message") => {
+                    return Ok(self.client.without_tokens(event.data));
+                }
+                Some(_) => {}
+                None => self.resume().await?,
+            }
         }
+    }
+
+    /// Asks for what comes behind the last event.
+    async fn resume(&mut self) -> Result<(), McpError> {
+        let point = self.events.as_ref().and_then(EventStream::resume_point);
+        let Some(point) = point.filter(|_| self.resumed < RESUMES_LIMIT) else {
+            return Err(McpError::Over("its answer breaks off".to_owned()));
+        };
+        self.resumed += 1;
+        tokio::time::sleep(point.wait).await;
+        let header = ("last-event-id".to_owned(), Secret::new(point.last_id.as_str()));
+        let response = match self.send(HttpMethod::Get, &[header]).await {
+            Ok(response) => response,
+            Err(error) => {
+                return Err(McpError::Over(format!("its answer breaks off, and then {error}")));
+            }
+        };
+        if response.content_type != "text/event-stream" {
+            return Err(McpError::Over("its answer breaks off and is not resumed".to_owned()));
+        }
+        self.events = Some(EventStream::behind(response, point));
+        Ok(())
     }
 
     /// Leaves what else comes after an answer.
     pub(super) fn answered(&mut self) {
         self.events = None;
+        self.resumed = 0;
         self.ready.clear();
     }
 
     /// Sends what wants no answer.
     pub(super) async fn tell(&mut self, line: String) -> Result<(), McpError> {
-        self.send(HttpMethod::Post(line)).await.map(drop)
+        self.send(HttpMethod::Post(line), &[]).await.map(drop)
     }
 
     /// Informs the server that the session is over.
     pub(super) async fn close(&mut self) {
         if self.session.is_some() {
             // A server may not care.
-            let _told = self.send(HttpMethod::Delete).await;
+            let _told = self.send(HttpMethod::Delete, &[]).await;
         }
     }
 
-    async fn send(&self, verb: HttpMethod) -> Result<StreamedResponse, McpError> {
-        let mut headers =
-            vec![("accept".to_owned(), Secret::new("application/json, text/event-stream"))];
-        headers.extend(self.headers.iter().cloned());
-        headers.extend(
-            self.session
-                .iter()
-                .map(|session| ("mcp-session-id".to_owned(), Secret::new(session.as_str()))),
-        );
-        headers.extend(
-            self.version
-                .iter()
-                .map(|version| ("mcp-protocol-version".to_owned(), Secret::new(version.as_str()))),
-        );
-        let exchange = self.connector.exchange(&self.permit, &self.url, verb, &headers).await;
-        let mut exchange = exchange.map_err(|error| McpError::Over(error.to_string()))?;
-        match exchange.status {
-            200..=299 => Ok(exchange),
-            300..=399 => Err(McpError::Told(format!(
-                "it answered with status {}: redirects are not followed",
-                exchange.status
-            ))),
-            404 if self.session.is_some() => {
-                Err(McpError::Over("it does not know this conversation any more".to_owned()))
+    async fn send(
+        &self,
+        verb: HttpMethod,
+        more: &[(String, Secret)],
+    ) -> Result<StreamedResponse, McpError> {
+        let text = |name: &str, text: &str| (name.to_owned(), Secret::new(text));
+        let accepted = match verb {
+            HttpMethod::Get => "text/event-stream",
+            _ => "application/json, text/event-stream",
+        };
+        let mut headers = vec![text("accept", accepted)];
+        headers.extend(self.session.iter().map(|session| text("mcp-session-id", session)));
+        headers.extend(self.version.iter().map(|version| text("mcp-protocol-version", version)));
+        headers.extend(more.iter().cloned());
+        let sent = self.client.send(&self.client.url, verb, &headers).await;
+        sent.map_err(|error| match error {
+            McpError::Status { status: 404, .. } if self.session.is_some() => {
+                McpError::Over("it does not know this conversation any more".to_owned())
             }
-            status => {
-                let body = whole(&mut exchange, ERROR_SHOWN_BYTES * 4).await.unwrap_or_default();
-                let text =
-                    String::from_utf8_lossy(&body).split_whitespace().collect::<Vec<_>>().join(" ");
-                Err(McpError::Told(format!(
-                    "it answered with status {status}: {}",
-                    head(&text, ERROR_SHOWN_BYTES)
-                )))
-            }
-        }
-    }
-}
-
-/// Reads a body to its end.
-async fn whole(exchange: &mut StreamedResponse, limit_bytes: usize) -> Result<Vec<u8>, McpError> {
-    let mut bytes = Vec::new();
-    while let Some(piece) =
-        exchange.piece().await.map_err(|error| McpError::Over(error.to_string()))?
-    {
-        bytes.extend_from_slice(&piece);
-        if bytes.len() > limit_bytes {
-            return Err(too_long());
-        }
-    }
-    Ok(bytes)
-}
-
-fn too_long() -> McpError {
-    McpError::Over(format!("it sent more than {} MiB", LINE_LIMIT_BYTES >> 20))
-}
-
-/// A stream of events; of each only its data counts.
-struct SseMessages {
-    exchange: StreamedResponse,
-    unread: Vec<u8>,
-    data: Vec<u8>,
-    read_bytes: usize,
-}
-
-impl SseMessages {
-    async fn next(&mut self) -> Result<Vec<u8>, McpError> {
-        loop {
-            while let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
-                let rest = self.unread.split_off(end + 1);
-                let line = std::mem::replace(&mut self.unread, rest);
-                if let Some(data) = self.line(line.trim_ascii_end()) {
-                    return Ok(data);
-                }
-            }
-            let piece =
-                self.exchange.piece().await.map_err(|error| McpError::Over(error.to_string()))?;
-            let piece = piece.ok_or_else(|| McpError::Over("its answer breaks off".to_owned()))?;
-            self.read_bytes = self.read_bytes.saturating_add(piece.len());
-            if self.read_bytes > LINE_LIMIT_BYTES {
-                return Err(too_long());
-            }
-            self.unread.extend_from_slice(&piece);
-        }
-    }
-
-    /// Takes a line of the stream; an empty one ends an event.
-    fn line(&mut self, line: &[u8]) -> Option<Vec<u8>> {
-        if let Some(data) = line.strip_prefix(b"data:") {
-            if !self.data.is_empty() {
-                self.data.push(b'\n');
-            }
-            self.data.extend_from_slice(data.strip_prefix(b" ").unwrap_or(data));
-        }
-        (line.is_empty() && !self.data.is_empty()).then(|| std::mem::take(&mut self.data))
+            other => other,
+        })
     }
 }

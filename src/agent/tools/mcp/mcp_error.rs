@@ -10,6 +10,14 @@ pub(super) enum McpError {
     /// The server answered with an error.
     #[error("{0}")]
     Told(String),
+    /// The service answered with an HTTP status that is no success.
+    #[error("it answered with status {status}: {text}")]
+    Status {
+        /// HTTP status code.
+        status: u16,
+        /// The beginning of what it said.
+        text: String,
+    },
     /// It did not answer in time.
     #[error("it did not answer within {} s", .0.as_secs_f64())]
     TooLate(Duration),

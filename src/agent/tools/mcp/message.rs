@@ -39,6 +39,8 @@ pub enum McpMessage {
     Notice {
         /// Name of the notice.
         method: String,
+        /// What it is about.
+        params: Value,
     },
     /// The result or error of a request.
     Answer {
@@ -70,7 +72,9 @@ impl McpMessage {
             (Some(id), Some(method)) => {
                 Some(Self::Request { id, method, params: take("params").unwrap_or_default() })
             }
-            (None, Some(method)) => Some(Self::Notice { method }),
+            (None, Some(method)) => {
+                Some(Self::Notice { method, params: take("params").unwrap_or_default() })
+            }
             (Some(id), None) => {
                 let code_and_message = |error: Value| {
                     let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();

@@ -5,9 +5,15 @@
 //! Nothing is started, and no variable is looked up here: [`ServerDefinition::filled`] does it with
 //! those the caller allows.
 
+pub mod endpoint;
+pub mod oauth;
+mod variables;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::tools::mcp::definition::endpoint::{HttpProtocol, ServerEndpoint};
+use crate::tools::mcp::definition::oauth::OauthSpec;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::{Diagnostics, nearest};
 use locum_files::position::Position;
@@ -41,6 +47,7 @@ const KEYS: &[&str] = &[
     "cwd",
     "url",
     "headers",
+    "oauth",
     "disabled",
     "timeout",
     "disabledTools",
@@ -69,6 +76,8 @@ pub struct ServerSpec {
     pub url: Option<String>,
     /// Headers of every request.
     pub headers: BTreeMap<String, String>,
+    /// Who signs in there.
+    pub oauth: Option<OauthSpec>,
     /// Whether it is left alone.
     pub disabled: bool,
     /// Longest wait for an answer, in seconds.
@@ -96,37 +105,6 @@ pub struct ServerDefinition {
     pub disabled_tools: Vec<String>,
 }
 
-/// How a server is reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ServerEndpoint {
-    /// As a program that is started.
-    Program {
-        /// The program and its arguments.
-        words: Vec<String>,
-        /// Variables it gets.
-        env: BTreeMap<String, String>,
-        /// The folder it runs in, relative to the checkout.
-        cwd: Option<String>,
-    },
-    /// As a service.
-    Http {
-        /// URL that every request is sent to.
-        url: String,
-        /// Headers of every request.
-        headers: BTreeMap<String, String>,
-    },
-}
-
-impl ServerEndpoint {
-    /// Returns it in a line, as it is written: variables by name.
-    pub fn shown(&self) -> String {
-        match self {
-            Self::Program { words, .. } => words.join(" "),
-            Self::Http { url, .. } => url.clone(),
-        }
-    }
-}
-
 impl ServerSpec {
     /// Checks a definition as a whole.
     ///
@@ -140,45 +118,50 @@ impl ServerSpec {
             )
         })?;
         let transport = self.transport.as_deref().map(str::to_ascii_lowercase);
-        let wants_program = match transport.as_deref() {
-            None => self.command.is_some(),
-            Some("stdio" | "local") => true,
+        let protocol = match transport.as_deref() {
+            None if self.command.is_some() => None,
+            None => Some(HttpProtocol::Either),
+            Some("stdio" | "local") => None,
             Some("http" | "streamable-http" | "streamablehttp" | "streamable_http" | "remote") => {
-                false
+                Some(HttpProtocol::Streamable)
             }
-            Some("sse") => {
-                return Err("`type: sse` is not spoken any more; servers offer `streamable-http` \
-                            in its place"
-                    .to_owned());
-            }
+            Some("sse") => Some(HttpProtocol::Sse),
             Some(other) => {
                 return Err(format!(
-                    "`type` cannot be `{other}`; it is `stdio` or `streamable-http`"
+                    "`type` cannot be `{other}`; it is `stdio`, `streamable-http` or `sse`"
                 ));
             }
         };
-        let endpoint = match (self.command, self.url, wants_program) {
+        let signs_in = |key: &String| key.eq_ignore_ascii_case("authorization");
+        let has_key = self.headers.keys().any(signs_in);
+        let endpoint = match (self.command, self.url, protocol) {
             (Some(_), Some(_), _) => {
                 return Err(
                     "it has `command` and `url`: a server is a program or an address".to_owned()
                 );
             }
             (None, None, _) => return Err("it has neither `command` nor `url`".to_owned()),
-            (Some(_), None, false) => return Err("`command` is for `type: stdio`".to_owned()),
-            (None, Some(_), true) => return Err("`url` is for `type: streamable-http`".to_owned()),
-            (Some(command), None, true) if self.headers.is_empty() => {
+            (Some(_), None, Some(_)) => return Err("`command` is for `type: stdio`".to_owned()),
+            (None, Some(_), None) => return Err("`url` is for `type: streamable-http`".to_owned()),
+            (Some(command), None, None) if self.headers.is_empty() && self.oauth.is_none() => {
                 let words = std::iter::once(command).chain(self.args).collect();
                 ServerEndpoint::Program { words, env: self.env, cwd: self.cwd }
             }
-            (None, Some(url), false)
+            (None, Some(_), Some(_)) if has_key && self.oauth.is_some() => {
+                return Err(
+                    "`oauth` brings the header `Authorization`; write one of the two".to_owned()
+                );
+            }
+            (None, Some(url), Some(protocol))
                 if self.args.is_empty() && self.env.is_empty() && self.cwd.is_none() =>
             {
-                ServerEndpoint::Http { url, headers: self.headers }
+                let oauth = self.oauth.map(OauthSpec::check).transpose()?;
+                ServerEndpoint::Http { url, headers: self.headers, protocol, oauth }
             }
-            (Some(_), None, true) => {
-                return Err("`headers` are for servers with a `url`".to_owned());
+            (Some(_), None, None) => {
+                return Err("`headers` and `oauth` are for servers with a `url`".to_owned());
             }
-            (None, Some(_), false) => {
+            (None, Some(_), Some(_)) => {
                 return Err("`args`, `env` and `cwd` are for servers with a `command`".to_owned());
             }
         };
@@ -197,49 +180,13 @@ impl ServerSpec {
 }
 
 impl ServerDefinition {
-    /// Returns how it is reached with every variable filled in: `${NAME}`, `${env:NAME}`,
-    /// `${NAME:-otherwise}`, and `${workspaceFolder}`.
+    /// Returns how it is reached with every variable filled in.
     ///
     /// # Errors
     /// A fragment that names a variable for which `value` has no answer.
     pub fn filled(&self, value: &dyn Fn(&str) -> Option<String>) -> Result<ServerEndpoint, String> {
-        let fill = |text: &String| filled(text, value);
-        let pairs = |pairs: &BTreeMap<String, String>| {
-            pairs
-                .iter()
-                .map(|(name, text)| Ok((name.clone(), fill(text)?)))
-                .collect::<Result<BTreeMap<_, _>, String>>()
-        };
-        Ok(match &self.endpoint {
-            ServerEndpoint::Program { words, env, cwd } => ServerEndpoint::Program {
-                words: words.iter().map(fill).collect::<Result<_, _>>()?,
-                env: pairs(env)?,
-                cwd: cwd.as_ref().map(fill).transpose()?,
-            },
-            ServerEndpoint::Http { url, headers } => {
-                ServerEndpoint::Http { url: fill(url)?, headers: pairs(headers)? }
-            }
-        })
+        self.endpoint.filled(value)
     }
-}
-
-fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
-    let mut whole = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("${") {
-        let (inner, behind) = after
-            .split_once('}')
-            .ok_or_else(|| format!("`{text}` has a `${{` without its `}}`"))?;
-        let (name, otherwise) = inner
-            .split_once(":-")
-            .map_or((inner, None), |(name, otherwise)| (name, Some(otherwise)));
-        let name = name.strip_prefix("env:").unwrap_or(name);
-        let found = value(name).or_else(|| otherwise.map(str::to_owned));
-        whole.push_str(before);
-        whole.push_str(&found.ok_or_else(|| format!("`${{{name}}}` has no value"))?);
-        rest = behind;
-    }
-    Ok(whole + rest)
 }
 
 /// Returns the name a server has in policies and tools: blanks are `_`, other letters than those of
@@ -372,6 +319,7 @@ impl ServerFileReader<'_> {
                 "cwd" => spec.cwd = self.mistakes.text(node, key),
                 "url" => spec.url = self.mistakes.text(node, key),
                 "headers" => spec.headers = self.pairs(node, key),
+                "oauth" => spec.oauth = self.oauth(node),
                 "disabled" => spec.disabled = self.mistakes.flag(node, key).unwrap_or_default(),
                 "timeout" => spec.timeout = self.timeout(node),
                 "disabledTools" => spec.disabled_tools = self.texts(node, key),
@@ -405,6 +353,29 @@ impl ServerFileReader<'_> {
             self.mistakes.add(node.place, "`command` is empty");
         }
         program
+    }
+
+    /// Reads who signs in, in the words of other agents or in our own.
+    fn oauth(&mut self, node: &YamlNode) -> Option<OauthSpec> {
+        let Some(entries) = node.entries() else {
+            return self.mistakes.wanted(node, "oauth", "a mapping");
+        };
+        let mut spec = OauthSpec::default();
+        for MapEntry { key, key_place, node } in entries {
+            match key.as_str() {
+                "clientId" | "client_id" => spec.client_id = self.mistakes.text(node, key),
+                "clientSecretEnv" | "client_secret_env" => {
+                    spec.client_secret_env = self.mistakes.text(node, key);
+                }
+                "scopes" | "scope" if node.list().is_none() => {
+                    let scopes = self.mistakes.text(node, key).unwrap_or_default();
+                    spec.scopes = scopes.split_whitespace().map(str::to_owned).collect();
+                }
+                "scopes" | "scope" => spec.scopes = self.texts(node, key),
+                _ => self.warnings.add(*key_place, format!("`{key}` of `oauth` has no effect")),
+            }
+        }
+        Some(spec)
     }
 
     fn timeout(&mut self, node: &YamlNode) -> Option<u64> {

@@ -2,7 +2,9 @@
 
 use pretty_assertions::assert_eq;
 
-use super::{ServerEndpoint, ServerFile, plain_name};
+use super::{ServerFile, plain_name};
+use crate::tools::mcp::definition::endpoint::{HttpProtocol, ServerEndpoint};
+use locum_base::secret::Secret;
 
 fn mistakes_in(text: &str) -> Vec<String> {
     ServerFile::parse(".mcp.json", text)
@@ -28,9 +30,23 @@ fn a_definition_says_one_way_and_what_belongs_to_it() {
     for (server, wrong) in [
         ("{}", "neither `command` nor `url`"),
         ("{command: x, url: 'https://h.example'}", "`command` and `url`"),
-        ("{command: x, headers: {A: b}}", "`headers` are for"),
+        ("{command: x, headers: {A: b}}", "are for servers with a `url`"),
         ("{url: 'https://h.example', args: [a]}", "are for servers with a `command`"),
-        ("{type: sse, url: 'https://h.example'}", "is not spoken any more"),
+        ("{type: sse, command: x}", "`command` is for"),
+        ("{type: ws, url: 'https://h.example'}", "it is `stdio`, `streamable-http` or `sse`"),
+        ("{url: 'https://h.example', oauth: {clientId: x}}", "needs `client_id`, and"),
+        ("{url: 'https://h.example', oauth: {client_secret_env: x}}", "needs `client_id`, and"),
+        (
+            "{url: 'https://h.example', oauth: {clientId: x, clientSecretEnv: 'a b'}}",
+            "the name of a variable",
+        ),
+        (
+            "{url: 'https://h.example', headers: {authorization: x}, oauth: {clientId: x, \
+             clientSecretEnv: K}}",
+            "one of the two",
+        ),
+        ("{command: x, oauth: {clientId: x, clientSecretEnv: K}}", "`headers` and `oauth` are for"),
+        ("{url: 'https://h.example', oauth: x}", "must be a mapping"),
         ("{type: stdio, url: 'https://h.example'}", "`url` is for"),
         ("{command: x, env: [a]}", "must be a mapping"),
     ] {
@@ -72,4 +88,43 @@ fn names_are_plain() {
         assert_eq!(plain_name(name).as_deref(), plain, "{name}");
     }
     assert_eq!(plain_name(&"x".repeat(101)), None);
+}
+
+#[test]
+fn a_service_speaks_as_its_type_says() {
+    for (kind, expected) in [
+        ("", HttpProtocol::Either),
+        ("type: http, ", HttpProtocol::Streamable),
+        ("type: streamable-http, ", HttpProtocol::Streamable),
+        ("type: sse, ", HttpProtocol::Sse),
+    ] {
+        let text = format!("mcpServers: {{a: {{{kind}url: 'https://h.example'}}}}");
+        let file = ServerFile::parse(".mcp.json", &text);
+        let [server] = file.servers.as_slice() else { panic!("{text}: {:?}", file.mistakes) };
+        let ServerEndpoint::Http { protocol, .. } = server.endpoint else { panic!("{text}") };
+        assert_eq!(protocol, expected, "{text}");
+    }
+}
+
+#[test]
+fn a_client_that_signs_in_gets_its_secret_from_the_variable_it_names() {
+    let text = "mcpServers: {a: {url: 'https://h.example', oauth: {clientId: 'ci-${env:NAME}', \
+                clientSecretEnv: KEY, scopes: 'read write', callbackPort: 1}}}";
+    let file = ServerFile::parse(".mcp.json", text);
+    assert_eq!((file.mistakes.len(), file.warnings.len()), (0, 1), "{:?}", file.warnings);
+    let filled = |known: &[(&str, &str)]| {
+        let value = |name: &str| {
+            known.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned())
+        };
+        file.servers[0].filled(&value)
+    };
+    let Ok(ServerEndpoint::Http { oauth: Some(client), .. }) =
+        filled(&[("KEY", " secret\n"), ("NAME", "docs")])
+    else {
+        panic!("no client");
+    };
+    assert_eq!((client.id.as_str(), client.secret), ("ci-docs", Secret::new("secret")));
+    assert_eq!(client.scopes, ["read", "write"]);
+    assert_eq!(filled(&[("NAME", "docs")]), Err("`KEY` has no value".to_owned()));
+    assert_eq!(filled(&[("NAME", "docs"), ("KEY", "")]), Err("`KEY` has no value".to_owned()));
 }

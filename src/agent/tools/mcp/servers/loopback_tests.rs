@@ -29,7 +29,7 @@ fn a_service_is_reached_at_the_port_of_this_machine_that_the_policy_lists() {
     connected.sort();
     connected.dedup();
     assert_eq!(connected, ["127.0.0.1:4040", "127.0.0.1:4041", "[::1]:4042"]);
-    let keyed = service.requests().into_iter().filter(|one| one.header("x-key") != "");
+    let keyed = service.requests().into_iter().filter(|one| !one.header("x-key").is_empty());
     assert!(keyed.map(|one| one.header("host").to_owned()).all(|host| host == "127.0.0.1:4040"));
 }
 

@@ -8,13 +8,20 @@
 //! shown.
 
 mod layers;
+mod listing;
 #[cfg(test)]
 mod loopback_tests;
 #[cfg(test)]
 mod service_fixture;
+#[cfg(test)]
+mod service_tests;
 pub(super) mod slot;
 #[cfg(test)]
+mod sse_tests;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod token_tests;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +33,9 @@ use futures::future::join_all;
 use serde_json::Value;
 
 use crate::env::RunEnv;
-use crate::tools::mcp::definition::{ServerDefinition, ServerEndpoint};
+use crate::tools::mcp::connection::McpRequest;
+use crate::tools::mcp::definition::ServerDefinition;
+use crate::tools::mcp::definition::endpoint::ServerEndpoint;
 use crate::tools::mcp::mcp_error::McpError;
 use crate::tools::mcp::servers::layers::ServerLayers;
 use crate::tools::mcp::servers::slot::{ServerSlot, end};
@@ -223,7 +232,9 @@ impl<'a> McpServers<'a> {
             }
             open.renew_layer().map_err(|error| lost(server, error))?;
         }
-        let answer = open.ask(method, params, slot.planned.definition.timeout).await;
+        let patience = slot.planned.definition.timeout;
+        let request = McpRequest { method, params, patience };
+        let answer = open.call(&request, around.run.tail).await;
         if let Some(layers) = layers {
             layers.take(&around.workspace.repo).map_err(|error| lost(server, error))?;
             // One that ended sees nothing any more.
@@ -238,11 +249,14 @@ impl<'a> McpServers<'a> {
                 "said that its tools changed; those it listed when the run began stay".to_owned(),
             );
         }
+        if let Some(progress) = open.progress.take_summary() {
+            self.note(server, progress);
+        }
         match answer {
             Ok(value) => Ok(value),
-            Err(McpError::Told(said)) => Err(ServerFailure {
+            Err(error @ (McpError::Told(_) | McpError::Status { .. })) => Err(ServerFailure {
                 sentence: format!("The MCP server `{server}` answered with an error."),
-                said,
+                said: error.to_string(),
             }),
             Err(error @ McpError::TooLate(_)) => {
                 Err(format!("The MCP server `{server}` did not do it: {error}. {MAYBE}").into())
@@ -330,7 +344,8 @@ impl<'a> McpServers<'a> {
             let connection =
                 slot.connection.try_lock().ok().and_then(|mut connection| connection.take());
             async move {
-                if let Some(open) = connection {
+                if let Some(mut open) = connection {
+                    open.cancel("the run ends").await;
                     end(open.transport, around.run.redactor).await;
                 }
             }

@@ -188,6 +188,7 @@ impl ServiceFixture {
                 redactor: &self.redactor,
                 connector: &self.connector,
                 search_engine: None,
+                state_folder: None,
             },
             facts: vec![Facts::default()],
         };

@@ -8,22 +8,25 @@
     reason = "parallel tasks ask one server, which is asked one thing at a time"
 )]
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::time::Duration;
 
 use futures::FutureExt;
-use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use crate::tools::mcp::catalogue;
-use crate::tools::mcp::connection::{McpConnection, McpTransport, ServerGreeting};
-use crate::tools::mcp::definition::{ServerDefinition, ServerEndpoint};
+use crate::tools::mcp::connection::McpConnection;
+use crate::tools::mcp::definition::endpoint::{HttpProtocol, ServerEndpoint};
 use crate::tools::mcp::http::HttpTransport;
 use crate::tools::mcp::mcp_error::McpError;
+use crate::tools::mcp::oauth::TokenSource;
 use crate::tools::mcp::server_start::ServerStart;
 use crate::tools::mcp::servers::layers::ServerLayers;
+use crate::tools::mcp::servers::listing::list;
 use crate::tools::mcp::servers::{PlannedServer, ServerEnvironment, ServerFailure, ServerStatus};
+use crate::tools::mcp::service::ServiceClient;
+use crate::tools::mcp::transport::McpTransport;
 use locum_base::path::RepoPath;
 use locum_base::secret::{Redactor, Secret};
 use locum_modes::prompts::servers::OfferedServer;
@@ -35,9 +38,6 @@ use locum_policy::verdict::Decision;
 use locum_sandbox::exec::dialogue::{Dialogue, ServerCommand};
 use locum_sandbox::{CommandReach, WriteAccess};
 use locum_workspace::checkout::Checkout;
-
-/// Most pages of a list that are requested.
-const PAGES_LIMIT: usize = 20;
 
 /// Longest wait for a server to begin, whatever its definition says.
 const BEGIN_LIMIT: Duration = Duration::from_secs(60);
@@ -207,7 +207,7 @@ impl ServerSlot {
                 let dialogue = self.start(&permit, program, &facts, around)?;
                 Ok(McpTransport::Program(Box::new(dialogue)))
             }
-            ServerEndpoint::Http { url, headers } => {
+            ServerEndpoint::Http { url, headers, protocol, oauth } => {
                 let url = WebUrl::parse(url);
                 if let Some(why) = url.problem() {
                     return Err(ServerStatus::Refused(format!("its `url`: {why}")));
@@ -216,22 +216,34 @@ impl ServerSlot {
                 let in_the_clear = destination.as_ref().is_some_and(|destination| {
                     destination.scheme == Scheme::Http && !destination.host.is_loopback()
                 });
-                let (permit, _) = self.admitted(destination, around)?;
-                if in_the_clear && !headers.is_empty() {
-                    let why = "its `headers` would be sent unencrypted: `url` has to begin with \
-                               `https://`";
+                let (permit, facts) = self.admitted(destination, around)?;
+                if in_the_clear && !(headers.is_empty() && oauth.is_none()) {
+                    let why = "its `headers` or tokens would be sent unencrypted: `url` has to \
+                               begin with `https://`";
                     return Err(ServerStatus::Refused(why.to_owned()));
                 }
                 let headers = headers
                     .iter()
                     .map(|(name, value)| (name.to_ascii_lowercase(), Secret::new(value.as_str())))
                     .collect();
-                Ok(McpTransport::Service(Box::new(HttpTransport::new(
-                    permit,
-                    around.run.connector.clone(),
-                    url,
-                    headers,
-                ))))
+                let tokens = oauth.as_ref().map(|client| TokenSource {
+                    server: self.planned.definition.name.clone(),
+                    client: client.clone(),
+                    policy: around.run.policy.clone(),
+                    facts,
+                    tokens: RefCell::default(),
+                });
+                let connector = around.run.connector.clone();
+                let client = Rc::new(ServiceClient { permit, connector, url, headers, tokens });
+                Ok(match protocol {
+                    HttpProtocol::Streamable => {
+                        McpTransport::Http(Box::new(HttpTransport::new(client)))
+                    }
+                    HttpProtocol::Either => {
+                        McpTransport::HttpOrSse(Box::new(HttpTransport::new(client)))
+                    }
+                    HttpProtocol::Sse => McpTransport::sse(client),
+                })
             }
         }
     }
@@ -326,60 +338,16 @@ fn folder_in(checkout: &Checkout, cwd: Option<&str>) -> Result<RepoPath, String>
     checkout.resolve(&path).map_err(|error| error.to_string())
 }
 
-/// Asks a server what it has.
-async fn list(
-    connection: &mut McpConnection,
-    definition: &ServerDefinition,
-    greeting: ServerGreeting,
-    patience: Duration,
-) -> Result<OfferedServer, McpError> {
-    let mut offered = OfferedServer {
-        name: definition.name.clone(),
-        has_resources: greeting.has_resources,
-        ..OfferedServer::default()
-    };
-    let mut cursor = None;
-    for _ in 0..PAGES_LIMIT {
-        if !greeting.has_tools {
-            break;
-        }
-        let params = cursor.map_or_else(|| json!({}), |cursor: Value| json!({ "cursor": cursor }));
-        let page = connection.ask("tools/list", &params, patience).await?;
-        let left_out = catalogue::add_tools(&definition.name, &page, &mut offered.tools);
-        if left_out > 0 {
-            tracing::warn!(
-                server = definition.name,
-                left_out,
-                "tools of an MCP server are left out: invalid names, or too many"
-            );
-        }
-        cursor = page.get("nextCursor").filter(|cursor| cursor.is_string()).cloned();
-        if cursor.is_none() || offered.tools.len() >= catalogue::TOOLS_LIMIT {
-            break;
-        }
-    }
-    offered.tools.retain(|tool| !definition.disabled_tools.contains(&tool.name));
-    if greeting.has_resources {
-        // Only for the prompt: a server that cannot list them may have them all the same.
-        let page = connection.ask("resources/list", &json!({}), patience).await;
-        match page {
-            Ok(page) => offered.resources = catalogue::resources(&page),
-            Err(error @ McpError::Over(_)) => return Err(error),
-            Err(McpError::Told(_) | McpError::TooLate(_)) => {}
-        }
-    }
-    Ok(offered)
-}
-
 /// Ends a connection; returns the last of what a program said on its error stream.
 pub(super) async fn end(transport: McpTransport, redactor: &Redactor) -> String {
     let said = match transport {
         McpTransport::Program(dialogue) => dialogue.end(redactor).boxed_local().await,
-        McpTransport::Service(mut service) => {
+        McpTransport::Http(mut service) | McpTransport::HttpOrSse(mut service) => {
             // Whether it received that does not matter.
             let _closed = tokio::time::timeout(Duration::from_secs(2), service.close()).await;
             String::new()
         }
+        McpTransport::Sse(_) => String::new(),
     };
     let lines: Vec<&str> = said.lines().collect();
     lines.get(lines.len().saturating_sub(ERRORS_SHOWN_LINES)..).unwrap_or_default().join("\n")

@@ -10,7 +10,8 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use crate::env::RunEnv;
-use crate::tools::mcp::definition::{ServerDefinition, ServerEndpoint};
+use crate::tools::mcp::definition::ServerDefinition;
+use crate::tools::mcp::definition::endpoint::{HttpProtocol, ServerEndpoint};
 use crate::tools::mcp::servers::{McpServers, PlannedServer, ServerEnvironment, ServerStatus};
 use locum_base::secret::Redactor;
 use locum_policy::Policy;
@@ -135,7 +136,12 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
     let planned = |name: &str, url: &str, headers: &[(&str, &str)]| {
         let headers =
             headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let endpoint = ServerEndpoint::Http { url: url.to_owned(), headers };
+        let endpoint = ServerEndpoint::Http {
+            url: url.to_owned(),
+            headers,
+            protocol: HttpProtocol::Either,
+            oauth: None,
+        };
         let definition = ServerDefinition {
             name: name.to_owned(),
             origin: ".mcp.json:1".to_owned(),

@@ -1,0 +1,82 @@
+//! `ServerEndpoint`: how a server is reached, with its variables by name or filled in.
+//!
+//! In: what a definition says. Out: the same with values the caller allows. Nothing is looked up.
+
+use std::collections::BTreeMap;
+
+use crate::tools::mcp::definition::oauth::OauthClient;
+use crate::tools::mcp::definition::variables::filled;
+
+/// How a server is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServerEndpoint {
+    /// As a program that is started.
+    Program {
+        /// The program and its arguments.
+        words: Vec<String>,
+        /// Variables it gets.
+        env: BTreeMap<String, String>,
+        /// The folder it runs in, relative to the checkout.
+        cwd: Option<String>,
+    },
+    /// As a service.
+    Http {
+        /// URL that requests are sent to.
+        url: String,
+        /// Headers of every request.
+        headers: BTreeMap<String, String>,
+        /// How it speaks.
+        protocol: HttpProtocol,
+        /// Who signs in there; `None` where nobody does.
+        oauth: Option<OauthClient>,
+    },
+}
+
+/// How a service speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HttpProtocol {
+    /// Streamable HTTP.
+    Streamable,
+    /// Events, as before streamable HTTP.
+    Sse,
+    /// Streamable HTTP, or events where it answers that it does not know it.
+    Either,
+}
+
+impl ServerEndpoint {
+    /// Returns it in a line, as it is written: variables by name.
+    pub fn shown(&self) -> String {
+        match self {
+            Self::Program { words, .. } => words.join(" "),
+            Self::Http { url, .. } => url.clone(),
+        }
+    }
+
+    /// Returns it with every variable filled in: `${NAME}`, `${env:NAME}`, `${NAME:-otherwise}`,
+    /// and `${workspaceFolder}`.
+    ///
+    /// # Errors
+    /// A fragment that names a variable for which `value` has no answer.
+    pub fn filled(&self, value: &dyn Fn(&str) -> Option<String>) -> Result<Self, String> {
+        let fill = |text: &String| filled(text, value);
+        let pairs = |pairs: &BTreeMap<String, String>| {
+            pairs
+                .iter()
+                .map(|(name, text)| Ok((name.clone(), fill(text)?)))
+                .collect::<Result<BTreeMap<_, _>, String>>()
+        };
+        Ok(match self {
+            Self::Program { words, env, cwd } => Self::Program {
+                words: words.iter().map(fill).collect::<Result<_, _>>()?,
+                env: pairs(env)?,
+                cwd: cwd.as_ref().map(fill).transpose()?,
+            },
+            Self::Http { url, headers, protocol, oauth } => Self::Http {
+                url: fill(url)?,
+                headers: pairs(headers)?,
+                protocol: *protocol,
+                oauth: oauth.as_ref().map(|client| client.filled(value)).transpose()?,
+            },
+        })
+    }
+}

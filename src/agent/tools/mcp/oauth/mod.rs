@@ -1,0 +1,231 @@
+//! `TokenSource`: tokens for a service that wants one, by the client's own credentials (OAuth 2.1,
+//! MCP's extension `io.modelcontextprotocol/oauth-client-credentials`).
+//!
+//! In: what a service answered that refuses a request without a token. Out: a token, kept in memory
+//! for that service alone. What is asked in turn: the service, who gives out its tokens; that
+//! server, where; and there, a token. Each host is judged like the service's own. The secret goes
+//! to the place of tokens and nowhere else, over an encrypted connection or within this machine.
+
+mod metadata;
+
+use std::cell::RefCell;
+
+use serde_json::Value;
+
+use crate::tools::mcp::definition::oauth::OauthClient;
+use crate::tools::mcp::mcp_error::McpError;
+use crate::tools::mcp::oauth::metadata::{
+    AuthorizationServer, ProtectedResource, metadata_urls, scope_of,
+};
+use crate::tools::mcp::schema::one_line;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use locum_base::secret::Secret;
+use locum_policy::Policy;
+use locum_policy::intent::{Act, Facts, Intent};
+use locum_policy::urls::{Destination, Scheme, WebUrl};
+use locum_sandbox::network::Connector;
+use locum_sandbox::network::exchange::{HttpMethod, percent_encoded};
+
+/// Longest answer that is read, in bytes.
+const ANSWER_LIMIT_BYTES: usize = 64 * 1024;
+
+/// Longest token that is accepted, in bytes.
+const TOKEN_LIMIT_BYTES: usize = 16 * 1024;
+
+/// Tokens of one service that are still taken out of what it says.
+const TOKENS_KNOWN: usize = 8;
+
+/// What stands in place of a token.
+const MASK: &str = "***";
+
+/// See the module.
+pub(super) struct TokenSource {
+    /// The server's name in the settings.
+    pub(super) server: String,
+    /// Who asks.
+    pub(super) client: OauthClient,
+    /// Decides on the hosts, under the circumstances in which the server was started.
+    pub(super) policy: Policy,
+    pub(super) facts: Facts,
+    /// The tokens it got, the one in use last.
+    pub(super) tokens: RefCell<Vec<Secret>>,
+}
+
+/// A connection to what gives out tokens for a server.
+struct TokenConnection {
+    server: String,
+    destination: Destination,
+}
+
+impl Act for TokenConnection {
+    fn intents(&self) -> Vec<Intent> {
+        let (server, destination) = (self.server.clone(), self.destination.clone());
+        vec![Intent::Service { server, destination }]
+    }
+}
+
+impl TokenSource {
+    /// Returns the header that a request carries; `None` until there is a token.
+    pub(super) fn header(&self) -> Option<(String, Secret)> {
+        let tokens = self.tokens.borrow();
+        let token = tokens.last()?;
+        Some(("authorization".to_owned(), Secret::new(format!("Bearer {}", token.expose()))))
+    }
+
+    /// Takes its tokens out of what a service sent.
+    pub(super) fn removed_from(&self, bytes: Vec<u8>) -> Vec<u8> {
+        let tokens = self.tokens.borrow();
+        if tokens.is_empty() {
+            return bytes;
+        }
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let clean = tokens.iter().fold(text, |text, token| text.replace(token.expose(), MASK));
+        clean.into_bytes()
+    }
+
+    /// Gets a new token for a service that answered with a challenge.
+    ///
+    /// # Errors
+    /// When there is none: why, without a secret.
+    pub(super) async fn renew(
+        &self,
+        connector: &Connector,
+        service: &WebUrl,
+        challenge: &str,
+    ) -> Result<(), McpError> {
+        let found = self.token(connector, service, challenge).await;
+        let token = found.map_err(|error| match error {
+            McpError::Told(why) => McpError::Told(format!("it wants a token, and {why}")),
+            other => other,
+        })?;
+        let mut tokens = self.tokens.borrow_mut();
+        tokens.push(token);
+        let old = tokens.len().saturating_sub(TOKENS_KNOWN);
+        tokens.drain(..old);
+        Ok(())
+    }
+
+    async fn token(
+        &self,
+        connector: &Connector,
+        service: &WebUrl,
+        challenge: &str,
+    ) -> Result<Secret, McpError> {
+        let resource = self.resource(connector, service, challenge).await?;
+        let issuer = self.issuer(connector, &resource).await?;
+        let scope = match self.client.scopes.is_empty() {
+            true => scope_of(challenge).or_else(|| resource.scope()),
+            false => Some(self.client.scopes.join(" ")),
+        };
+        let mut form = vec![("grant_type", "client_credentials".to_owned())];
+        form.push(("resource", resource.resource.clone()));
+        form.extend(scope.map(|scope| ("scope", scope)));
+        let mut headers = vec![("accept".to_owned(), Secret::new("application/json"))];
+        let (id, secret) = (&self.client.id, self.client.secret.expose());
+        if issuer.takes_basic {
+            let both = format!("{}:{}", percent_encoded(id), percent_encoded(secret));
+            let basic = format!("Basic {}", STANDARD.encode(both));
+            headers.push(("authorization".to_owned(), Secret::new(basic)));
+        } else {
+            form.push(("client_id", id.clone()));
+            form.push(("client_secret", secret.to_owned()));
+        }
+        let form: Vec<String> =
+            form.iter().map(|(name, value)| format!("{name}={}", percent_encoded(value))).collect();
+        let url = &issuer.token_endpoint;
+        let (status, answer) =
+            self.ask(connector, url, (HttpMethod::Form(form.join("&")), &headers)).await?;
+        read_token(status, &answer.unwrap_or_default())
+    }
+
+    /// Finds what a service says about who gives out its tokens.
+    async fn resource(
+        &self,
+        connector: &Connector,
+        service: &WebUrl,
+        challenge: &str,
+    ) -> Result<ProtectedResource, McpError> {
+        for url in metadata_urls(service, challenge).map_err(McpError::Told)? {
+            if let (200, Some(said)) = self.ask(connector, &url, GET).await? {
+                return ProtectedResource::parse(&said, service).map_err(McpError::Told);
+            }
+        }
+        Err(McpError::Told("it does not say who gives out its tokens".to_owned()))
+    }
+
+    /// Finds where an authorization server gives out tokens: the first one that the policy lets be
+    /// asked.
+    async fn issuer(
+        &self,
+        connector: &Connector,
+        resource: &ProtectedResource,
+    ) -> Result<AuthorizationServer, McpError> {
+        let mut why = McpError::Told("it does not say who gives out its tokens".to_owned());
+        for issuer in &resource.authorization_servers {
+            for url in AuthorizationServer::urls(issuer) {
+                match self.ask(connector, &url, GET).await {
+                    Ok((200, Some(said))) => {
+                        return AuthorizationServer::parse(&said, issuer).map_err(McpError::Told);
+                    }
+                    Ok(_) => why = McpError::Told(format!("`{issuer}` does not say where")),
+                    Err(error) => why = error,
+                }
+            }
+        }
+        Err(why)
+    }
+
+    /// Sends one request; returns the status, and the body where it is JSON.
+    async fn ask(
+        &self,
+        connector: &Connector,
+        url: &WebUrl,
+        (verb, headers): (HttpMethod, &[(String, Secret)]),
+    ) -> Result<(u16, Option<Value>), McpError> {
+        let refused = |why: String| McpError::Told(format!("`{url}` is not asked for one: {why}"));
+        if let Some(why) = url.problem() {
+            return Err(refused(why.to_owned()));
+        }
+        let Some(destination) = url.destination().cloned() else {
+            return Err(refused("it is no address".to_owned()));
+        };
+        if destination.scheme == Scheme::Http && !destination.host.is_loopback() {
+            return Err(refused("the connection would not be encrypted".to_owned()));
+        }
+        let act = TokenConnection { server: self.server.clone(), destination };
+        let permit = self.policy.admit(act, &self.facts).map_err(|refusal| {
+            let first = refusal.verdicts.first();
+            refused(first.map(|verdict| verdict.reason()).unwrap_or_default())
+        })?;
+        let response = connector.exchange(&permit, url, verb, headers).await;
+        let mut response = response.map_err(|error| refused(error.to_string()))?;
+        let body = response.body_within(ANSWER_LIMIT_BYTES).await;
+        let body = body.map_err(|error| refused(error.to_string()))?;
+        Ok((response.status, serde_json::from_slice(&body).ok()))
+    }
+}
+
+/// A request without headers of its own.
+const GET: (HttpMethod, &[(String, Secret)]) = (HttpMethod::Get, &[]);
+
+/// Reads the answer to a request for a token.
+fn read_token(status: u16, answer: &Value) -> Result<Secret, McpError> {
+    let word = |name: &str| answer.get(name).and_then(Value::as_str);
+    if status != 200 {
+        let why = word("error").map(|error| format!(": {}", one_line(error, 100)));
+        return Err(McpError::Told(format!(
+            "none is given out (status {status}){}",
+            why.unwrap_or_default()
+        )));
+    }
+    let is_bearer = word("token_type").is_some_and(|kind| kind.eq_ignore_ascii_case("bearer"));
+    let token = word("access_token").filter(|token| {
+        (1..=TOKEN_LIMIT_BYTES).contains(&token.len())
+            && token.bytes().all(|byte| byte.is_ascii_graphic())
+    });
+    match token {
+        Some(token) if is_bearer => Ok(Secret::new(token)),
+        Some(_) | None => Err(McpError::Told("what is given out is no bearer token".to_owned())),
+    }
+}

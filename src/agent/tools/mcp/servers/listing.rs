@@ -1,0 +1,108 @@
+//! What a server has, asked when it begins: its tools, and addresses of resources. Lists come in
+//! pages, of which a bounded number is read.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::tools::mcp::catalogue::{self, RESOURCES_SHOWN, TOOLS_LIMIT};
+use crate::tools::mcp::connection::{McpConnection, ServerGreeting};
+use crate::tools::mcp::definition::ServerDefinition;
+use crate::tools::mcp::mcp_error::McpError;
+use locum_modes::prompts::servers::OfferedServer;
+
+/// Most pages of a list that are requested.
+const PAGES_LIMIT: usize = 20;
+
+/// Longest name of a page that is sent back, in bytes.
+const CURSOR_LIMIT_BYTES: usize = 4 * 1024;
+
+/// Whether more of a list is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ListState {
+    Open,
+    Full,
+}
+
+/// Asks a server what it has.
+pub(super) async fn list(
+    connection: &mut McpConnection,
+    definition: &ServerDefinition,
+    greeting: ServerGreeting,
+    patience: Duration,
+) -> Result<OfferedServer, McpError> {
+    let name = definition.name.as_str();
+    let mut offered = OfferedServer {
+        name: name.to_owned(),
+        has_resources: greeting.has_resources,
+        ..OfferedServer::default()
+    };
+    if greeting.has_tools {
+        let tools = &mut offered.tools;
+        pages(connection, "tools/list", patience, |page| {
+            let left_out = catalogue::add_tools(name, page, tools);
+            if left_out > 0 {
+                tracing::warn!(
+                    server = name,
+                    left_out,
+                    "tools of an MCP server are left out: invalid names, or too many"
+                );
+            }
+            state(tools.len(), TOOLS_LIMIT)
+        })
+        .await?;
+        offered.tools.retain(|tool| !definition.disabled_tools.contains(&tool.name));
+    }
+    if greeting.has_resources {
+        let uris = &mut offered.resources;
+        let listed = pages(connection, "resources/list", patience, |page| {
+            catalogue::add_resources(page, uris);
+            state(uris.len(), RESOURCES_SHOWN)
+        });
+        unless_over(listed.await)?;
+        let uris = &mut offered.templates;
+        let listed = pages(connection, "resources/templates/list", patience, |page| {
+            catalogue::add_templates(page, uris);
+            state(uris.len(), RESOURCES_SHOWN)
+        });
+        unless_over(listed.await)?;
+    }
+    Ok(offered)
+}
+
+fn state(known: usize, limit: usize) -> ListState {
+    if known < limit { ListState::Open } else { ListState::Full }
+}
+
+/// What is only for the prompt may fail: a server that cannot list resources may have them.
+fn unless_over(listed: Result<(), McpError>) -> Result<(), McpError> {
+    match listed {
+        Err(error @ McpError::Over(_)) => Err(error),
+        Ok(()) | Err(McpError::Told(_) | McpError::Status { .. } | McpError::TooLate(_)) => Ok(()),
+    }
+}
+
+/// Reads a list page by page, until it ends, enough of it is known, or it goes in a circle.
+async fn pages(
+    connection: &mut McpConnection,
+    method: &str,
+    patience: Duration,
+    mut take_in: impl FnMut(&Value) -> ListState,
+) -> Result<(), McpError> {
+    let mut params = json!({});
+    let mut seen = BTreeSet::new();
+    for _ in 0..PAGES_LIMIT {
+        let page = connection.ask(method, &params, patience).await?;
+        let state = take_in(&page);
+        let next = page.get("nextCursor").and_then(Value::as_str);
+        let next = next.filter(|next| (1..=CURSOR_LIMIT_BYTES).contains(&next.len()));
+        match next {
+            Some(next) if state == ListState::Open && seen.insert(next.to_owned()) => {
+                params = json!({ "cursor": next });
+            }
+            Some(_) | None => break,
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,267 @@
+//! Services over streamable HTTP: streams that go on elsewhere or nowhere, lists in pages, what is
+//! said of progress, and what is asked of us.
+
+use axum::body::Body;
+use axum::response::Response;
+use futures::StreamExt;
+use futures::stream::{self, repeat_with};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::service_fixture::{
+    ServiceFixture, ServiceRequest, greeting, listed, reply, said, standings,
+};
+use locum_base::secret::Redactor;
+
+const POLICY: &str = "
+version: 1
+network: { allow: ['http://docs.example'] }
+rules: [{ allow: 'mcp(docs/*)' }]
+";
+
+const DOCS: &str = r#"{ "mcpServers": { "docs": { "url": "http://docs.example/mcp" } } }"#;
+
+fn events(text: impl Into<Body>) -> Response {
+    reply(200, "text/event-stream", text)
+}
+
+/// Returns a body that goes on for ever.
+fn endless(piece: &str) -> Body {
+    let piece = piece.repeat(1000);
+    Body::from_stream(repeat_with(move || Ok::<_, std::io::Error>(piece.clone())))
+}
+
+/// Returns a body that begins so, and then nothing comes.
+fn stuck(text: String) -> Body {
+    let first = stream::iter([Ok::<_, std::io::Error>(text)]);
+    Body::from_stream(first.chain(stream::pending()))
+}
+
+/// Returns what a call came to: the text, or what is said in its place.
+fn outcome(service: &ServiceFixture, tool: &str) -> String {
+    let servers = service.open(DOCS);
+    assert_eq!(standings(&servers), ["docs: ready"]);
+    let answer = service.call(&servers, "docs", tool);
+    service.close(&servers);
+    match answer {
+        Ok(result) => result["content"][0]["text"].as_str().unwrap().to_owned(),
+        Err(failure) => format!("{} {}", failure.sentence, failure.said),
+    }
+}
+
+/// A service that answers calls by their tool's name.
+fn serving(
+    call: impl Fn(&ServiceRequest, &str) -> Response + Clone + Send + Sync + 'static,
+) -> ServiceFixture {
+    ServiceFixture::new(POLICY, move |request| {
+        let tool = request.body["params"]["name"].as_str().unwrap_or_default();
+        match (request.verb.as_str(), request.method()) {
+            ("GET", _) | (_, "tools/call") => call(request, tool),
+            _ => request.plain(&["say", "slow"]),
+        }
+    })
+}
+
+#[test]
+fn a_stream_that_breaks_off_is_asked_for_again_behind_its_last_event() {
+    let service = serving(|request, _| match request.verb.as_str() {
+        "GET" if request.header("last-event-id") == "e-1" => {
+            let answer = json!({ "jsonrpc": "2.0", "id": 3, "result": said("late") });
+            events(format!("id: e-2\ndata: {answer}\n\n"))
+        }
+        "GET" => reply(404, "", ""),
+        _ => events("retry: 0\nid: e-1\ndata:\n\n"),
+    });
+    assert_eq!(outcome(&service, "say"), "late");
+    let calls = service.requests().into_iter().filter(|one| one.method() == "tools/call");
+    assert_eq!(calls.count(), 1, "the call itself is not repeated");
+}
+
+#[test]
+fn a_stream_that_goes_nowhere_is_given_up() {
+    for (first, then, why) in [
+        ("id: a\nretry: 0\ndata:\n\n", Some("id: a\nretry: 0\n\n"), "its answer breaks off."),
+        ("id: a\nretry: 0\ndata:\n\n", None, "its answer breaks off, and then it answered with"),
+        ("data: {\n\n", Some("data: {}\n\n"), "its answer breaks off."),
+    ] {
+        let service = serving(move |request, _| match (request.verb.as_str(), then) {
+            ("GET", Some(then)) => events(then),
+            ("GET", None) => reply(405, "", ""),
+            _ => events(first),
+        });
+        let outcome = outcome(&service, "say");
+        assert!(outcome.contains(why) && outcome.contains("may have been done"), "{outcome}");
+        let again = service.requests().into_iter().filter(|one| one.verb == "GET").count();
+        assert!(again <= 5, "{again}");
+    }
+}
+
+#[test]
+fn an_endless_answer_is_cut() {
+    for (piece, why) in [
+        (": nothing\n", "it sent more than 8 MiB"),
+        ("data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", "it sent more than 8 MiB"),
+        ("data: {}\n\n", "it sent 10000 messages and no answer"),
+    ] {
+        let service = serving(move |_, _| events(endless(piece)));
+        let outcome = outcome(&service, "say");
+        assert!(outcome.contains(why), "{piece}: {outcome}");
+    }
+    let service = serving(|_, _| reply(200, "application/json", endless("[1, ")));
+    let outcome = outcome(&service, "say");
+    assert!(outcome.contains("it is longer than 8388608 bytes"), "{outcome}");
+}
+
+#[test]
+fn progress_is_shown_and_noted_once() {
+    let service = serving(|request, _| {
+        let token = &request.body["params"]["_meta"]["progressToken"];
+        let notice = |progress: u32, token: &Value| {
+            let params = json!({ "progressToken": token, "progress": progress, "total": 3,
+                "message": "still\nreading" });
+            json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params })
+        };
+        let (one, other, two) = (notice(1, token), notice(9, &json!("other")), notice(2, token));
+        let answer = request.answer(said("done"));
+        events(format!("data: {one}\n\ndata: {other}\n\ndata: {two}\n\ndata: {answer}\n\n"))
+    });
+    let servers = service.open(DOCS);
+    assert_eq!(service.call(&servers, "docs", "say").unwrap(), said("done"));
+    let lines = service.tail.lines(9, &Redactor::default());
+    assert_eq!(lines, ["1 of 3: still reading", "2 of 3: still reading"]);
+    let notes: Vec<String> = servers.take_notes().into_iter().map(|note| note.what).collect();
+    assert_eq!(notes, ["reported progress, 2 times; at last 2 of 3: still reading"]);
+}
+
+#[test]
+fn progress_gives_no_more_time_and_the_server_learns_that_nobody_waits() {
+    let service = serving(|request, _| {
+        let token = &request.body["params"]["_meta"]["progressToken"];
+        let params = json!({ "progressToken": token, "progress": 1 });
+        let notice =
+            json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params });
+        events(stuck(format!("data: {notice}\n\n")))
+    });
+    let servers = service.open(
+        r#"{ "mcpServers": { "docs": { "url": "http://docs.example/mcp", "timeout": 1 } } }"#,
+    );
+    let sentence = service.call(&servers, "docs", "slow").unwrap_err().sentence;
+    assert!(sentence.contains("did not answer within 1 s"), "{sentence}");
+    let requests = service.requests();
+    let call = requests.iter().find(|one| one.method() == "tools/call").unwrap();
+    let cancelled = requests.iter().find(|one| one.method() == "notifications/cancelled").unwrap();
+    assert_eq!(
+        cancelled.body["params"],
+        json!({ "requestId": call.body["id"], "reason": "no answer in time" })
+    );
+}
+
+#[test]
+fn a_server_learns_that_the_run_ends_while_it_works() {
+    let (begun, mut seen) = tokio::sync::mpsc::unbounded_channel();
+    let service = serving(move |_, _| {
+        begun.send(()).unwrap();
+        events(stuck(String::new()))
+    });
+    let servers = service.open(DOCS);
+    service.cut_off(&servers, ("docs", "slow"), async { seen.recv().await.unwrap() });
+    let requests = service.requests();
+    let cancelled = requests.iter().find(|one| one.method() == "notifications/cancelled").unwrap();
+    assert_eq!(cancelled.body["params"]["reason"], "the run ends");
+    // Where nothing is under way, nothing is cancelled.
+    let servers = service.open(DOCS);
+    service.close(&servers);
+    assert!(service.requests().iter().all(|one| one.method() != "notifications/cancelled"));
+}
+
+#[test]
+fn lists_are_read_page_by_page_and_not_in_circles() {
+    let big = "x".repeat(5000);
+    for (next, asked) in [
+        (vec!["b", "c"], 3),
+        (vec!["b", "c", "b", "c", "b"], 3),
+        (vec!["b", "b"], 2),
+        (vec![""], 1),
+        (vec![big.as_str()], 1),
+    ] {
+        let next: Vec<String> = next.into_iter().map(str::to_owned).collect();
+        let service = ServiceFixture::new(POLICY, move |request| match request.method() {
+            "initialize" => {
+                let mut result = greeting("2025-11-25");
+                result["capabilities"]["resources"] = json!({});
+                reply(200, "application/json", request.answer(result))
+            }
+            method @ ("tools/list" | "resources/list" | "resources/templates/list") => {
+                let at = request.body["params"]["cursor"].as_str();
+                let at = at.map_or(0, |at| 1 + next.iter().position(|one| one == at).unwrap());
+                let mut page = listed(&[&format!("t{at}")]);
+                page["resources"] = json!([{ "uri": format!("file:///{at}") }]);
+                page["resourceTemplates"] = json!([{ "uriTemplate": format!("x:///{{{at}}}") }]);
+                if let Some(next) = next.get(at) {
+                    page["nextCursor"] = json!(next);
+                }
+                assert!(method.ends_with("list"));
+                reply(200, "application/json", request.answer(page))
+            }
+            _ => reply(202, "", ""),
+        });
+        let servers = service.open(DOCS);
+        let offered = &servers.offered()[0];
+        let counts = (offered.tools.len(), offered.resources.len(), offered.templates.len());
+        assert_eq!(counts, (asked, asked, asked));
+        let requests = service.requests();
+        let pages = requests.iter().filter(|one| one.method() == "tools/list").count();
+        assert_eq!(pages, asked);
+    }
+}
+
+#[test]
+fn a_list_without_end_is_read_for_some_pages() {
+    let service = ServiceFixture::new(POLICY, |request| match request.method() {
+        "tools/list" => {
+            let at = request.body["params"]["cursor"].as_str().unwrap_or("0");
+            let next = at.parse::<u32>().unwrap() + 1;
+            let page = json!({ "tools": [], "nextCursor": next.to_string() });
+            reply(200, "application/json", request.answer(page))
+        }
+        _ => request.plain(&[]),
+    });
+    assert_eq!(standings(&service.open(DOCS)), ["docs: ready"]);
+    let requests = service.requests();
+    assert_eq!(requests.iter().filter(|one| one.method() == "tools/list").count(), 20);
+}
+
+#[test]
+fn a_ping_is_answered_and_whatever_needs_a_person_is_refused() {
+    let service = serving(|request, _| {
+        let question = |id: &str, method: &str| {
+            json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": {} }).to_string()
+        };
+        let lines = [
+            question("p", "ping"),
+            question("e", "elicitation/create"),
+            question("s", "sampling/createMessage"),
+            question("r", "roots/list"),
+            request.answer(said("done")),
+        ];
+        events(lines.map(|line| format!("data: {line}\n\n")).concat())
+    });
+    assert_eq!(outcome(&service, "say"), "done");
+    let requests = service.requests();
+    assert_eq!(requests[0].body["params"]["capabilities"], json!({}), "none is declared");
+    let answers: Vec<(String, String)> = requests
+        .iter()
+        .filter(|one| one.verb == "POST" && one.body.get("method").is_none())
+        .map(|one| {
+            let said = &one.body["result"];
+            let code = one.body["error"]["code"].to_string();
+            let said = if said.is_null() { code } else { said.to_string() };
+            (one.body["id"].as_str().unwrap().to_owned(), said)
+        })
+        .collect();
+    let refused = |id: &str| (id.to_owned(), "-32601".to_owned());
+    assert_eq!(
+        answers,
+        [("p".to_owned(), "{}".to_owned()), refused("e"), refused("s"), refused("r")]
+    );
+}

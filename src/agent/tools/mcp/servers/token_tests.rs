@@ -1,0 +1,247 @@
+//! Services that want a token: where it is asked for, what goes there, and what is kept from whom.
+
+use axum::response::Response;
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::service_fixture::{ServiceFixture, ServiceRequest, reply, said, standings};
+
+const POLICY: &str = "
+version: 1
+network: { allow: ['http://elsewhere.example'] }
+mcp: { loopback: { docs: ['localhost:4040', '127.0.0.1:4050'] } }
+rules: [{ allow: 'mcp(docs/*)' }]
+";
+
+const DOCS: &str = r#"{ "mcpServers": { "docs": {
+    "type": "http", "url": "http://localhost:4040/mcp",
+    "oauth": { "clientId": "ci", "clientSecretEnv": "KEY" }
+} } }"#;
+
+/// What the parts of a sign-in say.
+#[derive(Clone)]
+struct SignIn {
+    challenge: &'static str,
+    resource: Value,
+    issuer: Value,
+    token: Value,
+    status: u16,
+}
+
+fn sign_in() -> SignIn {
+    SignIn {
+        challenge: "Bearer error=\"invalid_token\", \
+                    resource_metadata=\"http://localhost:4040/meta\", scope=\"read\"",
+        resource: json!({
+            "resource": "http://localhost:4040/mcp",
+            "authorization_servers": ["http://127.0.0.1:4050/tenant"],
+            "scopes_supported": ["read", "write"]
+        }),
+        issuer: json!({
+            "issuer": "http://127.0.0.1:4050/tenant",
+            "token_endpoint": "http://127.0.0.1:4050/token"
+        }),
+        token: json!({ "access_token": "token-number-one", "token_type": "bearer" }),
+        status: 200,
+    }
+}
+
+impl SignIn {
+    fn answer(&self, request: &ServiceRequest) -> Response {
+        let json = |value: &Value| reply(200, "application/json", value.to_string());
+        match (request.verb.as_str(), request.path.as_str()) {
+            ("GET", "/meta" | "/.well-known/oauth-protected-resource/mcp") => json(&self.resource),
+            ("GET", "/.well-known/oauth-authorization-server/tenant") => json(&self.issuer),
+            ("POST", "/token") => reply(self.status, "application/json", self.token.to_string()),
+            ("POST", "/mcp") if request.header("authorization") != "Bearer token-number-one" => {
+                let mut response = reply(401, "text/plain", "who are you");
+                let challenge = self.challenge.parse().unwrap();
+                response.headers_mut().insert("www-authenticate", challenge);
+                response
+            }
+            ("POST", "/mcp") if request.method() == "tools/call" => {
+                let echo = request.header("authorization");
+                reply(200, "application/json", request.answer(said(echo)))
+            }
+            ("POST", "/mcp") => request.plain(&["say"]),
+            _ => reply(404, "text/plain", "nothing"),
+        }
+    }
+
+    fn serve(self) -> ServiceFixture {
+        ServiceFixture::new(POLICY, move |request| self.answer(request))
+    }
+
+    /// Returns how the server stands, and every request.
+    fn outcome(self) -> (String, Vec<ServiceRequest>) {
+        let service = self.serve();
+        let standing = standings(&service.open(DOCS)).concat();
+        (standing, service.requests())
+    }
+}
+
+/// Whether the secret is in a request, in any of the two forms.
+fn holds_secret(request: &ServiceRequest) -> bool {
+    let all = format!("{request:?}");
+    all.contains("the-key-of-the-service") || request.header("authorization").starts_with("Basic")
+}
+
+#[test]
+fn a_client_signs_in_by_its_own_credentials_and_its_token_stays_with_the_service() {
+    let service = sign_in().serve();
+    let servers = service.open(DOCS);
+    assert_eq!(standings(&servers), ["docs: ready"]);
+    let answer = service.call(&servers, "docs", "say").unwrap();
+    assert_eq!(answer["content"][0]["text"], "Bearer ***", "the model does not see it");
+    let requests = service.requests();
+    let token: Vec<&ServiceRequest> = requests.iter().filter(|one| one.path == "/token").collect();
+    let [token] = token.as_slice() else { panic!("{requests:?}") };
+    assert_eq!(
+        token.text,
+        "grant_type=client_credentials&resource=http%3A%2F%2Flocalhost%3A4040%2Fmcp&scope=read"
+    );
+    assert_eq!(token.header("content-type"), "application/x-www-form-urlencoded");
+    // `ci:the-key-of-the-service`
+    assert_eq!(token.header("authorization"), "Basic Y2k6dGhlLWtleS1vZi10aGUtc2VydmljZQ==");
+    for request in &requests {
+        assert_eq!(holds_secret(request), request.path == "/token", "{request:?}");
+        let has_token = request.header("authorization").starts_with("Bearer");
+        assert!(!has_token || request.path == "/mcp", "{request:?}");
+    }
+    let addresses = service.connected();
+    assert!(addresses.iter().all(|one| one == "127.0.0.1:4040" || one == "127.0.0.1:4050"));
+}
+
+#[test]
+fn what_the_parts_say_decides_how_a_token_is_asked_for() {
+    let mut usual = sign_in();
+    usual.challenge = "Bearer";
+    usual.issuer["token_endpoint_auth_methods_supported"] = json!(["client_secret_post"]);
+    let (standing, requests) = usual.outcome();
+    assert_eq!(standing, "docs: ready");
+    let token = requests.iter().find(|one| one.path == "/token").unwrap();
+    assert!(
+        token
+            .text
+            .ends_with("&scope=read%20write&client_id=ci&client_secret=the-key-of-the-service"),
+        "{}",
+        token.text
+    );
+    assert_eq!(token.header("authorization"), "");
+
+    let service = sign_in().serve();
+    let scoped = DOCS.replace("\"KEY\"", "\"KEY\", \"scopes\": [\"admin\"]");
+    assert_eq!(standings(&service.open(&scoped)), ["docs: ready"]);
+    let requests = service.requests();
+    let token = requests.iter().find(|one| one.path == "/token").unwrap();
+    assert!(token.text.ends_with("&scope=admin"), "{}", token.text);
+}
+
+#[test]
+fn no_other_part_is_asked_than_the_policy_and_the_service_name() {
+    let with = |change: fn(&mut SignIn)| {
+        let mut changed = sign_in();
+        change(&mut changed);
+        changed
+    };
+    for (changed, why) in [
+        (
+            with(|it| it.challenge = "Bearer resource_metadata=\"http://elsewhere.example/meta\""),
+            "which is not its own",
+        ),
+        (
+            with(|it| it.resource["resource"] = json!("http://localhost:4041/mcp")),
+            "is about `http://localhost:4041/mcp`, not about",
+        ),
+        (
+            with(|it| it.resource["resource"] = json!("http://localhost:4040/mc")),
+            "is about `http://localhost:4040/mc`, not about",
+        ),
+        (with(|it| it.resource = json!({})), "is about ``"),
+        (
+            with(|it| it.resource["authorization_servers"] = json!(["http://127.0.0.1:4051"])),
+            "`mcp.loopback` does not list it for `docs`",
+        ),
+        (
+            with(|it| it.resource["authorization_servers"] = json!(["https://unnamed.example"])),
+            "is not in `network.allow`",
+        ),
+        (
+            with(|it| it.resource["authorization_servers"] = json!(["http://elsewhere.example"])),
+            "the connection would not be encrypted",
+        ),
+        (with(|it| it.resource["authorization_servers"] = json!([])), "does not say who"),
+        (
+            with(|it| it.issuer["issuer"] = json!("http://127.0.0.1:4050/other")),
+            "says that it is `http://127.0.0.1:4050/other`",
+        ),
+        (
+            with(|it| it.issuer["token_endpoint"] = json!("http://elsewhere.example/token")),
+            "the connection would not be encrypted",
+        ),
+        (
+            with(|it| it.issuer["token_endpoint"] = json!("https://unnamed.example/token")),
+            "is not in `network.allow`",
+        ),
+        (
+            with(|it| it.issuer["grant_types_supported"] = json!(["authorization_code"])),
+            "gives none for a client's own credentials",
+        ),
+        (
+            with(|it| {
+                it.issuer["token_endpoint_auth_methods_supported"] = json!(["private_key_jwt"])
+            }),
+            "takes no client's secret",
+        ),
+    ] {
+        let (standing, requests) = changed.outcome();
+        assert!(standing.contains(why), "{why}: {standing}");
+        assert!(!requests.iter().any(holds_secret), "{why}: {requests:?}");
+    }
+}
+
+#[test]
+fn a_refused_or_odd_token_ends_the_try_and_tells_no_secret() {
+    let with = |change: fn(&mut SignIn)| {
+        let mut changed = sign_in();
+        change(&mut changed);
+        changed
+    };
+    for (changed, why) in [
+        (
+            with(|it| {
+                it.status = 400;
+                it.token = json!({ "error": "invalid_client" });
+            }),
+            "none is given out (status 400): invalid_client",
+        ),
+        (with(|it| it.token = json!({ "access_token": "x" })), "no bearer token"),
+        (
+            with(|it| it.token = json!({ "access_token": "a\r\nb", "token_type": "Bearer" })),
+            "no bearer token",
+        ),
+        (
+            with(|it| it.token["access_token"] = json!("token-number-two")),
+            "it answered with status 401: who are you",
+        ),
+        (
+            with(|it| it.token["access_token"] = json!("x".repeat(100_000))),
+            "is not asked for one: the response of `127.0.0.1:4050` cannot be read",
+        ),
+    ] {
+        let (standing, requests) = changed.outcome();
+        assert!(standing.contains(why), "{why}: {standing}");
+        assert!(!standing.contains("the-key") && !standing.contains("token-number"), "{standing}");
+        let tokens = requests.iter().filter(|one| one.path == "/token").count();
+        assert_eq!(tokens, 1, "one try a request: {why}");
+    }
+}
+
+#[test]
+fn without_a_client_nothing_is_asked_for() {
+    let service = sign_in().serve();
+    let plain = r#"{ "mcpServers": { "docs": { "url": "http://localhost:4040/mcp" } } }"#;
+    let standing = standings(&service.open(plain)).concat();
+    assert!(standing.contains("it answered with status 401: who are you"), "{standing}");
+    assert_eq!(service.requests().len(), 1);
+}
