@@ -40,6 +40,7 @@ macro_rules! tool_table {
             WebSearch, "web_search", In(Read), web::search::WebSearch;
             UseMcpTool, "use_mcp_tool", In(Mcp), mcp::call::UseMcpTool;
             AccessMcpResource, "access_mcp_resource", In(Mcp), mcp::resource::AccessMcpResource;
+            GetMcpPrompt, "get_mcp_prompt", In(Mcp), mcp::prompt::GetMcpPrompt;
             Skill, "skill", Always, skill::UseSkill;
             RunSlashCommand, "run_slash_command", Always, flow::slash_command::RunSlashCommand;
             Think, "think", OptInAlways, flow::think::Think;

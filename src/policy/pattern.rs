@@ -331,6 +331,9 @@ fn name(text: &str, what: &str) -> Result<String, String> {
 /// `mcp(docs/resource:file:///guide/*)`.
 pub const RESOURCE: &str = "resource:";
 
+/// What stands before the name of a prompt of an MCP server: `mcp(docs/prompt:review)`.
+pub const PROMPT: &str = "prompt:";
+
 fn mcp(text: &str) -> Result<String, String> {
     let (server, tool) = text.split_once('/').ok_or_else(|| {
         format!("`{text}` is not of the form `server/tool`; `server/*` means every tool")

@@ -258,6 +258,7 @@ pub fn prepare(
         searches_web: instructions.has_search_engine,
         servers: !servers.servers.is_empty(),
         resources: false,
+        prompts: false,
         background: false,
     };
     let command_env = clean_env(environment.variables(), &policy.settings().commands.env);

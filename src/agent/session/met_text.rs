@@ -8,8 +8,13 @@ use crate::tools::dispatch;
 use locum_base::tool::ToolName;
 
 /// Tools whose answers may be anyone's text.
-const OUTSIDE: &[ToolName] =
-    &[ToolName::WebFetch, ToolName::WebSearch, ToolName::UseMcpTool, ToolName::AccessMcpResource];
+const OUTSIDE: &[ToolName] = &[
+    ToolName::WebFetch,
+    ToolName::WebSearch,
+    ToolName::UseMcpTool,
+    ToolName::AccessMcpResource,
+    ToolName::GetMcpPrompt,
+];
 
 /// What a session met since it began that may be anyone's text.
 #[derive(Clone, Copy, Debug, Default)]

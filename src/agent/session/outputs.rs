@@ -91,6 +91,7 @@ fn is_shortened(name: &str) -> bool {
                 | ToolName::StopCommand
                 | ToolName::UseMcpTool
                 | ToolName::AccessMcpResource
+                | ToolName::GetMcpPrompt
                 | ToolName::SearchFiles
                 | ToolName::ListFiles
                 | ToolName::Glob

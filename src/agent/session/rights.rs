@@ -89,6 +89,7 @@ impl Session<'_> {
             searches_web: instructions.has_search_engine,
             servers,
             resources: servers,
+            prompts: servers,
             background: false,
         };
         system_prompt::shown(tools, policy, &facts, prerequisites)

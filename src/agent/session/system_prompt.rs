@@ -15,7 +15,7 @@ use locum_modes::access::{self, TaskPurpose, ToolOffer};
 use locum_modes::file_limits::FileLimit;
 use locum_modes::prompts::commands::SlashCommand;
 use locum_modes::prompts::place::RunPlace;
-use locum_modes::prompts::servers::OfferedServer;
+use locum_modes::prompts::servers::{OfferedPrompt, OfferedServer};
 use locum_modes::prompts::skills::Skill;
 use locum_modes::prompts::{self, PromptFacts, RepositoryInstructions};
 use locum_modes::{Mode, ModeEntry, ModeSet, ToolGroup};
@@ -23,7 +23,7 @@ use locum_policy::Policy;
 use locum_policy::command::Script;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::kind::RuleKind;
-use locum_policy::pattern::RESOURCE;
+use locum_policy::pattern::{PROMPT, RESOURCE};
 use locum_policy::schema::OnHold;
 use locum_policy::verdict::Decision;
 
@@ -141,6 +141,7 @@ impl PromptInputs {
         };
         // A tool of a server is shown under a name of its own.
         let resources = servers.iter().any(|server| server.has_resources);
+        let prompts = servers.iter().any(|server| !server.prompts.is_empty());
         let generates_images = may_generate_images(&instructions.image_models, policy, facts);
         let prerequisites = ToolPrerequisites {
             skills: &skills,
@@ -150,6 +151,7 @@ impl PromptInputs {
             searches_web: instructions.has_search_engine,
             servers: false,
             resources,
+            prompts,
             background: had_background,
         };
         let mut tools = dispatch::specs(&shown(&offered, policy, facts, prerequisites));
@@ -292,6 +294,8 @@ pub struct ToolPrerequisites<'k> {
     pub servers: bool,
     /// Whether there are resources of MCP servers.
     pub resources: bool,
+    /// Whether there are prompts of MCP servers.
+    pub prompts: bool,
     /// Whether there are, or were, commands in the background.
     pub background: bool,
 }
@@ -320,6 +324,7 @@ pub fn shown(
 ) -> Vec<ToolName> {
     let is_there = |tool: ToolName| {
         !(tool == ToolName::AccessMcpResource && !prerequisites.resources
+            || tool == ToolName::GetMcpPrompt && !prerequisites.prompts
             || tool == ToolName::UseMcpTool && !prerequisites.servers
             || tool == ToolName::GenerateImage && !prerequisites.generates_images
             || tool == ToolName::WebSearch && !prerequisites.searches_web
@@ -383,9 +388,13 @@ fn usable(
         // Unlisted resources may be requested as well.
         let has_resources = server.has_resources
             && (!resources.is_empty() || may(&server.name, &format!("{RESOURCE}any")));
+        let may_get =
+            |prompt: &&OfferedPrompt| may(&server.name, &format!("{PROMPT}{}", prompt.name));
+        let prompts: Vec<OfferedPrompt> = server.prompts.iter().filter(may_get).cloned().collect();
         let name = server.name.clone();
-        let usable = OfferedServer { name, tools, has_resources, resources, templates };
-        (!usable.tools.is_empty() || usable.has_resources).then_some(usable)
+        let usable = OfferedServer { name, tools, has_resources, resources, templates, prompts };
+        let is_any = !usable.tools.is_empty() || usable.has_resources || !usable.prompts.is_empty();
+        is_any.then_some(usable)
     };
     servers.iter().filter_map(part).collect()
 }

@@ -18,6 +18,28 @@ pub struct OfferedServer {
     pub resources: Vec<String>,
     /// Addresses of some with places to fill in: `file:///{path}`.
     pub templates: Vec<String>,
+    /// Its prompts.
+    pub prompts: Vec<OfferedPrompt>,
+}
+
+/// A prompt of a server: a text about how to do something.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OfferedPrompt {
+    /// Its name as the server gives it.
+    pub name: String,
+    /// What the server says it is for, in one bounded line.
+    pub description: String,
+    /// What it takes, in order.
+    pub arguments: Vec<PromptArgument>,
+}
+
+/// What a prompt takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PromptArgument {
+    /// Its name as the server gives it.
+    pub name: String,
+    /// Whether it has to be given.
+    pub is_required: bool,
 }
 
 /// A tool of a server.
@@ -57,7 +79,25 @@ pub fn listed(servers: &[OfferedServer]) -> String {
             false => String::new(),
         };
         let resources = resources + &templates;
-        format!("- `{}`: {tools}{resources}\n", server.name)
+        let prompts: Vec<String> = server.prompts.iter().map(prompt_line).collect();
+        let prompts = match prompts.is_empty() {
+            true => String::new(),
+            false => format!("; prompts by `get_mcp_prompt`:\n{}", prompts.concat().trim_end()),
+        };
+        format!("- `{}`: {tools}{resources}{prompts}\n", server.name)
     };
     servers.iter().map(line).collect()
+}
+
+fn prompt_line(prompt: &OfferedPrompt) -> String {
+    let argument = |argument: &PromptArgument| match argument.is_required {
+        true => format!(" <{}>", argument.name),
+        false => format!(" [{}]", argument.name),
+    };
+    let arguments: String = prompt.arguments.iter().map(argument).collect();
+    let about = match prompt.description.as_str() {
+        "" => String::new(),
+        description => format!(": {description}"),
+    };
+    format!("  - `{}{arguments}`{about}\n", prompt.name)
 }

@@ -54,6 +54,11 @@ impl FirstMessage {
                 let skill = Some((call.name.to_owned(), call.arguments.to_owned()));
                 return Ok(Self { skill, ..empty });
             }
+            Err(_) if expand::parse_server_prompt(&call).is_some() => {
+                let prompt = expand::parse_server_prompt(&call);
+                let part = prompt.map(|prompt| TaskPart::Text(prompt.task())).into_iter();
+                return Ok(Self { parts: part.collect(), ..empty });
+            }
             Err(hint) => {
                 let what = format!(
                     "there is no command or skill `/{}` in {}",
@@ -150,5 +155,17 @@ mod tests {
             assert_eq!(read(task, TaskAuthor::Program), [TaskPart::Text(task.to_owned())]);
         }
         assert!(FirstMessage::read("/nothing", TaskAuthor::Asker, &config).is_err());
+        for task in ["/mcp:docs:review a \"b\"", "/mcp__docs__review a \"b\""] {
+            let [TaskPart::Text(text)] = &read(task, TaskAuthor::Asker)[..] else {
+                panic!("{task}")
+            };
+            assert!(text.starts_with("Get the prompt `review` of the MCP server `docs` by"));
+            assert!(text.contains("`args` as follows: a \"b\"\n"), "{text}");
+            let program = read(task, TaskAuthor::Program);
+            assert_eq!(program, [TaskPart::Text(task.to_owned())]);
+        }
+        for task in ["/mcp:docs", "/mcp::review", "/mcp__docs", "/mcp:docs:"] {
+            assert!(FirstMessage::read(task, TaskAuthor::Asker, &config).is_err(), "{task}");
+        }
     }
 }

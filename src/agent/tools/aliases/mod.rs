@@ -12,6 +12,7 @@ mod editor;
 mod files;
 mod lines;
 mod patch;
+mod prompt;
 pub(crate) mod unknown;
 
 use serde_json::{Map, Value};
@@ -190,6 +191,7 @@ fn renames(tool: ToolName) -> &'static [Renames] {
             ("input", "arguments"),
         ]],
         ToolName::AccessMcpResource => &[&[("server", "server_name")]],
+        ToolName::GetMcpPrompt => &[&[("server", "server_name"), ("prompt", "prompt_name")]],
         ToolName::Skill => &[&[("name", "skill"), ("arguments", "args")]],
         ToolName::AskExpertModel => &[&[("expert_model", "expert")]],
         ToolName::ReadMemory => &[&[("file_path", "name"), ("key", "name")]],
@@ -213,6 +215,7 @@ pub(crate) fn meant(named: ToolName, called: &str, fields: &Map<String, Value>) 
     match named {
         ToolName::ApplyDiff if editor::is_editor(called) => editor::meant(fields),
         ToolName::ExecuteCommand if patch::is_patch(fields) => ToolName::ApplyPatch,
+        ToolName::RunSlashCommand if prompt::is_prompt(fields) => ToolName::GetMcpPrompt,
         named => named,
     }
 }
@@ -229,6 +232,9 @@ pub(crate) fn map(
     fields.retain(|_, value| !value.is_null());
     if editor::is_editor(of.called) {
         editor::command(&mut fields)?;
+    }
+    if of.tool == ToolName::GetMcpPrompt && prompt::is_prompt(&fields) {
+        prompt::command(&mut fields);
     }
     let mut ignored = Vec::new();
     unwrap_arguments(of, &mut fields);

@@ -83,6 +83,7 @@ fn names(tool: ToolName) -> &'static [&'static str] {
         ToolName::AskExpertModel => &["ask_expert_model"],
         ToolName::AccessMcpResource => &["ReadMcpResourceTool"],
         ToolName::UseMcpTool
+        | ToolName::GetMcpPrompt
         | ToolName::ReadMemory
         | ToolName::WriteMemory
         | ToolName::UpdateTodoList

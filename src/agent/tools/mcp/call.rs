@@ -8,7 +8,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::tools::arguments::{CallFields, known};
-use crate::tools::dispatch::CheckedCall;
+use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::mcp::servers::ServerFailure;
 use crate::tools::mcp::{catalogue, content, schema};
 use crate::tools::tool::{Tool, ToolEffect};
@@ -174,6 +174,12 @@ pub(crate) fn server_of(call: &ToolCall, offered: &[OfferedServer]) -> Option<St
         ToolName::UseMcpTool | ToolName::AccessMcpResource => {
             let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
             Some(arguments.get("server_name")?.as_str()?.trim().to_owned())
+        }
+        // A slash command may be a prompt.
+        ToolName::GetMcpPrompt | ToolName::RunSlashCommand => {
+            let is_prompt = dispatch::meant(call) == Some(ToolName::GetMcpPrompt);
+            let fields = is_prompt.then(|| dispatch::mapped(call))?;
+            Some(fields.get("server_name")?.as_str()?.trim().to_owned())
         }
         _ => None,
     }

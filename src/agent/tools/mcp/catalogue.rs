@@ -11,13 +11,20 @@ use sha2::{Digest, Sha256};
 use crate::tools::mcp::schema::{self, one_line};
 use locum_base::chat::ToolSpec;
 use locum_base::text::head;
-use locum_modes::prompts::servers::{OfferedServer, OfferedTool};
+use locum_modes::prompts::servers::{OfferedPrompt, OfferedServer, OfferedTool, PromptArgument};
 
 /// Most tools of one server.
 pub const TOOLS_LIMIT: usize = 100;
 
 /// Most addresses of resources that models are shown.
 pub const RESOURCES_SHOWN: usize = 20;
+
+/// Most prompts of one server, and most arguments of one prompt.
+pub const PROMPTS_LIMIT: usize = 50;
+const ARGUMENTS_LIMIT: usize = 20;
+
+/// Longest description of a prompt that models are shown, in bytes.
+const PROMPT_DESCRIPTION_LIMIT_BYTES: usize = 200;
 
 /// Longest name of a tool as its server gives it, in bytes.
 const NAME_LIMIT_BYTES: usize = 128;
@@ -48,17 +55,13 @@ pub fn add_tools(server: &str, page: &Value, tools: &mut Vec<OfferedTool>) -> us
 }
 
 fn tool_of(server: &str, tool: &Value) -> Option<OfferedTool> {
-    let name = tool.get("name").and_then(Value::as_str)?;
-    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
-    if name.is_empty() || name.len() > NAME_LIMIT_BYTES || !plain {
-        return None;
-    }
+    let name = plain_name(tool)?;
     let description = tool.get("description").and_then(Value::as_str).unwrap_or_default();
     let schema = tool.get("inputSchema").cloned().unwrap_or_default();
-    let hash = hash_of(&[name, description, &schema.to_string()].join("\n"));
+    let hash = hash_of(&[name.as_str(), description, &schema.to_string()].join("\n"));
     Some(OfferedTool {
-        name: name.to_owned(),
-        called: called(server, name),
+        called: called(server, &name),
+        name,
         description: one_line(description, DESCRIPTION_LIMIT_BYTES),
         schema,
         hash,
@@ -105,6 +108,41 @@ fn add_addresses(page: &Value, (list, key): (&str, &str), known: &mut Vec<String
     }
 }
 
+/// Reads a page of `prompts/list` behind the prompts that are known already.
+pub fn add_prompts(page: &Value, prompts: &mut Vec<OfferedPrompt>) {
+    let listed = page.get("prompts").and_then(Value::as_array).map(Vec::as_slice);
+    for prompt in listed.unwrap_or_default().iter().filter_map(prompt_of) {
+        let is_new = prompts.iter().all(|other| other.name != prompt.name);
+        if is_new && prompts.len() < PROMPTS_LIMIT {
+            prompts.push(prompt);
+        }
+    }
+}
+
+fn prompt_of(prompt: &Value) -> Option<OfferedPrompt> {
+    let name = plain_name(prompt)?;
+    let arguments = prompt.get("arguments").and_then(Value::as_array).map(Vec::as_slice);
+    let arguments = arguments.unwrap_or_default();
+    let argument = |argument: &Value| {
+        let is_required = argument.get("required").and_then(Value::as_bool).unwrap_or_default();
+        Some(PromptArgument { name: plain_name(argument)?, is_required })
+    };
+    let description = prompt.get("description").and_then(Value::as_str).unwrap_or_default();
+    Some(OfferedPrompt {
+        name,
+        description: one_line(description, PROMPT_DESCRIPTION_LIMIT_BYTES),
+        arguments: arguments.iter().take(ARGUMENTS_LIMIT).filter_map(argument).collect(),
+    })
+}
+
+/// Returns a name that can be confused with nothing else.
+fn plain_name(of: &Value) -> Option<String> {
+    let name = of.get("name").and_then(Value::as_str)?;
+    let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
+    let fits = plain && (1..=NAME_LIMIT_BYTES).contains(&name.len());
+    fits.then(|| name.to_owned())
+}
+
 /// Returns the tools of some servers as models see them.
 pub fn specs(servers: &[OfferedServer]) -> Vec<ToolSpec> {
     let spec = |server: &OfferedServer, tool: &OfferedTool| ToolSpec {
@@ -127,7 +165,10 @@ mod tests {
     use pretty_assertions::assert_eq;
     use serde_json::json;
 
-    use super::{RESOURCES_SHOWN, TOOLS_LIMIT, add_resources, add_tools, called, is_called};
+    use super::{
+        PROMPTS_LIMIT, RESOURCES_SHOWN, TOOLS_LIMIT, add_prompts, add_resources, add_tools, called,
+        is_called,
+    };
 
     #[test]
     fn tools_with_names_that_mean_something_else_are_left_out() {
@@ -178,6 +219,27 @@ mod tests {
         };
         assert_eq!(hash("a"), hash("a"));
         assert_ne!(hash("a"), hash("a "));
+    }
+
+    #[test]
+    fn prompts_have_plain_names_and_bounded_numbers() {
+        let mut prompts = Vec::new();
+        let page = json!({ "prompts": [
+            { "name": "review", "description": "Looks\nat it", "arguments": [
+                { "name": "file", "required": true }, { "name": "a b" }, { "name": "tone" } ] },
+            { "name": "review" }, { "name": "a/b" }, { "name": "" }, { "name": 7 }, "text"
+        ] });
+        add_prompts(&page, &mut prompts);
+        let names: Vec<&str> = prompts[0].arguments.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!((prompts.len(), names), (1, vec!["file", "tone"]));
+        assert_eq!(prompts[0].description, "Looks at it");
+        assert_eq!(
+            (prompts[0].arguments[0].is_required, prompts[0].arguments[1].is_required),
+            (true, false)
+        );
+        let many: Vec<_> = (0..99).map(|at| json!({ "name": format!("p{at}") })).collect();
+        add_prompts(&json!({ "prompts": many }), &mut prompts);
+        assert_eq!(prompts.len(), PROMPTS_LIMIT);
     }
 
     #[test]

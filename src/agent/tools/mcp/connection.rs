@@ -57,6 +57,8 @@ pub(super) struct ServerGreeting {
     pub(super) has_tools: bool,
     /// Whether it has resources.
     pub(super) has_resources: bool,
+    /// Whether it has prompts.
+    pub(super) has_prompts: bool,
 }
 
 impl McpConnection {
@@ -103,7 +105,11 @@ impl McpConnection {
             answer.get("capabilities").and_then(|all| all.get(name)).is_some_and(Value::is_object)
         };
         self.tools_changed = false;
-        Ok(ServerGreeting { has_tools: has("tools"), has_resources: has("resources") })
+        Ok(ServerGreeting {
+            has_tools: has("tools"),
+            has_resources: has("resources"),
+            has_prompts: has("prompts"),
+        })
     }
 
     /// Shows a program what was changed below its layer, or taken out of it.

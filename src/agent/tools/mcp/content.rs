@@ -61,6 +61,19 @@ pub fn of_resource(server: &str, result: &Value, context: ToolContext<'_>) -> Ob
     answer_parts.shown(server, parts.len())
 }
 
+/// Returns the messages of a prompt.
+pub fn of_prompt(server: &str, result: &Value, context: ToolContext<'_>) -> Observation {
+    let messages =
+        result.get("messages").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let mut answer_parts = ContentParts { context, texts: Vec::new(), images: Vec::new() };
+    for message in messages.iter().take(PARTS_LIMIT) {
+        let role = message.get("role").and_then(Value::as_str).unwrap_or("unknown");
+        answer_parts.texts.push(format!("[{}]", one_line(role, NAME_LIMIT_BYTES)));
+        message.get("content").into_iter().for_each(|part| answer_parts.part(part));
+    }
+    answer_parts.shown(server, messages.len())
+}
+
 /// Fences a text of a server.
 pub fn material(server: &str, text: &str) -> String {
     let shown = head(text, SHOWN_LIMIT_BYTES);

@@ -1,7 +1,7 @@
 //! MCP servers: tools and resources of other programs, offered to the model like tools of our own.
 //!
 //! A [`definition`] says what a server is; [`servers`] starts those the policy names, lists what
-//! they have and keeps them until the run ends; [`call`] and [`resource`] are the two tools.
+//! they have and keeps them until the run ends; [`call`], [`resource`] and [`prompt`] are the tools.
 //! [`connection`] speaks the protocol over a [`transport`]: a program's streams, [`http`], or
 //! [`sse`], which older servers speak. [`service`] sends the requests of the latter two, with
 //! tokens of [`oauth`] where a service wants one. [`message`] is what is said, [`catalogue`] what
@@ -22,6 +22,7 @@ mod mcp_error;
 pub mod message;
 mod oauth;
 mod progress;
+pub mod prompt;
 pub mod resource;
 pub mod schema;
 mod server_start;

@@ -37,6 +37,44 @@ pub fn parse_invocation(task: &str) -> Option<SlashInvocation<'_>> {
     is_name.then(|| SlashInvocation { name, arguments: arguments.trim() })
 }
 
+/// A task that calls a prompt of an MCP server: `/mcp:SERVER:PROMPT` or `/mcp__SERVER__PROMPT`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServerPrompt<'t> {
+    /// Name of the server.
+    pub server: &'t str,
+    /// Name of its prompt.
+    pub prompt: &'t str,
+    /// Text after the name.
+    pub arguments: &'t str,
+}
+
+/// Returns the prompt of a server that a task calls; `None` for other commands.
+pub fn parse_server_prompt<'t>(call: &SlashInvocation<'t>) -> Option<ServerPrompt<'t>> {
+    let (server, prompt) = match call.name.strip_prefix("mcp:") {
+        Some(rest) => rest.split_once(':')?,
+        None => call.name.strip_prefix("mcp__")?.split_once("__")?,
+    };
+    let is_whole = !server.is_empty() && !prompt.is_empty();
+    is_whole.then_some(ServerPrompt { server, prompt, arguments: call.arguments })
+}
+
+impl ServerPrompt<'_> {
+    /// Returns the task as a model reads it. The prompt is got by a tool, under the policy: its
+    /// text is the server's, and stands nowhere among our own words.
+    pub fn task(&self) -> String {
+        let Self { server, prompt, arguments } = self;
+        let with = match *arguments {
+            "" => String::new(),
+            words => format!(" with `args` as follows: {words}\n\n"),
+        };
+        let end = if with.is_empty() { ". " } else { "" };
+        format!(
+            "Get the prompt `{prompt}` of the MCP server `{server}` by `get_mcp_prompt`{with}{end}\
+             Then do what it describes, within the rules of this run."
+        )
+    }
+}
+
 /// Returns a task that calls no command as it is meant: `\/` at its start is a slash.
 pub fn parse_plain(task: &str) -> TaskPart {
     let task = task.trim();
@@ -140,7 +178,7 @@ fn positional(after: &str) -> Option<(usize, &str)> {
 }
 
 /// Parts arguments at blanks; quotes keep some together.
-fn words_of(arguments: &str) -> Vec<String> {
+pub fn words_of(arguments: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let (mut word, mut quote, mut is_open) = (String::new(), None, false);
     for letter in arguments.chars() {

@@ -1,4 +1,4 @@
-//! What a server has, asked when it begins: its tools, and addresses of resources. Lists come in
+//! What a server has, asked when it begins: its tools, addresses of resources, prompts. Lists come in
 //! pages, of which a bounded number is read.
 
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::tools::mcp::catalogue::{self, RESOURCES_SHOWN, TOOLS_LIMIT};
+use crate::tools::mcp::catalogue::{self, PROMPTS_LIMIT, RESOURCES_SHOWN, TOOLS_LIMIT};
 use crate::tools::mcp::connection::{McpConnection, ServerGreeting};
 use crate::tools::mcp::definition::ServerDefinition;
 use crate::tools::mcp::mcp_error::McpError;
@@ -65,6 +65,14 @@ pub(super) async fn list(
         let listed = pages(connection, "resources/templates/list", patience, |page| {
             catalogue::add_templates(page, uris);
             state(uris.len(), RESOURCES_SHOWN)
+        });
+        unless_over(listed.await)?;
+    }
+    if greeting.has_prompts {
+        let prompts = &mut offered.prompts;
+        let listed = pages(connection, "prompts/list", patience, |page| {
+            catalogue::add_prompts(page, prompts);
+            state(prompts.len(), PROMPTS_LIMIT)
         });
         unless_over(listed.await)?;
     }
