@@ -13,6 +13,8 @@ const WITHOUT: &[(&str, &str)] = &[
     ("locum demo", "a story to read"),
     ("locum modes export", "prints a file, in JSON by `--format json`"),
     ("locum session export", "prints a file, in JSON by `--format json`"),
+    ("locum mcp add", "changes a file: `locum mcp list --json` shows what is in it"),
+    ("locum mcp remove", "changes a file"),
     ("locum mcp serve", "speaks JSON-RPC on standard output"),
     ("locum hook", "answers in the JSON of the agent that asks"),
     ("locum schema", "prints nothing but JSON"),

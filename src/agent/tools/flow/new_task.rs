@@ -91,8 +91,8 @@ impl Tool for NewTask {
             "message": { "type": "string", "description": "The complete instructions" },
             "todos": { "type": ["string", "null"], "description": "Its first checklist, one `- [ ] step` a line" },
             "priority": { "type": ["string", "null"], "enum": ["low", "normal", "high", null], "description": "Its share of the budget" },
-            "context": { "type": ["string", "null"], "description": "What it has to know: findings, earlier results" },
-            "after": { "type": ["boolean", "null"], "description": "Begin after the sub-tasks before it in this reply, with their results" }
+            "context": { "type": ["string", "null"], "description": "What it has to know" },
+            "after": { "type": ["boolean", "null"], "description": "Begin after those before it, with their results" }
         })
     }
 
