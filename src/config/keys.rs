@@ -170,6 +170,11 @@ pub const KEYS: &[SettingKey] = &[
         "variable that holds its secret; the policy's `mcp.env` lists it",
     ),
     key(
+        "mcp.*.oauth.issuer",
+        SettingKind::Text,
+        "authorization server that may learn the secret; whom the server names if unset",
+    ),
+    key(
         "mcp.*.oauth.scopes",
         SettingKind::Texts,
         "what it asks for; what the server says if unset",

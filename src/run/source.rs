@@ -4,7 +4,7 @@
 //! In: the repository and a commit, or a folder. Out: texts; each file is interpreted elsewhere. A
 //! run never reads the checkout's own copies.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::config::files::{self, FileFault};
 use crate::config::load::ConfigFile;
@@ -44,6 +44,15 @@ impl std::fmt::Display for FileSource<'_> {
             Self::Commit(_, commit) => write!(formatter, "commit {commit}"),
         }
     }
+}
+
+/// Returns why a path that a repository names leads out of its working tree.
+fn outside(root: &Path, path: &str) -> Option<String> {
+    if let Err(error) = RepoPath::parse(path) {
+        return Some(error.to_string());
+    }
+    let (file, root) = (root.join(path).canonicalize().ok()?, root.canonicalize().ok()?);
+    (!file.starts_with(root)).then(|| "it leads out of the repository".to_owned())
 }
 
 impl FileSource<'_> {
@@ -153,6 +162,11 @@ impl FileSource<'_> {
             files.placed.extend(self.file(path)?.map(shown));
         }
         for path in named {
+            if let Self::WorkingTree(root) = self
+                && let Some(why) = outside(root, path)
+            {
+                return Err(RunError::usage(path, why).hint("`context_files` names it"));
+            }
             let file = self.file(path)?.ok_or_else(|| {
                 RunError::usage(path, format!("no such file in {self}"))
                     .hint("`context_files` names it: commit it, or take it out there")

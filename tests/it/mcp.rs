@@ -758,7 +758,7 @@ fn a_server_is_added_to_a_file_and_taken_out_and_the_others_stay() {
 /// A server with `--runs` and a client that speaks to it.
 struct Served {
     child: std::process::Child,
-    lines: std::io::Lines<std::io::BufReader<std::process::ChildStdout>>,
+    lines: std::sync::mpsc::Receiver<String>,
 }
 
 impl Served {
@@ -767,7 +767,13 @@ impl Served {
         let piped = std::process::Stdio::piped;
         let mut child = command.stdin(piped()).stdout(piped()).spawn().unwrap();
         let output = std::io::BufReader::new(child.stdout.take().unwrap());
-        Self { child, lines: std::io::BufRead::lines(output) }
+        let (sender, lines) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            for line in std::io::BufRead::lines(output).map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        Self { child, lines }
     }
 
     fn say(&mut self, message: &Value) {
@@ -775,7 +781,8 @@ impl Served {
     }
 
     fn next(&mut self) -> Value {
-        serde_json::from_str(&self.lines.next().unwrap().unwrap()).unwrap()
+        let line = self.lines.recv_timeout(std::time::Duration::from_secs(120));
+        serde_json::from_str(&line.expect("the server says nothing more")).unwrap()
     }
 
     fn run_task(&mut self, id: u32, arguments: &Value) {
@@ -787,6 +794,12 @@ impl Served {
     fn end(mut self) -> Option<i32> {
         drop(self.child.stdin.take());
         self.child.wait().unwrap().code()
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
     }
 }
 
@@ -873,7 +886,13 @@ fn a_run_ends_when_its_client_cancels_it_or_leaves() {
         stage.commit("commands");
         let mut served = Served::start(&stage);
         served.run_task(1, &json!({ "task": "Wait.", "mode": "code" }));
-        while served.next()["params"]["message"] != "run sleep 600" {}
+        loop {
+            let next = served.next();
+            assert!(next["id"].is_null(), "it ended: {next}");
+            if next["params"]["message"] == "run sleep 600" {
+                break;
+            }
+        }
         served.run_task(2, &json!({ "task": "Another." }));
         let busy = served.next();
         assert!(busy["id"] == 2 && busy["result"]["isError"] == true, "{busy}");

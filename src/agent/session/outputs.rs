@@ -14,6 +14,7 @@ use crate::session::state::SessionState;
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::Observation;
+use crate::tools::dispatch;
 use crate::tools::kept_output::{KeptOutput, OUTPUT_SCHEME, OutputReader};
 use locum_base::id::TaskId;
 use locum_base::text::ClippedText;
@@ -38,7 +39,7 @@ impl Session<'_> {
         observation: Observation,
     ) -> Result<Observation, Stop> {
         let text = &observation.text;
-        if text.len() <= RESULT_LIMIT_BYTES || !is_shortened(&waiting.call.name) {
+        if text.len() <= RESULT_LIMIT_BYTES || !is_shortened(dispatch::meant(&waiting.call)) {
             return Ok(observation);
         }
         let outputs = &self.state.outputs;
@@ -82,9 +83,9 @@ impl Session<'_> {
 }
 
 /// Answers that have no other way to be read in parts.
-fn is_shortened(name: &str) -> bool {
+fn is_shortened(tool: Option<ToolName>) -> bool {
     matches!(
-        ToolName::called(name),
+        tool,
         Some(
             ToolName::ExecuteCommand
                 | ToolName::CommandOutput

@@ -6,7 +6,7 @@
 //! Each value then stands beside its key with its layer and the line, variable or flag it is from,
 //! and the last one of a key counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use figment::value::{Dict, Map, Value};
 use figment::{Figment, Metadata, Profile, Provider};
@@ -77,6 +77,7 @@ pub fn load(layers: &Layers<'_>) -> Result<Settings, ConfigErrors> {
     for (layer, file) in [(Layer::User, layers.user), (Layer::Repository, layers.repository)] {
         providers.extend(file.map(|file| of_file(layer, file, &mut errors)));
     }
+    keep_own_servers(&mut providers);
     providers.push(of_environment(layers.environment, &mut errors));
     let mut flags = LayerValues::new(Layer::Flag);
     for flag in layers.flags {
@@ -85,6 +86,21 @@ pub fn load(layers: &Layers<'_>) -> Result<Settings, ConfigErrors> {
     providers.push(flags);
     errors.extend(missing(&providers));
     if errors.is_empty() { merge(providers) } else { Err(ConfigErrors(errors)) }
+}
+
+/// Takes out of the repository's layer what it says of servers that the user defines: such a
+/// definition may hold a key, and is the user's as a whole.
+fn keep_own_servers(layers: &mut [LayerValues]) {
+    let server = |key: &str| {
+        let (name, _) = key.strip_prefix("mcp.")?.split_once('.')?;
+        Some(name.to_owned())
+    };
+    let of_user = layers.iter().filter(|layer| layer.layer == Layer::User);
+    let of_user = of_user.flat_map(|layer| &layer.values);
+    let own: BTreeSet<String> = of_user.filter_map(|found| server(&found.key)).collect();
+    for layer in layers.iter_mut().filter(|layer| layer.layer == Layer::Repository) {
+        layer.values.retain(|found| server(&found.key).is_none_or(|name| !own.contains(&name)));
+    }
 }
 
 /// The values of one layer, each with its place: a provider for figment.

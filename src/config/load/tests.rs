@@ -231,3 +231,19 @@ fn empty_files_set_nothing_and_secrets_are_not_shown() {
     assert_eq!(shown("models.profiles.p.model"), Some("m".into()));
     assert_eq!(shown("mode"), Some(serde_json::Value::Null));
 }
+
+#[test]
+fn a_server_that_the_user_defines_is_the_users_as_a_whole() {
+    let user =
+        "mcp: { tickets: { url: 'https://mine.example', headers: { Authorization: key } } }\n";
+    let repository = "mcp:\n  tickets: { url: 'https://theirs.example', timeout: 5 }\n  \
+                      other: { url: 'https://other.example' }\n";
+    let settings = read(user, repository, &[("LOCUM_MCP__TICKETS__TIMEOUT", "7")], &[]).unwrap();
+    let source = |key: &str| settings.source(key).map(|source| source.layer.as_str());
+    assert_eq!(source("mcp.tickets.url"), Some("user"), "it gets the user's header");
+    assert_eq!(source("mcp.tickets.timeout"), Some("environment"));
+    assert_eq!(source("mcp.other.url"), Some("repository"));
+    let of_repository = read("mode: ask\n", repository, &[], &[]).unwrap();
+    let url = of_repository.source("mcp.tickets.url").unwrap();
+    assert_eq!(url.layer.as_str(), "repository");
+}

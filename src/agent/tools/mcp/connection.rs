@@ -22,7 +22,7 @@ use locum_sandbox::exec::tail::OutputTail;
 const MESSAGES_LIMIT: usize = 10_000;
 
 /// Longest wait for a server to accept the notice that a request is cancelled.
-const CANCEL_LIMIT: Duration = Duration::from_millis(200);
+const CANCEL_LIMIT: Duration = Duration::from_millis(if cfg!(test) { 2_000 } else { 200 });
 
 /// Longest text of a server's error that is passed on, in bytes.
 const ERROR_LIMIT_BYTES: usize = 4 * 1024;

@@ -45,6 +45,8 @@ pub(super) struct EventStream {
     searched: usize,
     event: ServerEvent,
     last_id: Option<String>,
+    /// What it is called once the event at hand is whole; `None` while that does not say.
+    next_id: Option<Option<String>>,
     wait: Duration,
     /// Bytes that may still be read before an answer.
     left_bytes: usize,
@@ -59,6 +61,7 @@ impl EventStream {
             searched: 0,
             event: ServerEvent::default(),
             last_id: None,
+            next_id: None,
             wait: RETRY,
             left_bytes: LINE_LIMIT_BYTES,
         }
@@ -71,7 +74,8 @@ impl EventStream {
 
     /// Lets as much be read again as one answer may take.
     pub(super) fn begin_answer(&mut self) {
-        self.left_bytes = LINE_LIMIT_BYTES;
+        let held_bytes = self.event.data.len().saturating_add(self.unread.len());
+        self.left_bytes = LINE_LIMIT_BYTES.saturating_sub(held_bytes);
     }
 
     /// Returns where it goes on; `None` where the server named no event.
@@ -115,6 +119,9 @@ impl EventStream {
     /// Takes a line of the stream; an empty one ends an event.
     fn line(&mut self, line: &[u8]) -> Option<ServerEvent> {
         if line.is_empty() {
+            if let Some(id) = self.next_id.take() {
+                self.last_id = id;
+            }
             let event = std::mem::take(&mut self.event);
             return (!event.data.is_empty()).then_some(event);
         }
@@ -134,7 +141,7 @@ impl EventStream {
             b"id" if value.len() <= ID_LIMIT_BYTES => {
                 let plain = value.iter().all(|byte| matches!(byte, b' '..=b'~'));
                 let text = std::str::from_utf8(value).ok().filter(|_| plain);
-                self.last_id = text.filter(|id| !id.is_empty()).map(str::to_owned);
+                self.next_id = Some(text.filter(|id| !id.is_empty()).map(str::to_owned));
             }
             b"retry" => {
                 let millis = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());

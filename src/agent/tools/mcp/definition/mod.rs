@@ -367,6 +367,7 @@ impl ServerFileReader<'_> {
                 "clientSecretEnv" | "client_secret_env" => {
                     spec.client_secret_env = self.mistakes.text(node, key);
                 }
+                "issuer" => spec.issuer = self.mistakes.text(node, key),
                 "scopes" | "scope" if node.list().is_none() => {
                     let scopes = self.mistakes.text(node, key).unwrap_or_default();
                     spec.scopes = scopes.split_whitespace().map(str::to_owned).collect();

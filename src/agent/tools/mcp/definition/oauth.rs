@@ -17,6 +17,9 @@ pub struct OauthSpec {
     pub client_id: Option<String>,
     /// The variable that holds its secret.
     pub client_secret_env: Option<String>,
+    /// The authorization server that gives out its tokens; whom the service names where this is
+    /// absent.
+    pub issuer: Option<String>,
     /// What it asks for; what the service says where this is empty.
     pub scopes: Vec<String>,
 }
@@ -30,6 +33,8 @@ pub struct OauthClient {
     pub secret_env: String,
     /// Its secret; empty until variables are filled in.
     pub secret: Secret,
+    /// The one authorization server that may learn the secret; `None` where the service names it.
+    pub issuer: Option<String>,
     /// What it asks for; what the service says where this is empty.
     pub scopes: Vec<String>,
 }
@@ -58,7 +63,8 @@ impl OauthSpec {
         if self.scopes.len() > SCOPES_LIMIT || !self.scopes.iter().all(plain) {
             return Err(format!("`scopes` are at most {SCOPES_LIMIT} words of ASCII"));
         }
-        Ok(OauthClient { id, secret_env, secret: Secret::new(""), scopes: self.scopes })
+        let (secret, issuer) = (Secret::new(""), given(self.issuer));
+        Ok(OauthClient { id, secret_env, secret, issuer, scopes: self.scopes })
     }
 }
 

@@ -80,7 +80,11 @@ impl TokenSource {
             return bytes;
         }
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let clean = tokens.iter().fold(text, |text, token| text.replace(token.expose(), MASK));
+        let clean = tokens.iter().fold(text, |text, token| {
+            let token = token.expose();
+            // The other is how some programs write it as JSON.
+            text.replace(token, MASK).replace(&token.replace('/', "\\/"), MASK)
+        });
         clean.into_bytes()
     }
 
@@ -100,6 +104,7 @@ impl TokenSource {
             other => other,
         })?;
         let mut tokens = self.tokens.borrow_mut();
+        tokens.retain(|known| known.expose() != token.expose());
         tokens.push(token);
         let old = tokens.len().saturating_sub(TOKENS_KNOWN);
         tokens.drain(..old);
@@ -162,7 +167,14 @@ impl TokenSource {
         resource: &ProtectedResource,
     ) -> Result<AuthorizationServer, McpError> {
         let mut why = McpError::Told("it does not say who gives out its tokens".to_owned());
-        for issuer in &resource.authorization_servers {
+        let wanted = self.client.issuer.as_deref().map(without_slash);
+        let is_wanted = |issuer: &&WebUrl| {
+            wanted.is_none_or(|wanted| wanted == without_slash(&issuer.to_string()))
+        };
+        if let Some(wanted) = wanted {
+            why = McpError::Told(format!("it does not name `{wanted}`, which `oauth.issuer` does"));
+        }
+        for issuer in resource.authorization_servers.iter().filter(is_wanted) {
             for url in AuthorizationServer::urls(issuer) {
                 match self.ask(connector, &url, GET).await {
                     Ok((200, Some(said))) => {
@@ -206,8 +218,18 @@ impl TokenSource {
     }
 }
 
+fn without_slash(address: &str) -> &str {
+    address.trim_end_matches('/')
+}
+
 /// A request without headers of its own.
 const GET: (HttpMethod, &[(String, Secret)]) = (HttpMethod::Get, &[]);
+
+/// Whether a byte may stand in a token (`b64token` of RFC 6750). What stands in place of one has none,
+/// so that no token is found in it again.
+fn is_of_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte)
+}
 
 /// Reads the answer to a request for a token.
 fn read_token(status: u16, answer: &Value) -> Result<Secret, McpError> {
@@ -221,8 +243,7 @@ fn read_token(status: u16, answer: &Value) -> Result<Secret, McpError> {
     }
     let is_bearer = word("token_type").is_some_and(|kind| kind.eq_ignore_ascii_case("bearer"));
     let token = word("access_token").filter(|token| {
-        (1..=TOKEN_LIMIT_BYTES).contains(&token.len())
-            && token.bytes().all(|byte| byte.is_ascii_graphic())
+        (1..=TOKEN_LIMIT_BYTES).contains(&token.len()) && token.bytes().all(is_of_token)
     });
     match token {
         Some(token) if is_bearer => Ok(Secret::new(token)),

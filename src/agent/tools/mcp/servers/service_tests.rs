@@ -70,7 +70,8 @@ fn a_stream_that_breaks_off_is_asked_for_again_behind_its_last_event() {
             events(format!("id: e-2\ndata: {answer}\n\n"))
         }
         "GET" => reply(404, "", ""),
-        _ => events("retry: 0\nid: e-1\ndata:\n\n"),
+        // The second event is not whole, so the stream goes on behind the first.
+        _ => events("retry: 0\nid: e-1\ndata:\n\nid: e-2\ndata: {\"jsonr"),
     });
     assert_eq!(outcome(&service, "say"), "late");
     let calls = service.requests().into_iter().filter(|one| one.method() == "tools/call");

@@ -245,3 +245,32 @@ fn without_a_client_nothing_is_asked_for() {
     assert!(standing.contains("it answered with status 401: who are you"), "{standing}");
     assert_eq!(service.requests().len(), 1);
 }
+
+#[test]
+fn only_the_issuer_of_the_definition_learns_the_secret() {
+    for (issuer, is_ready) in [
+        ("http://127.0.0.1:4050/tenant", true),
+        ("http://127.0.0.1:4050/tenant/", true),
+        ("http://127.0.0.1:4050/other", false),
+        ("http://localhost:4040", false),
+    ] {
+        let service = sign_in().serve();
+        let pinned = format!("\"clientSecretEnv\": \"KEY\", \"issuer\": \"{issuer}\"");
+        let standing =
+            standings(&service.open(&DOCS.replace("\"clientSecretEnv\": \"KEY\"", &pinned)))
+                .concat();
+        assert_eq!(standing == "docs: ready", is_ready, "{issuer}: {standing}");
+        let asked = service.requests().iter().any(holds_secret);
+        assert_eq!(asked, is_ready, "{issuer}");
+        assert!(is_ready || standing.contains("`oauth.issuer`"), "{standing}");
+    }
+}
+
+#[test]
+fn a_token_that_could_stand_for_what_hides_it_is_none() {
+    for token in ["*", "a*b", "a b", ""] {
+        let token = json!({ "access_token": token, "token_type": "bearer" });
+        let (standing, _) = SignIn { token, ..sign_in() }.outcome();
+        assert!(standing.contains("no bearer token"), "{standing}");
+    }
+}
