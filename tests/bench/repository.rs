@@ -39,22 +39,6 @@ pub(crate) fn large() -> PathBuf {
     folder.join("checkout")
 }
 
-/// Returns a repository of 10,000 source files of 100 MB, made when it is not there yet.
-pub(crate) fn code() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("repository-of-10000-sources-1");
-    if !folder.join("complete").exists() {
-        let _ = std::fs::remove_dir_all(&folder);
-        import_with(&folder.join("checkout"), |stream, random| {
-            for number in 0..10_000 {
-                let path = format!("part{:02}/{}{number}.rs", number / 200, word(number));
-                write_file(stream, &path, &source(random));
-            }
-        });
-        std::fs::write(folder.join("complete"), "").unwrap();
-    }
-    folder.join("checkout")
-}
-
 /// Takes back what runs wrote into a checkout, the private refs included.
 pub(crate) fn clean(checkout: &Path) {
     git(checkout, &["checkout", "--quiet", "--force", "HEAD"]);
@@ -91,8 +75,11 @@ fn import(folder: &Path, files: usize) {
     });
 }
 
-/// Makes a repository of one commit, packed as a clone is.
-fn import_with(folder: &Path, write_files: impl FnOnce(&mut BufWriter<ChildStdin>, &mut u64)) {
+/// Makes a repository of one commit, packed as a clone is, in an empty folder.
+pub(crate) fn import_with(
+    folder: &Path,
+    write_files: impl FnOnce(&mut BufWriter<ChildStdin>, &mut u64),
+) {
     std::fs::create_dir_all(folder).unwrap();
     git(folder, &["init", "--quiet", "--initial-branch=main"]);
     let command =
@@ -113,7 +100,8 @@ fn import_with(folder: &Path, write_files: impl FnOnce(&mut BufWriter<ChildStdin
     git(folder, &["checkout", "--quiet", "--force", "main"]);
 }
 
-fn write_file(stream: &mut impl Write, path: &str, content: &str) {
+/// Adds a file to a repository that is being made.
+pub(crate) fn write_file(stream: &mut impl Write, path: &str, content: &str) {
     write!(stream, "\nM 100644 inline {path}\ndata {}\n{content}", content.len()).unwrap();
 }
 
@@ -130,37 +118,8 @@ fn text(random: &mut u64, size_bytes: usize) -> String {
     text
 }
 
-/// Returns a file of functions, about 10 kB.
-fn source(random: &mut u64) -> String {
-    let mut text = String::new();
-    // Few words are common, as in a language.
-    let mut name = |random: &mut u64| {
-        let rare = usize::try_from(next(random) % 64).unwrap();
-        word(usize::try_from(next(random) % 100_000).unwrap() % (40 << (rare % 12)))
-    };
-    for _ in 0..24 {
-        let (one, two, three) = (name(random), name(random), name(random));
-        text.push_str(&format!("/// Makes a {one} of each {two}.\npub fn {one}_{two}(&self) {{\n"));
-        for _ in 0..8 {
-            let line = format!("    let {} = self.{}({three});\n", name(random), name(random));
-            text.push_str(&line);
-        }
-        text.push_str("}\n\n");
-    }
-    text
-}
-
-/// Returns the made-up word of a number.
-pub(crate) fn word(number: usize) -> String {
-    const PARTS: [&str; 16] = [
-        "ba", "col", "di", "fer", "gu", "hal", "jo", "kes", "li", "mon", "ne", "pur", "ra", "sti",
-        "to", "vel",
-    ];
-    let part = |shift: usize| PARTS[(number >> shift) % PARTS.len()];
-    [part(0), part(4), part(8), part(12)].concat()
-}
-
-fn next(random: &mut u64) -> u64 {
+/// Returns the next of a row of numbers.
+pub(crate) fn next(random: &mut u64) -> u64 {
     *random ^= *random << 13;
     *random ^= *random >> 7;
     *random ^= *random << 17;

@@ -17,6 +17,7 @@
 
 mod figures;
 mod repository;
+mod sources;
 #[path = "../it/support/mod.rs"]
 #[expect(dead_code, reason = "the tests' own needs are not measured")]
 mod support;
@@ -205,7 +206,7 @@ fn places(folder: &Path) {
 /// Searches for words: the first makes the index, the others find it.
 fn codebase(folder: &Path) {
     heading("A turn of one codebase_search, 10,000 source files of 100 MB");
-    let code = repository::code();
+    let code = sources::code();
     let ran = Bench::at(folder, &code).run_scripted(Turns::Search, 21);
     plain("without an index: wall", Figure::Time(ran.turns[0]));
     let warm = ran.turns[1..].to_vec();
@@ -459,7 +460,7 @@ fn call(turns: Turns, turn: usize) -> (&'static str, Value) {
         Turns::Mixed | Turns::Work => write(),
         Turns::Search => (
             "codebase_search",
-            json!({ "query": format!("how is a {} made", repository::word(turn * 37)) }),
+            json!({ "query": format!("how is a {} made", sources::word(turn * 37)) }),
         ),
         Turns::Command => command(format!("touch src/new{}", turn % 20)),
         // Calls that repeat one another would be stopped.
