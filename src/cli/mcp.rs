@@ -181,8 +181,11 @@ impl McpInventory {
         }
         let (state, reason) = match &planned.endpoint {
             _ if definition.disabled => ("disabled", String::new()),
-            Ok(_) if allowed => ("allowed", String::new()),
-            Ok(_) => ("refused", why),
+            Ok(endpoint) => match endpoint.problem() {
+                Some(why) => ("refused", why),
+                None if allowed => ("allowed", String::new()),
+                None => ("refused", why),
+            },
             Err(why) => ("refused", why.clone()),
         };
         let (name, origin, reached) =

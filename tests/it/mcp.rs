@@ -908,3 +908,29 @@ fn a_run_ends_when_its_client_cancels_it_or_leaves() {
         assert!(ended, "leaves: {leaves}");
     }
 }
+
+#[test]
+fn a_service_that_no_run_would_ask_is_not_listed_as_allowed() {
+    let policy = "version: 1\nmodes: { default: code, allow: [code], accept_risk: { code: \"The \
+                  servers of this repository hold nothing private.\" } }\nnetwork: { allow: \
+                  [h.example.com, 'http://h.example.com'] }\nrules: [{ allow: \"mcp(*/*)\" }]\n";
+    let servers = r#"{ "mcpServers": {
+  "clear": { "url": "http://h.example.com/mcp", "headers": { "Authorization": "Bearer x" } },
+  "odd": { "url": "https://user@h.example.com/mcp" },
+  "plain": { "url": "http://h.example.com/mcp" },
+  "safe": { "url": "https://h.example.com/mcp", "headers": { "Authorization": "Bearer x" } }
+} }"#;
+    let stage = Stage::with(&[(".locum/policy.yml", policy), (".mcp.json", servers)]);
+    let ran = stage.run(&["mcp", "list", "--json"]);
+    let rows = ran.json();
+    for (name, state, reason) in [
+        ("clear", "refused", "would be sent unencrypted"),
+        ("odd", "refused", "its `url`: it holds a name or password"),
+        ("plain", "allowed", ""),
+        ("safe", "allowed", ""),
+    ] {
+        let row = rows.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap();
+        let is_said = row["reason"].as_str().unwrap().contains(reason);
+        assert!(row["state"] == state && is_said, "{row}");
+    }
+}

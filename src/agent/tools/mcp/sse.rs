@@ -74,7 +74,8 @@ impl SseTransport {
             let event = events.next().await?;
             let event = event.ok_or_else(|| McpError::Over("its stream ended".to_owned()))?;
             if event.name == "endpoint" {
-                let written = String::from_utf8_lossy(&event.data).trim().to_owned();
+                let written = self.client.without_tokens(event.data);
+                let written = String::from_utf8_lossy(&written).trim().to_owned();
                 let endpoint = url.join(&written);
                 if endpoint.destination().is_none() || endpoint.destination() != url.destination() {
                     return Err(McpError::Over(format!(

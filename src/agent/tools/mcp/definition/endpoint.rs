@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::tools::mcp::definition::oauth::OauthClient;
 use crate::tools::mcp::definition::variables::filled;
+use locum_policy::urls::{Scheme, WebUrl};
 
 /// How a server is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +45,23 @@ pub enum HttpProtocol {
 }
 
 impl ServerEndpoint {
+    /// Returns why no run uses it, whatever the policy says: a fragment.
+    pub fn problem(&self) -> Option<String> {
+        let Self::Http { url, headers, oauth, .. } = self else { return None };
+        let url = WebUrl::parse(url);
+        if let Some(why) = url.problem() {
+            return Some(format!("its `url`: {why}"));
+        }
+        let in_the_clear = url.destination().is_some_and(|destination| {
+            destination.scheme == Scheme::Http && !destination.host.is_loopback()
+        });
+        let keeps_nothing = headers.is_empty() && oauth.is_none();
+        (in_the_clear && !keeps_nothing).then(|| {
+            "its `headers` or tokens would be sent unencrypted: `url` has to begin with `https://`"
+                .to_owned()
+        })
+    }
+
     /// Returns it in a line, as it is written: variables by name.
     pub fn shown(&self) -> String {
         match self {

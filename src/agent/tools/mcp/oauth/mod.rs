@@ -79,12 +79,12 @@ impl TokenSource {
         if tokens.is_empty() {
             return bytes;
         }
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let clean = tokens.iter().fold(text, |text, token| {
-            let token = token.expose();
-            // The other is how some programs write it as JSON.
-            text.replace(token, MASK).replace(&token.replace('/', "\\/"), MASK)
-        });
+        // A letter of JSON can be written in several ways, and is written in one here.
+        let plain = match serde_json::from_slice::<Value>(&bytes) {
+            Ok(value) if bytes.contains(&b'\\') => value.to_string(),
+            Ok(_) | Err(_) => String::from_utf8_lossy(&bytes).into_owned(),
+        };
+        let clean = tokens.iter().fold(plain, |text, token| text.replace(token.expose(), MASK));
         clean.into_bytes()
     }
 
@@ -225,8 +225,8 @@ fn without_slash(address: &str) -> &str {
 /// A request without headers of its own.
 const GET: (HttpMethod, &[(String, Secret)]) = (HttpMethod::Get, &[]);
 
-/// Whether a byte may stand in a token (`b64token` of RFC 6750). What stands in place of one has none,
-/// so that no token is found in it again.
+/// Whether a byte may stand in a token (`b64token` of RFC 6750). What stands in place of one has no
+/// such byte, so that no token is found in it again.
 fn is_of_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte)
 }
@@ -248,5 +248,42 @@ fn read_token(status: u16, answer: &Value) -> Result<Secret, McpError> {
     match token {
         Some(token) if is_bearer => Ok(Secret::new(token)),
         Some(_) | None => Err(McpError::Told("what is given out is no bearer token".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::TokenSource;
+    use crate::tools::mcp::definition::oauth::OauthClient;
+    use locum_base::secret::Secret;
+    use locum_policy::Policy;
+    use locum_policy::intent::Facts;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn a_token_is_taken_out_however_json_writes_it() {
+        let tokens = ["a/token+one", "two"].map(Secret::new).to_vec().into();
+        let client = OauthClient {
+            id: "ci".to_owned(),
+            secret_env: "KEY".to_owned(),
+            secret: Secret::new("key"),
+            issuer: None,
+            scopes: Vec::new(),
+        };
+        let (policy, facts) = (Policy::builtin(), Facts::default());
+        let source = TokenSource { server: "docs".to_owned(), client, policy, facts, tokens };
+        for (said, expected) in [
+            (r#"{"a":"Bearer a/token+one"}"#, r#"{"a":"Bearer ***"}"#),
+            (r#"{"a":["a\/token\u002bone \n"]}"#, r#"{"a":["*** \n"]}"#),
+            (r#"{"a\/token+one":2}"#, r#"{"***":2}"#),
+            ("no JSON: a/token+one, two", "no JSON: ***, ***"),
+            (
+                r#"{"n":12345678901234567890123, "a":"b"}"#,
+                r#"{"n":12345678901234567890123, "a":"b"}"#,
+            ),
+        ] {
+            let clean = source.removed_from(said.as_bytes().to_vec());
+            assert_eq!(String::from_utf8(clean).unwrap(), expected);
+        }
     }
 }

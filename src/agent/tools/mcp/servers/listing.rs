@@ -1,5 +1,5 @@
-//! What a server has, asked when it begins: its tools, addresses of resources, prompts. Lists come in
-//! pages, of which a bounded number is read.
+//! What a server has, asked when it begins: its tools, addresses of resources, prompts. Lists come
+//! in pages, of which a bounded number is read.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

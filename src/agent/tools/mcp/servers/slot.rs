@@ -33,13 +33,13 @@ use locum_modes::prompts::servers::OfferedServer;
 use locum_policy::Permit;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::schema;
-use locum_policy::urls::{Destination, Scheme, WebUrl};
+use locum_policy::urls::{Destination, WebUrl};
 use locum_policy::verdict::Decision;
 use locum_sandbox::exec::dialogue::{Dialogue, ServerCommand};
 use locum_sandbox::{CommandReach, WriteAccess};
 use locum_workspace::checkout::Checkout;
 
-/// Longest wait for a server to begin, whatever its definition says.
+/// Longest wait for a server's greeting, whatever its definition says, and for all that it lists.
 const BEGIN_LIMIT: Duration = Duration::from_secs(60);
 
 /// Times a server is started in one run.
@@ -185,7 +185,9 @@ impl ServerSlot {
                 return Err(failed(&error, &said));
             }
         };
-        match list(&mut connection, definition, greeting, patience).await {
+        let listed = list(&mut connection, definition, greeting, patience);
+        let listed = tokio::time::timeout(BEGIN_LIMIT, listed).await;
+        match listed.unwrap_or(Err(McpError::TooLate(BEGIN_LIMIT))) {
             Ok(offered) => Ok((connection, offered)),
             Err(error) => {
                 let said = end(connection.transport, around.run.redactor).await;
@@ -198,6 +200,9 @@ impl ServerSlot {
     fn transport(&self, around: &ServerEnvironment<'_>) -> Result<McpTransport, ServerStatus> {
         let endpoint =
             self.planned.endpoint.as_ref().map_err(|why| ServerStatus::Refused(why.clone()))?;
+        if let Some(why) = endpoint.problem() {
+            return Err(ServerStatus::Refused(why));
+        }
         match endpoint {
             ServerEndpoint::Program { words, env, cwd } => {
                 let (permit, facts) = self.admitted(None, around)?;
@@ -209,19 +214,7 @@ impl ServerSlot {
             }
             ServerEndpoint::Http { url, headers, protocol, oauth } => {
                 let url = WebUrl::parse(url);
-                if let Some(why) = url.problem() {
-                    return Err(ServerStatus::Refused(format!("its `url`: {why}")));
-                }
-                let destination = url.destination().cloned();
-                let in_the_clear = destination.as_ref().is_some_and(|destination| {
-                    destination.scheme == Scheme::Http && !destination.host.is_loopback()
-                });
-                let (permit, facts) = self.admitted(destination, around)?;
-                if in_the_clear && !(headers.is_empty() && oauth.is_none()) {
-                    let why = "its `headers` or tokens would be sent unencrypted: `url` has to \
-                               begin with `https://`";
-                    return Err(ServerStatus::Refused(why.to_owned()));
-                }
+                let (permit, facts) = self.admitted(url.destination().cloned(), around)?;
                 let headers = headers
                     .iter()
                     .map(|(name, value)| (name.to_ascii_lowercase(), Secret::new(value.as_str())))
