@@ -1,7 +1,7 @@
 //! The index as it is kept: for each file its path, what tells a change of it, and its words.
 //!
 //! In: files in the order of their paths, or bytes. Out: the bytes, or the files. Bytes that are
-//! damaged, or that another version wrote, are no index at all: it is made anew.
+//! damaged, or that another version wrote, are no index at all: it is built again.
 
 use sha2::{Digest, Sha256};
 
@@ -18,15 +18,8 @@ pub const INDEX_LIMIT_BYTES: usize = 128 * 1024 * 1024;
 pub struct FileStamp {
     /// Its size.
     pub size_bytes: u64,
-    /// When it was changed, in nanoseconds since 1970; 0 where that says too little.
+    /// When it was changed, in nanoseconds since 1970.
     pub modified_ns: u64,
-}
-
-impl FileStamp {
-    /// Whether a file with that stamp has still the content it had with this one.
-    pub fn vouches_for(&self, other: &Self) -> bool {
-        self.modified_ns != 0 && self == other
-    }
 }
 
 /// A part of the SHA-256 of a content.
@@ -163,15 +156,5 @@ mod tests {
         let empty = words("");
         let twice = [file("a", &empty), file("a", &empty)];
         assert_eq!(parse(&render(twice.into_iter()).unwrap()), None, "a path twice");
-    }
-
-    #[test]
-    fn a_stamp_vouches_for_its_like_alone() {
-        let stamp = FileStamp { size_bytes: 3, modified_ns: 4 };
-        assert!(stamp.vouches_for(&stamp));
-        assert!(!stamp.vouches_for(&FileStamp { size_bytes: 4, ..stamp }));
-        assert!(!stamp.vouches_for(&FileStamp { modified_ns: 5, ..stamp }));
-        let racy = FileStamp { modified_ns: 0, ..stamp };
-        assert!(!racy.vouches_for(&racy), "changed just when it was read");
     }
 }

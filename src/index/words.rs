@@ -7,7 +7,7 @@
 /// Longest identifier whose words are taken, in bytes: longer ones are data.
 const IDENTIFIER_LIMIT_BYTES: usize = 64;
 
-/// Most words of a file that are told apart; others are left out.
+/// Most different words of a file; others are left out.
 const WORDS_LIMIT: usize = 20_000;
 
 /// A word, by its hash.

@@ -175,7 +175,7 @@ struct Indexing<'f, 'k> {
     opened: &'f OpenedFolder<'f>,
     /// What was kept, in the order of paths.
     known: &'f [IndexedFile<'k>],
-    /// Files that changed before are told by their times.
+    /// A file that changed before this is known by its size and time.
     sure_ns: u64,
 }
 
@@ -208,7 +208,7 @@ impl<'k> Indexing<'_, 'k> {
         let known = known.ok().and_then(|place| self.known.get(place));
         if let Some(known) = known
             && modified_ns < self.sure_ns
-            && known.stamp.vouches_for(&stamp)
+            && known.stamp == stamp
         {
             let words = KeptWords::Kept(known.words);
             return Some(WordsFile { path, stamp, hash: known.hash, words, is_read: false });

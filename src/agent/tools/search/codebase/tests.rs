@@ -153,7 +153,7 @@ fn a_damaged_index_and_a_state_folder_that_is_none_change_nothing() {
     for damaged in [&b""[..], b"locum index 1\n", &whole[..whole.len() / 2], &changed] {
         std::fs::write(&kept, damaged).unwrap();
         assert_eq!(answer(&fixture, "parse header", None), expected);
-        assert_eq!(std::fs::read(&kept).unwrap().len(), whole.len(), "made anew");
+        assert_eq!(std::fs::read(&kept).unwrap().len(), whole.len(), "it was built again");
     }
     std::fs::remove_dir_all(state.path().join("index")).unwrap();
     std::fs::write(state.path().join("index"), "a file").unwrap();
