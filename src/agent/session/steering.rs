@@ -38,11 +38,8 @@ fn earlier_results(parent: &TaskState, waiting: &WaitingCall) -> Vec<String> {
     let before = parent.turn.waiting.iter().take_while(|other| other.call.id != waiting.call.id);
     let result = |other: &WaitingCall| {
         let answer = other.answer.as_ref().filter(|_| other.child.is_some())?;
-        let what = other.headline.as_deref().unwrap_or_default();
-        Some(format!(
-            "Result of a sub-task before it ({what}):\n{}",
-            head(&answer.text, EARLIER_LIMIT_BYTES)
-        ))
+        let told = head(&answer.text, EARLIER_LIMIT_BYTES);
+        Some(format!("Result of a sub-task before it:\n{told}"))
     };
     before.filter_map(result).collect()
 }

@@ -54,12 +54,10 @@ impl FirstMessage {
                 let skill = Some((call.name.to_owned(), call.arguments.to_owned()));
                 return Ok(Self { skill, ..empty });
             }
-            Err(_) if expand::parse_server_prompt(&call).is_some() => {
-                let prompt = expand::parse_server_prompt(&call);
-                let part = prompt.map(|prompt| TaskPart::Text(prompt.task())).into_iter();
-                return Ok(Self { parts: part.collect(), ..empty });
-            }
             Err(hint) => {
+                if let Some(prompt) = expand::parse_server_prompt(&call) {
+                    return Ok(Self { parts: vec![TaskPart::Text(prompt.task())], ..empty });
+                }
                 let what = format!(
                     "there is no command or skill `/{}` in {}",
                     call.name, config.origin.source
