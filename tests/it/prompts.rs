@@ -682,4 +682,16 @@ fn files_that_the_settings_name_are_in_every_prompt() {
         let ran = scene.run("Look.", &[]);
         assert!(ran.code == Some(2) && ran.err.contains(name), "{name}: {}", ran.err);
     }
+    // In the working tree, too, nothing leads out of it.
+    let scene = PromptScene::new(&[(".locum/config.yml", "context_files: docs/key.md\n")]);
+    std::fs::write(scene.path("key"), "-----BEGIN KEY-----\n").unwrap();
+    std::fs::create_dir(scene.path("checkout/docs")).unwrap();
+    std::os::unix::fs::symlink(scene.path("key"), scene.path("checkout/docs/key.md")).unwrap();
+    for name in ["docs/key.md", "../key"] {
+        let text = format!("context_files: {name}\n");
+        std::fs::write(scene.path("checkout/.locum/config.yml"), text).unwrap();
+        let shown = scene.command().args(["modes", "show", "code", "--prompt"]).output().unwrap();
+        let all = String::from_utf8([shown.stdout, shown.stderr].concat()).unwrap();
+        assert!(shown.status.code() == Some(2) && !all.contains("BEGIN KEY"), "{name}: {all}");
+    }
 }

@@ -39,7 +39,7 @@ impl SessionState {
             self.start.as_ref().is_some_and(|start| start.facts.trigger == TriggerKind::Local);
         self.met.fetched
             || (!is_offline && self.met.ran)
-            || (!is_local && (self.met.told || !self.messages.is_empty()))
+            || (!is_local && (self.met.from_people || !self.messages.is_empty()))
     }
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct MetText {
     /// The output of a command, whoever started it: a model, a hook, a check.
     pub(crate) ran: bool,
     /// Words of somebody who answered or decided.
-    pub(crate) told: bool,
+    pub(crate) from_people: bool,
 }
 
 impl MetText {
@@ -48,7 +48,7 @@ impl MetText {
                     PersonDecision::Deny { reason } => !reason.is_empty(),
                     PersonDecision::Answer { .. } => true,
                 };
-                self.told |= has_words || !decision.note.is_empty();
+                self.from_people |= has_words || !decision.note.is_empty();
             }
             _ => {}
         }

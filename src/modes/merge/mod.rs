@@ -3,9 +3,9 @@
 //! every file.
 //!
 //! Precedence, whole modes by slug: built-in, the user's, the repository's (agent files, then mode
-//! files), the organisation's. A file can also change the texts of a mode alone. Two things keep a mode from slipping through to a weaker definition.
-//! A mode with mistakes takes its slug with it, and an agent that is not a mode in its own program
-//! never takes the place of a built-in mode.
+//! files), the organisation's. A file can also change the texts of a mode alone. Two things keep a
+//! mode from slipping through to a weaker definition. A mode with mistakes takes its slug with it,
+//! and an agent that is not a mode in its own program never takes the place of a built-in mode.
 
 use crate::agent;
 use crate::loader::{self, ModeDefinitions, ModeErrors, Strictness};
