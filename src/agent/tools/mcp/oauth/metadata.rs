@@ -12,6 +12,9 @@ use locum_policy::urls::WebUrl;
 /// Most authorization servers of one service that are tried.
 const SERVERS_LIMIT: usize = 4;
 
+/// Most ways of proving who a client is that are read.
+const METHODS_LIMIT: usize = 50;
+
 /// Longest text of theirs that is shown, in bytes.
 const SHOWN_BYTES: usize = 200;
 
@@ -31,10 +34,21 @@ pub(super) struct ProtectedResource {
 /// What an authorization server says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AuthorizationServer {
+    /// What it calls itself, letter by letter.
+    pub(super) issuer: String,
     /// Where it gives out tokens.
     pub(super) token_endpoint: WebUrl,
-    /// Whether it takes the secret in a header; otherwise it stands in the form.
-    pub(super) takes_basic: bool,
+    /// How a client may prove who it is; `None` where it does not say.
+    methods: Option<Vec<String>>,
+}
+
+/// Where the secret stands in a request for a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SecretPlace {
+    /// In a header (`client_secret_basic`).
+    Header,
+    /// In the form (`client_secret_post`).
+    Form,
 }
 
 /// Returns where a service may say who gives out its tokens: what its challenge names, or the usual
@@ -129,20 +143,51 @@ impl AuthorizationServer {
                 one_line(word("issuer"), SHOWN_BYTES)
             ));
         }
-        let has = |key: &str, wanted: &str, unsaid: bool| match said.get(key) {
-            Some(Value::Array(_)) => texts(said, key).any(|text| text == wanted),
-            Some(_) | None => unsaid,
+        let list = |key: &str| {
+            let is_list = said.get(key).is_some_and(Value::is_array);
+            is_list.then(|| texts(said, key).take(METHODS_LIMIT).map(str::to_owned).collect())
         };
-        if !has("grant_types_supported", "client_credentials", true) {
+        let grants: Option<Vec<String>> = list("grant_types_supported");
+        if grants.is_some_and(|grants| !grants.iter().any(|grant| grant == "client_credentials")) {
             return Err(format!("`{issuer}` gives none for a client's own credentials"));
         }
-        let methods = "token_endpoint_auth_methods_supported";
-        let takes_basic = has(methods, "client_secret_basic", true);
-        if !takes_basic && !has(methods, "client_secret_post", false) {
-            return Err(format!("`{issuer}` takes no client's secret"));
-        }
-        Ok(Self { token_endpoint: WebUrl::parse(word("token_endpoint")), takes_basic })
+        Ok(Self {
+            issuer: word("issuer").to_owned(),
+            token_endpoint: WebUrl::parse(word("token_endpoint")),
+            methods: list("token_endpoint_auth_methods_supported"),
+        })
     }
+
+    /// Returns where it takes a client's secret: in a header where it does not say (RFC 8414).
+    ///
+    /// # Errors
+    /// When it takes none.
+    pub(super) fn secret_place(&self) -> Result<SecretPlace, String> {
+        let Some(methods) = &self.methods else { return Ok(SecretPlace::Header) };
+        let takes = |wanted: &str| methods.iter().any(|method| method == wanted);
+        match (takes("client_secret_basic"), takes("client_secret_post")) {
+            (true, _) => Ok(SecretPlace::Header),
+            (false, true) => Ok(SecretPlace::Form),
+            (false, false) => Err(format!(
+                "`{}` takes no client's secret; it takes {}",
+                self.shown(),
+                listed(methods),
+            )),
+        }
+    }
+
+    fn shown(&self) -> String {
+        one_line(&self.issuer, SHOWN_BYTES)
+    }
+}
+
+/// Returns names in a list, to be shown.
+fn listed(names: &[String]) -> String {
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    one_line(&quoted.join(", "), SHOWN_BYTES)
 }
 
 fn texts<'v>(said: &'v Value, key: &str) -> impl Iterator<Item = &'v str> {

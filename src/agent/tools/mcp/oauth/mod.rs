@@ -6,6 +6,7 @@
 //! server, where; and there, a token. Each host is judged like the service's own. The secret goes
 //! to the place of tokens and nowhere else, over an encrypted connection or within this machine.
 
+mod client_proof;
 mod metadata;
 
 use std::cell::RefCell;
@@ -14,12 +15,11 @@ use serde_json::Value;
 
 use crate::tools::mcp::definition::oauth::OauthClient;
 use crate::tools::mcp::mcp_error::McpError;
+use crate::tools::mcp::oauth::client_proof::ClientProof;
 use crate::tools::mcp::oauth::metadata::{
     AuthorizationServer, ProtectedResource, metadata_urls, scope_of,
 };
 use crate::tools::mcp::schema::one_line;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use locum_base::secret::Secret;
 use locum_policy::Policy;
 use locum_policy::intent::{Act, Facts, Intent};
@@ -127,21 +127,15 @@ impl TokenSource {
         form.push(("resource", resource.resource.clone()));
         form.extend(scope.map(|scope| ("scope", scope)));
         let mut headers = vec![("accept".to_owned(), Secret::new("application/json"))];
-        let (id, secret) = (&self.client.id, self.client.secret.expose());
-        if issuer.takes_basic {
-            let both = format!("{}:{}", percent_encoded(id), percent_encoded(secret));
-            let basic = format!("Basic {}", STANDARD.encode(both));
-            headers.push(("authorization".to_owned(), Secret::new(basic)));
-        } else {
-            form.push(("client_id", id.clone()));
-            form.push(("client_secret", secret.to_owned()));
-        }
+        let proof = ClientProof::by_secret(&self.client, &issuer).map_err(McpError::Told)?;
+        headers.extend(proof.header.clone().map(|header| ("authorization".to_owned(), header)));
+        form.extend(proof.fields.iter().map(|(name, value)| (*name, value.expose().to_owned())));
         let form: Vec<String> =
             form.iter().map(|(name, value)| format!("{name}={}", percent_encoded(value))).collect();
         let url = &issuer.token_endpoint;
         let (status, answer) =
             self.ask(connector, url, (HttpMethod::Form(form.join("&")), &headers)).await?;
-        read_token(status, &answer.unwrap_or_default())
+        read_token(status, &answer.unwrap_or_default(), &proof)
     }
 
     /// Finds what a service says about who gives out its tokens.
@@ -231,11 +225,12 @@ fn is_of_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-._~+/=".contains(&byte)
 }
 
-/// Reads the answer to a request for a token.
-fn read_token(status: u16, answer: &Value) -> Result<Secret, McpError> {
+/// Reads the answer to a request for a token. An error is shown without what proved who asks.
+fn read_token(status: u16, answer: &Value, proof: &ClientProof) -> Result<Secret, McpError> {
     let word = |name: &str| answer.get(name).and_then(Value::as_str);
     if status != 200 {
-        let why = word("error").map(|error| format!(": {}", one_line(error, 100)));
+        let shown = |error: &str| one_line(&error.replace(proof.hidden.expose(), MASK), 100);
+        let why = word("error").map(|error| format!(": {}", shown(error)));
         return Err(McpError::Told(format!(
             "none is given out (status {status}){}",
             why.unwrap_or_default()
