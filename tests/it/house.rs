@@ -70,6 +70,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("seccompiler", &["sandbox"]),
     ("tracing-subscriber", &["locum"]),
     ("pdf-extract", &["extract"]),
+    ("ring", &["agent"]),
     ("calamine", &["extract"]),
     ("zip", &["extract"]),
 ];

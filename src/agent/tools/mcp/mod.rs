@@ -4,8 +4,8 @@
 //! they have and keeps them until the run ends; [`call`], [`resource`] and [`prompt`] are the tools.
 //! [`connection`] speaks the protocol over a [`transport`]: a program's streams, [`http`], or
 //! [`sse`], which older servers speak. [`service`] sends the requests of the latter two, with
-//! tokens of [`oauth`] where a service wants one. [`message`] is what is said, [`catalogue`] what
-//! models are shown of it, [`schema`] what arguments are held to, [`content`] how results are shown.
+//! tokens of [`oauth`] where a service wants one, for which a [`signing_key`] can sign. [`message`]
+//! is what is said, [`catalogue`] what models are shown of it, [`schema`] what arguments are held to, [`content`] how results are shown.
 //!
 //! The client is our own. A run needs few requests of the protocol. The rest is a matter of the
 //! sandbox, the network's connector and the journal, not of a library: whose process it is, which
@@ -28,5 +28,6 @@ pub mod schema;
 mod server_start;
 pub mod servers;
 mod service;
+pub mod signing_key;
 mod sse;
 mod transport;
