@@ -181,7 +181,7 @@ impl McpInventory {
         }
         let (state, reason) = match &planned.endpoint {
             _ if definition.disabled => ("disabled", String::new()),
-            Ok(endpoint) => match endpoint.problem() {
+            Ok(endpoint) => match endpoint.problem().or_else(|| endpoint.key_problem()) {
                 Some(why) => ("refused", why),
                 None if allowed => ("allowed", String::new()),
                 None => ("refused", why),

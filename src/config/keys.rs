@@ -170,9 +170,21 @@ pub const KEYS: &[SettingKey] = &[
         "variable that holds its secret; the policy's `mcp.env` lists it",
     ),
     key(
+        "mcp.*.oauth.private_key_env",
+        SettingKind::Text,
+        "variable that holds its private key in place of a secret; the policy's `mcp.env` lists it",
+    ),
+    key("mcp.*.oauth.key_id", SettingKind::Text, "what the authorization server calls the key"),
+    key(
+        "mcp.*.oauth.signing_algorithm",
+        SettingKind::Word(&["ES256", "RS256", "PS256"]),
+        "how the key signs; what key and authorization server agree on if unset",
+    ),
+    key(
         "mcp.*.oauth.issuer",
         SettingKind::Text,
-        "authorization server that may learn the secret; whom the server names if unset",
+        "authorization server that may learn the secret or gets assertions; whom the server names \
+         if unset",
     ),
     key(
         "mcp.*.oauth.scopes",

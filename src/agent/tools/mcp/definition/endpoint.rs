@@ -62,6 +62,13 @@ impl ServerEndpoint {
         })
     }
 
+    /// Returns why a client cannot sign in with the private key it was given: a fragment. For an
+    /// endpoint whose variables are filled in.
+    pub fn key_problem(&self) -> Option<String> {
+        let Self::Http { oauth: Some(client), .. } = self else { return None };
+        client.signing_key().err()
+    }
+
     /// Returns it in a line, as it is written: variables by name.
     pub fn shown(&self) -> String {
         match self {

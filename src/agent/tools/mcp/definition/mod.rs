@@ -367,6 +367,13 @@ impl ServerFileReader<'_> {
                 "clientSecretEnv" | "client_secret_env" => {
                     spec.client_secret_env = self.mistakes.text(node, key);
                 }
+                "privateKeyEnv" | "private_key_env" => {
+                    spec.private_key_env = self.mistakes.text(node, key);
+                }
+                "keyId" | "key_id" => spec.key_id = self.mistakes.text(node, key),
+                "signingAlgorithm" | "signing_algorithm" => {
+                    spec.signing_algorithm = self.mistakes.text(node, key);
+                }
                 "issuer" => spec.issuer = self.mistakes.text(node, key),
                 "scopes" | "scope" if node.list().is_none() => {
                     let scopes = self.mistakes.text(node, key).unwrap_or_default();

@@ -38,7 +38,25 @@ fn a_definition_says_one_way_and_what_belongs_to_it() {
         ("{url: 'https://h.example', oauth: {client_secret_env: x}}", "needs `client_id`, and"),
         (
             "{url: 'https://h.example', oauth: {clientId: x, clientSecretEnv: 'a b'}}",
-            "the name of a variable",
+            "`client_secret_env` is the name of a variable",
+        ),
+        (
+            "{url: 'https://h.example', oauth: {clientId: x, privateKeyEnv: '-----BEGIN'}}",
+            "`private_key_env` is the name of a variable",
+        ),
+        ("{url: 'https://h.example', oauth: {privateKeyEnv: K}}", "needs `client_id`, and"),
+        (
+            "{url: 'https://h.example', oauth: {clientId: x, clientSecretEnv: K, privateKeyEnv: K}}",
+            "by one of the two",
+        ),
+        (
+            "{url: 'https://h.example', oauth: {clientId: x, clientSecretEnv: K, keyId: a}}",
+            "are for `private_key_env`",
+        ),
+        (
+            "{url: 'https://h.example', oauth: {clientId: x, privateKeyEnv: K, signingAlgorithm: \
+             HS256}}",
+            "cannot be `HS256`; it is one of `ES256`, `RS256`, `PS256`",
         ),
         (
             "{url: 'https://h.example', headers: {authorization: x}, oauth: {clientId: x, \

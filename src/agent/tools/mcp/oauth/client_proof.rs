@@ -1,14 +1,27 @@
-//! `ClientProof`: what a request for a token carries, so that the authorization server knows who asks.
+//! `ClientProof`: what a request for a token carries, so that the authorization server knows who asks:
+//! a secret, or an assertion that the client's key signs (RFC 7523).
 //!
-//! In: the client, what the server says about itself. Out: a header or fields of the form.
+//! In: the client, its key, what the server says about itself, the time. Out: a header or fields of
+//! the form. An assertion is for that one server, which it names as the server names itself, and is
+//! good for a minute and for one request.
 
 use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use jiff::Timestamp;
+use ring::rand::{SecureRandom, SystemRandom};
+use serde_json::{Map, Value, json};
 
-use crate::tools::mcp::definition::oauth::OauthClient;
+use crate::tools::mcp::definition::oauth::{ClientAuthentication, OauthClient};
 use crate::tools::mcp::oauth::metadata::{AuthorizationServer, SecretPlace};
+use crate::tools::mcp::signing_key::SigningKey;
 use locum_base::secret::Secret;
 use locum_sandbox::network::exchange::percent_encoded;
+
+/// How long an assertion is good, in seconds: enough for one request, and for clocks that differ.
+const LIFETIME_S: i64 = 60;
+
+/// What an assertion is, for the server (RFC 7523, section 2.2).
+const ASSERTION_TYPE: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +57,64 @@ impl ClientProof {
             }
         })
     }
+
+    /// Makes one by an assertion that the client's key signs.
+    ///
+    /// # Errors
+    /// When the server takes none that this key can sign.
+    pub(super) fn by_key(
+        client: &OauthClient,
+        key: &SigningKey,
+        server: &AuthorizationServer,
+        now: Timestamp,
+    ) -> Result<Self, String> {
+        let mut header = Map::new();
+        let mut own = key.algorithms();
+        if let ClientAuthentication::SignedAssertion { key_id, algorithm } = &client.authentication
+        {
+            header.extend(key_id.iter().map(|id| ("kid".to_owned(), Value::from(id.as_str()))));
+            own = algorithm.as_ref().map_or(own, std::slice::from_ref);
+        }
+        let algorithm = server.algorithm(own)?;
+        header.insert("alg".to_owned(), algorithm.as_str().into());
+        header.insert("typ".to_owned(), "JWT".into());
+        let issued_at = now.as_second();
+        let claims = json!({
+            "iss": client.id,
+            "sub": client.id,
+            "aud": server.issuer,
+            "iat": issued_at,
+            "exp": issued_at + LIFETIME_S,
+            "jti": unique_id()?,
+        });
+        let encoded = |text: String| URL_SAFE_NO_PAD.encode(text);
+        let message = format!(
+            "{}.{}",
+            encoded(Value::Object(header).to_string()),
+            encoded(claims.to_string())
+        );
+        let signature = key.sign(algorithm, message.as_bytes());
+        let signature =
+            signature.map_err(|why| format!("the private key in `{}` {why}", client.secret_env))?;
+        let hidden = Secret::new(format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature)));
+        Ok(Self {
+            header: None,
+            fields: vec![
+                ("client_assertion_type", Secret::new(ASSERTION_TYPE)),
+                ("client_assertion", hidden.clone()),
+            ],
+            hidden,
+        })
+    }
+}
+
+/// Returns a name that no other assertion has.
+fn unique_id() -> Result<String, String> {
+    let mut bytes = [0; 16];
+    SystemRandom::new()
+        .fill(&mut bytes)
+        .map_err(|_| "the system gives no random numbers".to_owned())?;
+    Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
 #[cfg(test)]

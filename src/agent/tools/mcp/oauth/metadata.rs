@@ -7,13 +7,17 @@
 use serde_json::Value;
 
 use crate::tools::mcp::schema::one_line;
+use crate::tools::mcp::signing_key::SigningAlgorithm;
 use locum_policy::urls::WebUrl;
 
 /// Most authorization servers of one service that are tried.
 const SERVERS_LIMIT: usize = 4;
 
-/// Most ways of proving who a client is that are read.
+/// Most ways of proving who a client is that are read, and most algorithms.
 const METHODS_LIMIT: usize = 50;
+
+/// The way of a client that signs an assertion with its key (RFC 7523).
+const SIGNED: &str = "private_key_jwt";
 
 /// Longest text of theirs that is shown, in bytes.
 const SHOWN_BYTES: usize = 200;
@@ -34,12 +38,14 @@ pub(super) struct ProtectedResource {
 /// What an authorization server says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AuthorizationServer {
-    /// What it calls itself, letter by letter.
+    /// What it calls itself, letter by letter: assertions for it say the same.
     pub(super) issuer: String,
     /// Where it gives out tokens.
     pub(super) token_endpoint: WebUrl,
     /// How a client may prove who it is; `None` where it does not say.
     methods: Option<Vec<String>>,
+    /// What assertions may be signed with; `None` where it does not say.
+    algorithms: Option<Vec<String>>,
 }
 
 /// Where the secret stands in a request for a token.
@@ -155,6 +161,7 @@ impl AuthorizationServer {
             issuer: word("issuer").to_owned(),
             token_endpoint: WebUrl::parse(word("token_endpoint")),
             methods: list("token_endpoint_auth_methods_supported"),
+            algorithms: list("token_endpoint_auth_signing_alg_values_supported"),
         })
     }
 
@@ -169,11 +176,42 @@ impl AuthorizationServer {
             (true, _) => Ok(SecretPlace::Header),
             (false, true) => Ok(SecretPlace::Form),
             (false, false) => Err(format!(
-                "`{}` takes no client's secret; it takes {}",
+                "`{}` takes no client's secret; it takes {}{}",
                 self.shown(),
                 listed(methods),
+                if takes(SIGNED) { ": name a key with `oauth.private_key_env`" } else { "" }
             )),
         }
+    }
+
+    /// Returns which of some algorithms an assertion for it is signed with: the first that it
+    /// takes, or the first where it does not say.
+    ///
+    /// # Errors
+    /// When it takes no signed assertions, or none that is signed so.
+    pub(super) fn algorithm(&self, own: &[SigningAlgorithm]) -> Result<SigningAlgorithm, String> {
+        if let Some(methods) = &self.methods
+            && !methods.iter().any(|method| method == SIGNED)
+        {
+            let takes = listed(methods);
+            return Err(format!(
+                "`{}` takes no assertion that a client signs (`{SIGNED}`); it takes {takes}",
+                self.shown()
+            ));
+        }
+        let taken = |one: &&SigningAlgorithm| match &self.algorithms {
+            Some(names) => names.iter().any(|name| name == one.as_str()),
+            None => true,
+        };
+        own.iter().find(taken).copied().ok_or_else(|| {
+            let own: Vec<String> = own.iter().map(|one| one.as_str().to_owned()).collect();
+            format!(
+                "`{}` takes signatures by {}, and the client signs by {}",
+                self.shown(),
+                listed(self.algorithms.as_deref().unwrap_or_default()),
+                listed(&own)
+            )
+        })
     }
 
     fn shown(&self) -> String {

@@ -3,8 +3,9 @@
 //!
 //! In: what a service answered that refuses a request without a token. Out: a token, kept in memory
 //! for that service alone. What is asked in turn: the service, who gives out its tokens; that
-//! server, where; and there, a token. Each host is judged like the service's own. The secret goes
-//! to the place of tokens and nowhere else, over an encrypted connection or within this machine.
+//! server, where; and there, a token. Each host is judged like the service's own. The secret, or an
+//! assertion in its place, goes to the place of tokens and nowhere else, over an encrypted connection
+//! or within this machine. A private key goes nowhere.
 
 mod client_proof;
 mod metadata;
@@ -20,6 +21,8 @@ use crate::tools::mcp::oauth::metadata::{
     AuthorizationServer, ProtectedResource, metadata_urls, scope_of,
 };
 use crate::tools::mcp::schema::one_line;
+use crate::tools::mcp::signing_key::SigningKey;
+use jiff::Timestamp;
 use locum_base::secret::Secret;
 use locum_policy::Policy;
 use locum_policy::intent::{Act, Facts, Intent};
@@ -45,6 +48,8 @@ pub(super) struct TokenSource {
     pub(super) server: String,
     /// Who asks.
     pub(super) client: OauthClient,
+    /// Its private key; `None` where it has a secret.
+    pub(super) key: Option<SigningKey>,
     /// Decides on the hosts, under the circumstances in which the server was started.
     pub(super) policy: Policy,
     pub(super) facts: Facts,
@@ -127,7 +132,7 @@ impl TokenSource {
         form.push(("resource", resource.resource.clone()));
         form.extend(scope.map(|scope| ("scope", scope)));
         let mut headers = vec![("accept".to_owned(), Secret::new("application/json"))];
-        let proof = ClientProof::by_secret(&self.client, &issuer).map_err(McpError::Told)?;
+        let proof = self.proof(&issuer).map_err(McpError::Told)?;
         headers.extend(proof.header.clone().map(|header| ("authorization".to_owned(), header)));
         form.extend(proof.fields.iter().map(|(name, value)| (*name, value.expose().to_owned())));
         let form: Vec<String> =
@@ -136,6 +141,15 @@ impl TokenSource {
         let (status, answer) =
             self.ask(connector, url, (HttpMethod::Form(form.join("&")), &headers)).await?;
         read_token(status, &answer.unwrap_or_default(), &proof)
+    }
+
+    /// Returns what shows an authorization server who asks.
+    #[expect(clippy::disallowed_methods, reason = "assertions are dated by the system's time")]
+    fn proof(&self, server: &AuthorizationServer) -> Result<ClientProof, String> {
+        match &self.key {
+            Some(key) => ClientProof::by_key(&self.client, key, server, Timestamp::now()),
+            None => ClientProof::by_secret(&self.client, server),
+        }
     }
 
     /// Finds what a service says about who gives out its tokens.
@@ -249,7 +263,7 @@ fn read_token(status: u16, answer: &Value, proof: &ClientProof) -> Result<Secret
 #[cfg(test)]
 mod tests {
     use super::TokenSource;
-    use crate::tools::mcp::definition::oauth::OauthClient;
+    use crate::tools::mcp::definition::oauth::{ClientAuthentication, OauthClient};
     use locum_base::secret::Secret;
     use locum_policy::Policy;
     use locum_policy::intent::Facts;
@@ -260,13 +274,15 @@ mod tests {
         let tokens = ["a/token+one", "two"].map(Secret::new).to_vec().into();
         let client = OauthClient {
             id: "ci".to_owned(),
+            authentication: ClientAuthentication::Secret,
             secret_env: "KEY".to_owned(),
             secret: Secret::new("key"),
             issuer: None,
             scopes: Vec::new(),
         };
         let (policy, facts) = (Policy::builtin(), Facts::default());
-        let source = TokenSource { server: "docs".to_owned(), client, policy, facts, tokens };
+        let (server, key) = ("docs".to_owned(), None);
+        let source = TokenSource { server, client, key, policy, facts, tokens };
         for (said, expected) in [
             (r#"{"a":"Bearer a/token+one"}"#, r#"{"a":"Bearer ***"}"#),
             (r#"{"a":["a\/token\u002bone \n"]}"#, r#"{"a":["*** \n"]}"#),

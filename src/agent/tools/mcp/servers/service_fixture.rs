@@ -18,6 +18,7 @@ use crate::tools::mcp::definition::ServerFile;
 use crate::tools::mcp::servers::{
     McpServers, PlannedServer, ServerEnvironment, ServerFailure, ServerStatus,
 };
+use crate::tools::mcp::signing_key::test_keys::ec_key;
 use locum_base::secret::Redactor;
 use locum_policy::Policy;
 use locum_policy::intent::{Act, Facts, Intent};
@@ -168,7 +169,11 @@ impl ServiceFixture {
     pub(super) fn open(&self, definitions: &str) -> McpServers<'_> {
         let file = ServerFile::parse(".mcp.json", definitions);
         assert!(file.mistakes.is_empty(), "{:?}", file.mistakes);
-        let value = |name: &str| (name == "KEY").then(|| "the-key-of-the-service".to_owned());
+        let value = |name: &str| match name {
+            "KEY" => Some("the-key-of-the-service".to_owned()),
+            "SIGNING_KEY" => Some(ec_key()),
+            _ => None,
+        };
         let planned: Vec<PlannedServer> = file
             .servers
             .into_iter()

@@ -17,7 +17,9 @@ use futures::FutureExt;
 use tokio::sync::Mutex;
 
 use crate::tools::mcp::connection::McpConnection;
+use crate::tools::mcp::definition::ServerDefinition;
 use crate::tools::mcp::definition::endpoint::{HttpProtocol, ServerEndpoint};
+use crate::tools::mcp::definition::oauth::OauthClient;
 use crate::tools::mcp::http::HttpTransport;
 use crate::tools::mcp::mcp_error::McpError;
 use crate::tools::mcp::oauth::TokenSource;
@@ -219,13 +221,8 @@ impl ServerSlot {
                     .iter()
                     .map(|(name, value)| (name.to_ascii_lowercase(), Secret::new(value.as_str())))
                     .collect();
-                let tokens = oauth.as_ref().map(|client| TokenSource {
-                    server: self.planned.definition.name.clone(),
-                    client: client.clone(),
-                    policy: around.run.policy.clone(),
-                    facts,
-                    tokens: RefCell::default(),
-                });
+                let tokens = oauth.as_ref().map(|client| self.tokens(client, facts, around));
+                let tokens = tokens.transpose()?;
                 let connector = around.run.connector.clone();
                 let client = Rc::new(ServiceClient { permit, connector, url, headers, tokens });
                 Ok(match protocol {
@@ -239,6 +236,25 @@ impl ServerSlot {
                 })
             }
         }
+    }
+
+    /// Makes ready what gets tokens for the service.
+    fn tokens(
+        &self,
+        client: &OauthClient,
+        facts: Facts,
+        around: &ServerEnvironment<'_>,
+    ) -> Result<TokenSource, ServerStatus> {
+        let ServerDefinition { name, origin, .. } = &self.planned.definition;
+        let key = client.signing_key();
+        Ok(TokenSource {
+            server: name.clone(),
+            client: client.clone(),
+            key: key.map_err(|why| ServerStatus::Failed(format!("{origin}: {why}")))?,
+            policy: around.run.policy.clone(),
+            facts,
+            tokens: RefCell::default(),
+        })
     }
 
     /// Asks the policy in every mode that could call tools of the server; one that lets it start is

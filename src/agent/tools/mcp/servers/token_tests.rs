@@ -1,10 +1,14 @@
 //! Services that want a token: where it is asked for, what goes there, and what is kept from whom.
 
 use axum::response::Response;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use pretty_assertions::assert_eq;
+use ring::signature::{ECDSA_P256_SHA256_FIXED, UnparsedPublicKey};
 use serde_json::{Value, json};
 
 use super::service_fixture::{ServiceFixture, ServiceRequest, reply, said, standings};
+use crate::tools::mcp::signing_key::test_keys::{EC_PUBLIC, EC_SEC1, decoded};
 
 const POLICY: &str = "
 version: 1
@@ -235,6 +239,100 @@ fn a_refused_or_odd_token_ends_the_try_and_tells_no_secret() {
         let tokens = requests.iter().filter(|one| one.path == "/token").count();
         assert_eq!(tokens, 1, "one try a request: {why}");
     }
+}
+
+/// Returns what is signed, the claims in it and the signature, of a request for a token.
+fn assertion_of(request: &ServiceRequest) -> (String, Value, Vec<u8>) {
+    let kind = "urn%3Aietf%3Aparams%3Aoauth%3Aclient-assertion-type%3Ajwt-bearer";
+    let before = format!("&scope=read&client_assertion_type={kind}&client_assertion=");
+    let (_, assertion) = request.text.split_once(&before).unwrap();
+    let (message, signature) = assertion.rsplit_once('.').unwrap();
+    let (_, claims) = message.split_once('.').unwrap();
+    let bytes = |text: &str| URL_SAFE_NO_PAD.decode(text).unwrap();
+    (message.to_owned(), serde_json::from_slice(&bytes(claims)).unwrap(), bytes(signature))
+}
+
+#[test]
+fn a_client_with_a_key_signs_in_by_an_assertion_that_only_the_place_of_tokens_gets() {
+    let mut parts = sign_in();
+    parts.issuer["token_endpoint_auth_methods_supported"] = json!(["private_key_jwt"]);
+    let service = parts.serve();
+    let signed = DOCS.replace(
+        "\"clientSecretEnv\": \"KEY\"",
+        "\"privateKeyEnv\": \"SIGNING_KEY\", \"keyId\": \"1\"",
+    );
+    assert_eq!(standings(&service.open(&signed)), ["docs: ready"]);
+    let requests = service.requests();
+    let token: Vec<&ServiceRequest> = requests.iter().filter(|one| one.path == "/token").collect();
+    let [token] = token.as_slice() else { panic!("{requests:?}") };
+    let (message, claims, signature) = assertion_of(token);
+    assert_eq!((&claims["iss"], &claims["sub"]), (&json!("ci"), &json!("ci")));
+    assert_eq!(claims["aud"], "http://127.0.0.1:4050/tenant");
+    let public = UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, decoded(EC_PUBLIC));
+    assert_eq!(public.verify(message.as_bytes(), &signature), Ok(()));
+    assert_eq!(token.header("authorization"), "");
+    for request in &requests {
+        let all = format!("{request:?}");
+        assert!(!all.contains("PRIVATE KEY") && !all.contains(&EC_SEC1[..40]), "{all}");
+        assert_eq!(all.contains(&message), request.path == "/token", "{all}");
+    }
+}
+
+#[test]
+fn without_a_key_that_the_server_takes_nothing_is_signed() {
+    let by = |variable: &str| {
+        DOCS.replace("clientSecretEnv", "privateKeyEnv").replace("\"KEY\"", variable)
+    };
+    let wrong = "\"SIGNING_KEY\", \"signingAlgorithm\": \"RS256\"";
+    let (basic, other) = (json!(["client_secret_basic"]), json!("http://127.0.0.1:4050/other"));
+    for (definition, methods, issuer, why) in [
+        (
+            by("\"KEY\""),
+            None,
+            None,
+            ".mcp.json:1: `oauth`: the private key in `KEY` is no PEM text",
+        ),
+        (by(wrong), None, None, "`SIGNING_KEY` is an EC key, which cannot sign with RS256"),
+        (by("\"NONE\""), None, None, "`NONE` has no value"),
+        (by("\"SIGNING_KEY\""), Some(basic), None, "takes no assertion that a client signs"),
+        (by("\"SIGNING_KEY\""), None, Some(other), "says that it is"),
+        (
+            by("\"SIGNING_KEY\", \"issuer\": \"https://login.example\""),
+            None,
+            None,
+            "which `oauth.issuer` does",
+        ),
+    ] {
+        let mut parts = sign_in();
+        if let Some(methods) = methods {
+            parts.issuer["token_endpoint_auth_methods_supported"] = methods;
+        }
+        if let Some(issuer) = issuer {
+            parts.issuer["issuer"] = issuer;
+        }
+        let service = parts.serve();
+        let standing = standings(&service.open(&definition)).concat();
+        assert!(standing.contains(why), "{why}: {standing}");
+        assert!(!standing.contains("the-key-of-the-service"), "{standing}");
+        let requests = service.requests();
+        assert!(!requests.iter().any(|one| one.path == "/token"), "{why}: {requests:?}");
+    }
+}
+
+#[test]
+fn an_error_that_repeats_the_assertion_is_shown_without_it() {
+    let service = ServiceFixture::new(POLICY, move |request| match request.path.as_str() {
+        "/token" => {
+            let (_, assertion) = request.text.split_once("client_assertion=").unwrap();
+            let said = json!({ "error": format!("no: {assertion}") });
+            reply(400, "application/json", said.to_string())
+        }
+        _ => sign_in().answer(request),
+    });
+    let signed = DOCS.replace("clientSecretEnv", "privateKeyEnv").replace("KEY", "SIGNING_KEY");
+    let standing = standings(&service.open(&signed)).concat();
+    assert!(standing.contains("none is given out (status 400): no: ***"), "{standing}");
+    assert!(!standing.contains("eyJ"), "{standing}");
 }
 
 #[test]
