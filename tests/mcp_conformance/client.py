@@ -53,14 +53,17 @@ def main():
     os.makedirs(home)
     server = {"type": "http", "url": URL, "timeout": 20}
     if SCENARIO.startswith("auth/"):
-        server["oauth"] = {"client_id": CONTEXT.get("client_id", "locum"), "client_secret_env": "SUITE_SECRET"}
+        by = "private_key_env" if "private_key_pem" in CONTEXT else "client_secret_env"
+        server["oauth"] = {"client_id": CONTEXT.get("client_id", "locum"), by: "SUITE_SECRET"}
+        if "signing_algorithm" in CONTEXT:
+            server["oauth"]["signing_algorithm"] = CONTEXT["signing_algorithm"]
     calls = [CALLS[SCENARIO]] if SCENARIO in CALLS else []
     turns = [{"calls": [{"tool": f"mcp--suite--{tool}", "args": args}]} for tool, args in calls]
     turns.append({"calls": [{"tool": "attempt_completion", "args": {"result": "Done."}}]})
     write(repository, ".mcp.json", json.dumps({"mcpServers": {"suite": server}}))
     write(repository, "script.yml", json.dumps({"version": 1, "tasks": [{"turns": turns}]}))
     environment = {"PATH": os.environ["PATH"], "HOME": home, "XDG_STATE_HOME": os.path.join(home, "state")}
-    environment["SUITE_SECRET"] = CONTEXT.get("client_secret") or "a-secret-of-nobody"
+    environment["SUITE_SECRET"] = CONTEXT.get("private_key_pem") or CONTEXT.get("client_secret") or "a-secret-of-nobody"
     git(folder, "init", "--quiet", "--initial-branch=main", repository)
     ports = [urlsplit(URL).netloc]
     for _ in range(3):
