@@ -123,6 +123,27 @@ mod tests {
     }
 
     #[test]
+    fn of_runs_that_write_at_once_a_reader_finds_one_whole() {
+        let state = tempfile::tempdir().unwrap();
+        let folder = IndexFolder::of(state.path(), Path::new("/one/.git"));
+        let content = |writer: u8| vec![writer; 50_000 + 10_000 * usize::from(writer)];
+        folder.keep(&content(0)).unwrap();
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let folder = folder.clone();
+                scope.spawn(move || {
+                    for _ in 0..50 {
+                        folder.keep(&content(writer)).unwrap();
+                        let found = folder.read(1 << 20).unwrap().bytes;
+                        assert!(found == content(found[0]), "{} of {}", found.len(), found[0]);
+                    }
+                });
+            }
+        });
+        assert_eq!(std::fs::read_dir(state.path().join("index")).unwrap().count(), 1);
+    }
+
+    #[test]
     fn a_folder_that_cannot_be_written_is_an_error_and_holds_nothing() {
         let state = tempfile::tempdir().unwrap();
         std::fs::write(state.path().join("index"), "a file").unwrap();

@@ -155,6 +155,15 @@ fn a_damaged_index_and_a_state_folder_that_is_none_change_nothing() {
         assert_eq!(answer(&fixture, "parse header", None), expected);
         assert_eq!(std::fs::read(&kept).unwrap().len(), whole.len(), "it was built again");
     }
+    // A writer that was killed leaves its file beside the index, half written or whole.
+    let left = kept.with_file_name(".tmpKilled");
+    for bytes in [&whole[..whole.len() / 2], &whole] {
+        std::fs::remove_file(&kept).unwrap();
+        std::fs::write(&left, bytes).unwrap();
+        assert_eq!(answer(&fixture, "parse header", None), expected);
+        assert_eq!(std::fs::read(&kept).unwrap().len(), whole.len(), "it was built again");
+        assert_eq!(std::fs::read(&left).unwrap(), bytes, "the other is not taken for it");
+    }
     std::fs::remove_dir_all(state.path().join("index")).unwrap();
     std::fs::write(state.path().join("index"), "a file").unwrap();
     assert_eq!(answer(&fixture, "parse header", None), expected);
