@@ -240,6 +240,7 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
         Intent::Fetch(_)
         | Intent::Search(_)
         | Intent::Browse(_)
+        | Intent::Visit(_)
         | Intent::Connect(_)
         | Intent::Server(_)
         | Intent::Service { .. }
@@ -274,6 +275,7 @@ pub fn check_any_tool(mode: &Mode, offered: &[ToolName], intent: &Intent) -> Res
         Intent::Mcp { .. } => (ToolGroup::Mcp, "calls MCP servers"),
         Intent::Delegate(_) => return check_intent(mode, ToolName::NewTask, intent),
         Intent::Browse(_)
+        | Intent::Visit(_)
         | Intent::Connect(_)
         | Intent::Server(_)
         | Intent::Service { .. }

@@ -24,6 +24,8 @@ pub enum Intent {
     Search(SearchQuery),
     /// Opens a page in a browser.
     Browse(WebUrl),
+    /// Lets a browser connect to a host, whatever of it is asked for.
+    Visit(Destination),
     /// Lets a command connect to a host.
     Connect(Destination),
     /// Starts an MCP server, or connects to it, and asks what tools it has.
@@ -71,6 +73,7 @@ impl fmt::Display for Intent {
             Self::Fetch(url) => write!(formatter, "fetch({url})"),
             Self::Search(query) => write!(formatter, "search({})", query.text()),
             Self::Browse(url) => write!(formatter, "browse({url})"),
+            Self::Visit(destination) => write!(formatter, "browse({destination})"),
             Self::Connect(destination) | Self::Service { destination, .. } => {
                 write!(formatter, "connect({destination})")
             }
@@ -135,13 +138,21 @@ pub trait Act {
     fn intents(&self) -> Vec<Intent>;
 }
 
-/// A connection that a command or a tool requests.
+/// A connection that a program in the sandbox requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Connection(pub Destination);
+pub enum Connection {
+    /// A command, or an MCP server.
+    Command(Destination),
+    /// A browser.
+    Browser(Destination),
+}
 
 impl Act for Connection {
     fn intents(&self) -> Vec<Intent> {
-        vec![Intent::Connect(self.0.clone())]
+        vec![match self {
+            Self::Command(destination) => Intent::Connect(destination.clone()),
+            Self::Browser(destination) => Intent::Visit(destination.clone()),
+        }]
     }
 }
 

@@ -53,6 +53,7 @@ impl RuleKind {
             Intent::MemoryWrite(_) => Some(Self::MemoryWrite),
             Intent::Publish(_) => Some(Self::Publish),
             Intent::Command(_)
+            | Intent::Visit(_)
             | Intent::Connect(_)
             | Intent::Server(_)
             | Intent::Service { .. }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::network::Connector;
 use crate::network::proxy::NetworkProxy;
 use locum_policy::Policy;
-use locum_policy::intent::Facts;
+use locum_policy::intent::{Connection, Facts};
 
 /// Who decides what commands reach through the proxy.
 pub(crate) struct ListedHosts {
@@ -26,7 +26,7 @@ impl ListedHosts {
             (Arc::clone(&self.policy), Facts { mode: mode.to_owned(), ..self.facts.clone() });
         NetworkProxy::new(
             Connector::default(),
-            Arc::new(move |connection| policy.admit(connection, &facts)),
+            Arc::new(move |to| policy.admit(Connection::Command(to), &facts)),
         )
     }
 }

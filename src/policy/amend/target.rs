@@ -125,6 +125,7 @@ fn of_intent(intent: &Intent) -> Option<String> {
             return None;
         }
         Intent::Command(_)
+        | Intent::Visit(_)
         | Intent::Connect(_)
         | Intent::Server(_)
         | Intent::Service { .. }

@@ -227,6 +227,7 @@ impl Evaluation<'_> {
             Intent::Fetch(url) => self.fetch(intent, url),
             Intent::Search(query) => self.search(intent, query),
             Intent::Browse(url) => self.browse(intent, url),
+            Intent::Visit(destination) => self.visit(destination),
             Intent::Connect(destination) => self.connect(destination),
             Intent::Mcp { .. } | Intent::Expert(_) | Intent::MemoryRead(_) => self.by_rules(intent),
             Intent::MemoryWrite(_) => self.memory_write(intent),
@@ -402,6 +403,7 @@ fn taken_away(intent: &Intent, facts: &Facts) -> Option<String> {
         Intent::Fetch(_)
         | Intent::Search(_)
         | Intent::Browse(_)
+        | Intent::Visit(_)
         | Intent::Connect(_)
         | Intent::Server(_)
         | Intent::Service { .. }

@@ -6,7 +6,7 @@
 
 use crate::glob::LetterCase;
 use crate::intent::Intent;
-use crate::judge::{Evaluation, Ruling};
+use crate::judge::{Evaluation, RuleMatch, Ruling};
 use crate::kind::RuleKind;
 use crate::pattern::{Pattern, PatternSubject};
 use crate::query_text::SearchQuery;
@@ -50,13 +50,34 @@ impl Evaluation<'_> {
         }
     }
 
+    /// A browser connects to hosts that a rule lets it look at some page of, and that no rule
+    /// refuses as a whole. What of a host it asks for is judged by its address.
+    pub(super) fn visit(&self, destination: &Destination) -> Ruling {
+        if let Some(why) = destination.host.forbidden() {
+            return Ruling::deny(why);
+        }
+        if let Some(refusal) = self.refused_host(RuleKind::Browse, destination) {
+            return refusal;
+        }
+        let reaches = |pattern: &Pattern, case: LetterCase| matches!(&pattern.subject, PatternSubject::Url(pattern) if pattern.reaches(destination, case));
+        let allows = |found: &RuleMatch<'_>| {
+            found.rule.decision == Decision::Allow
+                && reaches(&found.written.pattern, LetterCase::Exact)
+                && found.rule.narrowing.holds(self.facts)
+        };
+        match self.judge.of_kind(RuleKind::Browse).find(allows) {
+            Some(found) => self.judge.ruled(&found),
+            None => Ruling::no_rule(Intent::Visit(destination.clone()).to_string()),
+        }
+    }
+
     /// `network.allow` lists what commands may connect to; a rule that refuses to fetch from a
     /// whole host refuses this as well.
     pub(super) fn connect(&self, destination: &Destination) -> Ruling {
         if let Some(why) = destination.host.forbidden() {
             return Ruling::deny(why);
         }
-        if let Some(refusal) = self.refused_host(destination) {
+        if let Some(refusal) = self.refused_host(RuleKind::Fetch, destination) {
             return refusal;
         }
         let reaches = |listed: &&LocatedPattern<UrlPattern>| {
@@ -82,7 +103,7 @@ impl Evaluation<'_> {
         if !destination.host.is_loopback() {
             return self.connect(destination);
         }
-        if let Some(refusal) = self.refused_host(destination) {
+        if let Some(refusal) = self.refused_host(RuleKind::Fetch, destination) {
             return refusal;
         }
         let listed = self.spec.mcp.loopback.get(server).map(Vec::as_slice).unwrap_or_default();
@@ -99,9 +120,9 @@ impl Evaluation<'_> {
         }
     }
 
-    /// Returns what a rule says that refuses to fetch from a whole host.
-    fn refused_host(&self, destination: &Destination) -> Option<Ruling> {
-        let refusing = self.judge.of_kind(RuleKind::Fetch).filter(|found| {
+    /// Returns what a rule of this kind says that refuses a whole host.
+    fn refused_host(&self, kind: RuleKind, destination: &Destination) -> Option<Ruling> {
+        let refusing = self.judge.of_kind(kind).filter(|found| {
             found.rule.decision != Decision::Allow
                 && self.counts(found, |pattern, case| is_about(pattern, destination, case))
         });

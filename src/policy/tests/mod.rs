@@ -13,6 +13,7 @@ mod modes;
 mod search;
 mod services;
 mod summary;
+mod visits;
 
 use pretty_assertions::assert_eq;
 

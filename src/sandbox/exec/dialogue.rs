@@ -1,9 +1,10 @@
-//! `Dialogue`: a program that exchanges lines with a run for as long as it lasts, an MCP server. It
-//! is in a sandbox like any command, with input, output and errors on streams of their own.
+//! `Dialogue`: a program that exchanges messages with a run for as long as it lasts: an MCP server,
+//! a browser. It is in a sandbox like any command, with input, output and errors on streams of their
+//! own.
 //!
-//! In: a permit to start the server, its words, its environment and sandbox. Out: lines both ways,
-//! each bounded, and at the end what it wrote to its error stream. The meaning of lines is handled
-//! elsewhere. Dropping it kills every process of it.
+//! In: a permit to start the program, its words, its environment and sandbox. Out: messages both
+//! ways, each bounded, and at the end what it wrote to its error stream. The meaning of messages is
+//! handled elsewhere. Dropping it kills every process of it.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -18,12 +19,22 @@ use crate::exec::{CHUNK_BYTES, COUNT_PAUSE, ExecError, ProgramAround, read_some_
 use crate::machine::sandbox::Sandbox;
 use crate::network::proxy::NetworkProxy;
 use crate::reach::CommandReach;
+use crate::shared_network::SharedNetwork;
 use locum_base::secret::Redactor;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
 
-/// Longest line that is read, in bytes.
-pub const LINE_LIMIT_BYTES: usize = 8 << 20;
+/// How messages are told apart, and how long one may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MessageFraming {
+    /// The byte that ends each.
+    pub end: u8,
+    /// Longest message that is read, in bytes.
+    pub limit_bytes: usize,
+}
+
+/// A message is a line.
+pub const LINES: MessageFraming = MessageFraming { end: b'\n', limit_bytes: 8 << 20 };
 
 /// Bytes kept of the error stream, half from each end.
 const ERRORS_KEPT_BYTES: usize = 4 * 1024;
@@ -32,9 +43,11 @@ const ERRORS_KEPT_BYTES: usize = 4 * 1024;
 const END_GRACE: Duration = Duration::from_millis(500);
 
 /// A program about to be started for a dialogue.
-pub struct ServerCommand<'a> {
-    /// The server's name; the permit covers starting it.
-    pub name: &'a str,
+pub struct TalkingProgram<'a> {
+    /// What starting it means; the permit covers it.
+    pub intent: Intent,
+    /// How its messages are told apart.
+    pub framing: MessageFraming,
     /// The program and its arguments.
     pub words: &'a [String],
     /// Where; an absolute path.
@@ -49,25 +62,26 @@ pub struct ServerCommand<'a> {
     pub proxy: Option<NetworkProxy>,
 }
 
-/// A running program that exchanges lines with this one.
+/// A running program that exchanges messages with this one.
 pub struct Dialogue {
     started: StartedCommand,
-    /// Bytes of its output that no line was made of yet; bounded.
+    framing: MessageFraming,
+    /// Bytes of its output that no message was made of yet; bounded.
     unread: Vec<u8>,
-    /// How much of them is known to hold no end of a line.
+    /// How much of them is known to hold no end of a message.
     searched: usize,
     errors: Option<BoundedOutput>,
 }
 
-/// Why no next line came.
+/// Why no next message came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DialogueEnd {
     /// It closed its output, or ended.
     #[error("it ended")]
     Ended,
-    /// Its line is longer than [`LINE_LIMIT_BYTES`].
-    #[error("it sent a message of more than {} MiB", LINE_LIMIT_BYTES >> 20)]
-    TooLong,
+    /// Its message is longer than this many bytes.
+    #[error("it sent a message of more than {} MiB", .0 >> 20)]
+    TooLong(usize),
     /// It has more processes than it may.
     #[error("it started too many processes")]
     TooManyProcesses,
@@ -79,16 +93,25 @@ impl Dialogue {
     /// # Errors
     /// When the permit is for something else, the program cannot be started, or nothing can be put
     /// around it.
-    pub fn start(permit: &Permit<impl Act>, server: ServerCommand<'_>) -> Result<Self, ExecError> {
-        if !permit.covers(&Intent::Server(server.name.to_owned())) {
+    pub fn start(
+        permit: &Permit<impl Act>,
+        talking: TalkingProgram<'_>,
+    ) -> Result<Self, ExecError> {
+        let TalkingProgram { intent, framing, words, folder, env, sandbox, reach, proxy } = talking;
+        if !permit.covers(&intent) {
             return Err(ExecError::NotPermitted);
         }
-        let ServerCommand { words, folder, env, sandbox, reach, proxy, .. } = server;
         let program = ChildProgram { words, folder: &folder, env, streams: ChildStreams::Talk };
         let around = ProgramAround { sandbox, reach: &reach, proxy: proxy.as_ref() };
         let started = around.start(program)?;
         let errors = Some(BoundedOutput::with_margin(ERRORS_KEPT_BYTES));
-        Ok(Self { started, unread: Vec::new(), searched: 0, errors })
+        Ok(Self { started, framing, unread: Vec::new(), searched: 0, errors })
+    }
+
+    /// Returns its network, for commands that are to reach it or be reached by it; `None` where all
+    /// have that of this machine.
+    pub fn network(&self) -> Option<SharedNetwork> {
+        self.started.around.network().map(SharedNetwork::of)
     }
 
     /// Shows the program what was changed below its layer, or taken out of it, since it looked. A
@@ -100,13 +123,13 @@ impl Dialogue {
         self.started.around.renew_layers()
     }
 
-    /// Sends one line. Its output is read meanwhile, so that neither waits for the other.
+    /// Sends one message. Its output is read meanwhile, so that neither waits for the other.
     ///
     /// # Errors
-    /// When it has ended, or writes more than a line may hold without being asked.
-    pub async fn send(&mut self, line: &str) -> Result<(), DialogueEnd> {
-        let text = format!("{line}\n");
-        let mut left = text.as_bytes();
+    /// When it has ended, or writes more than a message may hold without being asked.
+    pub async fn send(&mut self, message: &str) -> Result<(), DialogueEnd> {
+        let framed = [message.as_bytes(), &[self.framing.end]].concat();
+        let mut left = framed.as_slice();
         let mut input = self.started.input.take().ok_or(DialogueEnd::Ended)?;
         while !left.is_empty() {
             tokio::select! {
@@ -121,24 +144,25 @@ impl Dialogue {
         Ok(())
     }
 
-    /// Returns false once it has taken a part of a line and no more.
+    /// Returns false once it has taken a part of a message and no more.
     pub fn can_be_told(&self) -> bool {
         self.started.input.is_some()
     }
 
-    /// Waits for the next line. Nothing is lost when the wait is given up.
+    /// Waits for the next message. Nothing is lost when the wait is given up.
     ///
     /// # Errors
     /// When there will be none.
-    pub async fn line(&mut self) -> Result<Vec<u8>, DialogueEnd> {
+    pub async fn next(&mut self) -> Result<Vec<u8>, DialogueEnd> {
         loop {
-            let end = self.unread.iter().skip(self.searched).position(|byte| *byte == b'\n');
+            let end =
+                self.unread.iter().skip(self.searched).position(|byte| *byte == self.framing.end);
             if let Some(end) = end {
                 let rest = self.unread.split_off(self.searched + end + 1);
-                let mut line = std::mem::replace(&mut self.unread, rest);
+                let mut message = std::mem::replace(&mut self.unread, rest);
                 self.searched = 0;
-                line.pop();
-                return Ok(line);
+                message.pop();
+                return Ok(message);
             }
             self.searched = self.unread.len();
             self.more().await?;
@@ -147,8 +171,8 @@ impl Dialogue {
 
     /// Reads what comes next, from either stream.
     async fn more(&mut self) -> Result<(), DialogueEnd> {
-        if self.unread.len() > LINE_LIMIT_BYTES {
-            return Err(DialogueEnd::TooLong);
+        if self.unread.len() > self.framing.limit_bytes {
+            return Err(DialogueEnd::TooLong(self.framing.limit_bytes));
         }
         let (mut output, mut errors) = ([0; CHUNK_BYTES / 4], [0; 1024]);
         tokio::select! {

@@ -159,9 +159,9 @@ impl Connector {
         destination: &Destination,
     ) -> Result<TcpStream, NetworkError> {
         let covers = |intent: &Intent| match intent {
-            Intent::Connect(permitted) | Intent::Service { destination: permitted, .. } => {
-                permitted == destination
-            }
+            Intent::Connect(permitted)
+            | Intent::Visit(permitted)
+            | Intent::Service { destination: permitted, .. } => permitted == destination,
             Intent::Fetch(url) => url.destination() == Some(destination),
             Intent::Search(query) => {
                 query.engine().and_then(WebUrl::destination) == Some(destination)
@@ -247,7 +247,8 @@ mod tests {
         let policy =
             Policy::parse("version: 1\nnetwork: { allow: [docs.rs] }\n", "policy.yml").unwrap();
         let destination = Destination::parse("docs.rs").unwrap();
-        let permit = policy.admit(Connection(destination.clone()), &Facts::default()).unwrap();
+        let permit =
+            policy.admit(Connection::Command(destination.clone()), &Facts::default()).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let opened = runtime
             .block_on(Connector::new(Arc::new(transport)).open(&permit, &destination))

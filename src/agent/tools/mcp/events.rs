@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::tools::mcp::mcp_error::McpError;
-use locum_sandbox::exec::dialogue::LINE_LIMIT_BYTES;
+use locum_sandbox::exec::dialogue::LINES;
 use locum_sandbox::network::exchange::StreamedResponse;
 
 /// Longest name of an event that is kept to go on behind it, in bytes.
@@ -63,7 +63,7 @@ impl EventStream {
             last_id: None,
             next_id: None,
             wait: RETRY,
-            left_bytes: LINE_LIMIT_BYTES,
+            left_bytes: LINES.limit_bytes,
         }
     }
 
@@ -75,7 +75,7 @@ impl EventStream {
     /// Lets as much be read again as one answer may take.
     pub(super) fn begin_answer(&mut self) {
         let held_bytes = self.event.data.len().saturating_add(self.unread.len());
-        self.left_bytes = LINE_LIMIT_BYTES.saturating_sub(held_bytes);
+        self.left_bytes = LINES.limit_bytes.saturating_sub(held_bytes);
     }
 
     /// Returns where it goes on; `None` where the server named no event.
@@ -156,5 +156,5 @@ impl EventStream {
 
 /// Returns why no more is read.
 fn too_long() -> McpError {
-    McpError::Over(format!("it sent more than {} MiB", LINE_LIMIT_BYTES >> 20))
+    McpError::Over(format!("it sent more than {} MiB", LINES.limit_bytes >> 20))
 }

@@ -11,7 +11,7 @@ use crate::tools::mcp::events::EventStream;
 use crate::tools::mcp::mcp_error::McpError;
 use crate::tools::mcp::service::ServiceClient;
 use locum_base::secret::Secret;
-use locum_sandbox::exec::dialogue::LINE_LIMIT_BYTES;
+use locum_sandbox::exec::dialogue::LINES;
 use locum_sandbox::network::exchange::{HttpMethod, StreamedResponse};
 
 /// Longest name a server may give its session, in bytes.
@@ -58,7 +58,7 @@ impl HttpTransport {
         match response.content_type.as_str() {
             "text/event-stream" => self.events = Some(EventStream::new(response)),
             _ => {
-                let body = response.body_within(LINE_LIMIT_BYTES).await;
+                let body = response.body_within(LINES.limit_bytes).await;
                 let body = body.map_err(|error| McpError::Over(error.to_string()))?;
                 self.ready.push_back(self.client.without_tokens(body));
             }

@@ -35,7 +35,7 @@ impl McpTransport {
     /// Waits for the next message.
     pub(super) async fn next(&mut self) -> Result<Vec<u8>, McpError> {
         match self {
-            Self::Program(dialogue) => Ok(dialogue.line().await?),
+            Self::Program(dialogue) => Ok(dialogue.next().await?),
             Self::Http(service) | Self::HttpOrSse(service) => service.next().await,
             Self::Sse(service) => service.next().await,
         }

@@ -31,11 +31,11 @@ use crate::network::proxy::meter::{REQUESTS_LIMIT, TrafficMeter};
 use crate::network::proxy::response::{ProxyBody, text_response};
 use crate::network::proxy::tunnel::Tunnel;
 use crate::network::{Connector, NetworkError};
-use locum_policy::Permit;
-use locum_policy::intent::Connection;
+use locum_policy::intent::{Connection, Facts};
 use locum_policy::urls::host::Host;
 use locum_policy::urls::{Destination, Scheme, split_port};
 use locum_policy::verdict::{Refusal, Verdict};
+use locum_policy::{Permit, Policy};
 
 /// Connections of one command at once; more wait.
 const CONNECTIONS_AT_ONCE: usize = 64;
@@ -51,7 +51,7 @@ const VERDICTS_KEPT: usize = 200;
 
 /// Says whether a destination may be connected to.
 pub(crate) type DestinationCheck =
-    Arc<dyn Fn(Connection) -> Result<Permit<Connection>, Box<Refusal>> + Send + Sync>;
+    Arc<dyn Fn(Destination) -> Result<Permit<Connection>, Box<Refusal>> + Send + Sync>;
 
 /// A proxy that admits some destinations; it serves any number of listening sockets.
 #[derive(Clone)]
@@ -88,6 +88,14 @@ struct ProxyState {
 }
 
 impl NetworkProxy {
+    /// Returns the proxy that a browser is held to: it reaches the hosts of which the policy lets it
+    /// look at some page, under these facts.
+    pub fn of_browser(connector: Connector, policy: &Policy, facts: &Facts) -> Self {
+        let (policy, facts) = (policy.clone(), facts.clone());
+        let admit = move |to| policy.admit(Connection::Browser(to), &facts);
+        Self::new(connector, Arc::new(admit))
+    }
+
     /// Returns a proxy that connects through `connector` to whatever `admit` lets pass.
     pub(crate) fn new(connector: Connector, admit: DestinationCheck) -> Self {
         Self { connector, admit }
@@ -242,7 +250,7 @@ impl ProxyState {
             return Err((StatusCode::TOO_MANY_REQUESTS, why));
         }
         let destination = destination_of(request).map_err(|why| (StatusCode::BAD_REQUEST, why))?;
-        let permit = (self.proxy.admit)(Connection(destination.clone())).map_err(|refusal| {
+        let permit = (self.proxy.admit)(destination.clone()).map_err(|refusal| {
             self.record(&refusal.verdicts);
             let why = refusal.verdicts.first().map_or_else(String::new, Verdict::reason);
             let why = format!("the policy does not allow `{destination}`: {why}");

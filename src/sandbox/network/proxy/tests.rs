@@ -11,7 +11,7 @@ use super::{DestinationCheck, NetworkProxy, RunningProxy, Traffic, variables};
 use crate::network::Connector;
 use crate::samples::{PUBLIC, RecordingTransport};
 use locum_policy::Policy;
-use locum_policy::intent::Facts;
+use locum_policy::intent::{Connection, Facts};
 use locum_policy::verdict::Decision;
 use pretty_assertions::assert_eq;
 
@@ -49,7 +49,7 @@ impl ProxyFixture {
         let (transport, connected) = RecordingTransport::new(server, names);
         let policy = Policy::parse(POLICY, "policy.yml").unwrap();
         let admit: DestinationCheck =
-            Arc::new(move |connection| policy.admit(connection, &Facts::default()));
+            Arc::new(move |to| policy.admit(Connection::Command(to), &Facts::default()));
         Self {
             serving: NetworkProxy::new(Connector::new(Arc::new(transport)), admit)
                 .on_loopback()
@@ -299,4 +299,28 @@ async fn ends_with_its_connections_and_leads_programs_to_itself() {
     assert_eq!(idle.read(&mut [0; 1]).await.unwrap_or(0), 0);
     tokio::task::yield_now().await;
     assert!(TcpStream::connect(address).await.is_err());
+}
+
+#[tokio::test]
+async fn a_browser_is_held_to_the_rules_about_pages_and_not_to_those_of_commands() {
+    let policy = "version: 1\nnetwork: { allow: ['http://plain.example'] }\nrules:\n  - allow: \
+                  ['browse(http://shop.example/things/**)', 'browse(http://localhost)']\n";
+    let policy = Policy::parse(policy, "policy.yml").unwrap();
+    let nothing = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap();
+    let (transport, connected) = RecordingTransport::new(nothing, &[]);
+    let connector = Connector::new(Arc::new(transport));
+    let proxy = NetworkProxy::of_browser(connector, &policy, &Facts::default());
+    let fixture = ProxyFixture { serving: proxy.on_loopback().unwrap(), connected };
+    for (address, status) in [
+        ("http://shop.example/things/1", "502"),
+        ("http://plain.example/", "403"),
+        ("http://localhost/", "403"),
+        ("http://other.example/", "403"),
+    ] {
+        let request = format!("GET {address} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        let answer = fixture.ask(&request).await;
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{address}: {answer}");
+    }
+    let (_, connected) = fixture.finish();
+    assert_eq!(connected, [format!("{PUBLIC}:80")]);
 }

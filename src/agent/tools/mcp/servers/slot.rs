@@ -37,7 +37,7 @@ use locum_policy::intent::{Facts, Intent};
 use locum_policy::schema;
 use locum_policy::urls::{Destination, WebUrl};
 use locum_policy::verdict::Decision;
-use locum_sandbox::exec::dialogue::{Dialogue, ServerCommand};
+use locum_sandbox::exec::dialogue::{Dialogue, LINES, TalkingProgram};
 use locum_sandbox::{CommandReach, WriteAccess};
 use locum_workspace::checkout::Checkout;
 
@@ -304,8 +304,9 @@ impl ServerSlot {
         let visible = |path: &RepoPath| {
             around.run.policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
         };
-        let server = ServerCommand {
-            name: &self.planned.definition.name,
+        let server = TalkingProgram {
+            intent: Intent::Server(self.planned.definition.name.clone()),
+            framing: LINES,
             words: program.words,
             folder: checkout.absolute(&folder),
             env: program.env,

@@ -17,7 +17,7 @@ use crate::network::proxy::NetworkProxy;
 use crate::reach::WriteAccess;
 use crate::samples::RecordingTransport;
 use locum_base::secret::Redactor;
-use locum_policy::intent::Facts;
+use locum_policy::intent::{Connection, Facts};
 use locum_policy::schema::SandboxSetting;
 use locum_policy::{Permit, Policy};
 
@@ -124,7 +124,7 @@ fn each_command_in_a_network_has_the_proxy_of_its_own_mode() {
         let policy = policy(host);
         NetworkProxy::new(
             Connector::new(Arc::new(transport)),
-            Arc::new(move |connection| policy.admit(connection, &Facts::default())),
+            Arc::new(move |to| policy.admit(Connection::Command(to), &Facts::default())),
         )
     };
     let asks = |host: &str| {

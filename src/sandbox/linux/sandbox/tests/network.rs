@@ -16,7 +16,7 @@ use crate::network::Connector;
 use crate::network::proxy::NetworkProxy;
 use crate::samples::RecordingTransport;
 use locum_policy::Policy;
-use locum_policy::intent::Facts;
+use locum_policy::intent::{Connection, Facts};
 use locum_policy::schema::{self, CommandLimits};
 
 #[test]
@@ -132,7 +132,7 @@ fn commands_reach_the_hosts_of_the_policy_through_the_proxy_and_nothing_else() {
         let policy = policy.clone();
         NetworkProxy::new(
             Connector::new(Arc::new(transport)),
-            Arc::new(move |connection| policy.admit(connection, &Facts::default())),
+            Arc::new(move |to| policy.admit(Connection::Command(to), &Facts::default())),
         )
     };
     for namespaces in [true, false] {
