@@ -26,6 +26,8 @@ pub struct RunEnv<'a> {
     pub connector: &'a Connector,
     /// The search engine that may be asked; `None` where there is none.
     pub search_engine: Option<&'a SearchEngine>,
+    /// The browser that pages are opened in; `None` where there is none.
+    pub browser: Option<&'a Path>,
     /// The folder for what is kept between runs; `None` where nothing is.
     pub state_folder: Option<&'a Path>,
     /// Takes secrets out of what models and maintainers see.

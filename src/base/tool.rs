@@ -38,6 +38,7 @@ macro_rules! tool_table {
             StopCommand, "stop_command", In(Command), background::stop::StopCommand;
             WebFetch, "web_fetch", In(Read), web::fetch::WebFetch;
             WebSearch, "web_search", In(Read), web::search::WebSearch;
+            BrowserAction, "browser_action", In(Browser), browser::action::BrowserAction;
             UseMcpTool, "use_mcp_tool", In(Mcp), mcp::call::UseMcpTool;
             AccessMcpResource, "access_mcp_resource", In(Mcp), mcp::resource::AccessMcpResource;
             GetMcpPrompt, "get_mcp_prompt", In(Mcp), mcp::prompt::GetMcpPrompt;
@@ -90,7 +91,7 @@ macro_rules! tool_names {
             /// Returns which modes have it.
             pub fn availability(self) -> Availability {
                 use Availability::{Always, In, InWithout, OptIn, OptInAlways};
-                use ToolGroup::{Command, Edit, Mcp, Read};
+                use ToolGroup::{Browser, Command, Edit, Mcp, Read};
                 match self { $(Self::$tool => $available,)+ }
             }
         }
@@ -135,6 +136,8 @@ pub enum ToolGroup {
     Edit,
     /// Running commands in the checkout.
     Command,
+    /// Looking at pages in a browser.
+    Browser,
     /// Tools of MCP servers.
     Mcp,
     /// Switching modes and starting sub-tasks, which every mode may ask for.
@@ -145,8 +148,15 @@ pub enum ToolGroup {
 
 impl ToolGroup {
     /// Every group, for iteration.
-    pub const ALL: &'static [Self] =
-        &[Self::Read, Self::Edit, Self::Command, Self::Mcp, Self::Modes, Self::Coordinator];
+    pub const ALL: &'static [Self] = &[
+        Self::Read,
+        Self::Edit,
+        Self::Command,
+        Self::Browser,
+        Self::Mcp,
+        Self::Modes,
+        Self::Coordinator,
+    ];
 
     /// Returns the name mode files use.
     pub fn as_str(self) -> &'static str {
@@ -154,6 +164,7 @@ impl ToolGroup {
             Self::Read => "read",
             Self::Edit => "edit",
             Self::Command => "command",
+            Self::Browser => "browser",
             Self::Mcp => "mcp",
             Self::Modes => "modes",
             Self::Coordinator => "coordinator",

@@ -17,6 +17,7 @@ use crate::run::models::model_requested_by;
 use crate::run::place;
 use locum_agent::report::markdown::visible;
 use locum_agent::session::system_prompt::{PromptContext, PromptInputs};
+use locum_agent::tools::browser::program;
 use locum_base::clock::Clock;
 use locum_models::accounting::estimate_tools;
 use locum_models::resolve::{self, ModelFacts};
@@ -107,6 +108,7 @@ pub fn show(
             experts,
             image_models,
             has_search_engine: values.web_search.engine.is_some(),
+            has_browser: program::find().is_some(),
         },
     });
     let section = |(name, text): (&'static str, String)| PromptSection {

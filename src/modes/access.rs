@@ -272,10 +272,10 @@ pub fn check_any_tool(mode: &Mode, offered: &[ToolName], intent: &Intent) -> Res
         Intent::Command(_) => (ToolGroup::Command, "runs commands"),
         Intent::Fetch(_) => (ToolGroup::Read, "fetches pages"),
         Intent::Search(_) => (ToolGroup::Read, "searches the web"),
+        Intent::Browse(_) => (ToolGroup::Browser, "looks at pages in a browser"),
         Intent::Mcp { .. } => (ToolGroup::Mcp, "calls MCP servers"),
         Intent::Delegate(_) => return check_intent(mode, ToolName::NewTask, intent),
-        Intent::Browse(_)
-        | Intent::Visit(_)
+        Intent::Visit(_)
         | Intent::Connect(_)
         | Intent::Server(_)
         | Intent::Service { .. }

@@ -27,10 +27,31 @@ mod tests {
             .map(|mode| (mode.slug, mode.groups.iter().map(|entry| entry.group).collect()))
             .collect();
         let expected = [
-            ("architect", vec![ToolGroup::Read, ToolGroup::Edit, ToolGroup::Mcp]),
-            ("code", vec![ToolGroup::Read, ToolGroup::Edit, ToolGroup::Command, ToolGroup::Mcp]),
-            ("ask", vec![ToolGroup::Read, ToolGroup::Mcp]),
-            ("debug", vec![ToolGroup::Read, ToolGroup::Edit, ToolGroup::Command, ToolGroup::Mcp]),
+            (
+                "architect",
+                vec![ToolGroup::Read, ToolGroup::Edit, ToolGroup::Browser, ToolGroup::Mcp],
+            ),
+            (
+                "code",
+                vec![
+                    ToolGroup::Read,
+                    ToolGroup::Edit,
+                    ToolGroup::Command,
+                    ToolGroup::Browser,
+                    ToolGroup::Mcp,
+                ],
+            ),
+            ("ask", vec![ToolGroup::Read, ToolGroup::Browser, ToolGroup::Mcp]),
+            (
+                "debug",
+                vec![
+                    ToolGroup::Read,
+                    ToolGroup::Edit,
+                    ToolGroup::Command,
+                    ToolGroup::Browser,
+                    ToolGroup::Mcp,
+                ],
+            ),
             ("orchestrator", vec![]),
             ("coordinator", vec![ToolGroup::Read, ToolGroup::Coordinator]),
             ("review", vec![ToolGroup::Read, ToolGroup::Command]),

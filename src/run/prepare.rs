@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use crate::config::environment::Environment;
@@ -27,6 +28,7 @@ use locum_agent::search_engine::{SearchEngine, UrlAuthor};
 use locum_agent::session::earlier::EarlierConversation;
 use locum_agent::session::parts::CheckTiming;
 use locum_agent::session::system_prompt::{self, ToolPrerequisites};
+use locum_agent::tools::browser::program;
 use locum_agent::tools::hooks::HookDefinition;
 use locum_base::image::{self, Image};
 use locum_base::secret::Redactor;
@@ -37,6 +39,7 @@ use locum_modes::prompts::{RepositoryInstructions, rules};
 use locum_modes::{Mode, ModeModel, ModeSet, ModelNeed};
 use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
+use locum_policy::kind::RuleKind;
 use locum_policy::lint::risks::accepted_risks;
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
@@ -80,6 +83,8 @@ pub struct PreparedRun {
     pub sandbox: Sandbox,
     /// The search engine that may be asked.
     pub search_engine: Option<SearchEngine>,
+    /// The browser that pages are opened in; `None` where there is none that a sandbox holds.
+    pub browser: Option<PathBuf>,
     /// Takes secrets out.
     pub redactor: Redactor,
 }
@@ -141,6 +146,7 @@ impl PreparedRun {
             sandbox: &self.sandbox,
             connector,
             search_engine: self.search_engine.as_ref(),
+            browser: self.browser.as_deref(),
             state_folder: self.settings.values.state_dir.as_deref(),
             redactor: &self.redactor,
         }
@@ -228,6 +234,7 @@ pub fn prepare(
         workspace.checkout.root(),
     )?;
     let (search_engine, unusable_engine) = search_engine(&settings, environment);
+    let (browser, no_browser) = browser(&policy, &facts, &sandbox);
     let instructions = RepositoryInstructions {
         rules: config.rules()?.clone(),
         skills: skills.clone(),
@@ -237,6 +244,7 @@ pub fn prepare(
         experts: models.set.experts.iter().map(|(name, _)| name.clone()).collect(),
         image_models: std::mem::take(&mut models.image_models),
         has_search_engine: search_engine.is_some(),
+        has_browser: browser.is_some(),
     };
     let rules_files = instructions.rules.placed.iter().chain(&instructions.rules.named);
     let root = models.of_mode(&slug);
@@ -256,6 +264,7 @@ pub fn prepare(
             &facts,
         ),
         searches_web: instructions.has_search_engine,
+        browses: instructions.has_browser,
         servers: !servers.servers.is_empty(),
         resources: false,
         prompts: false,
@@ -295,6 +304,7 @@ pub fn prepare(
         notes: std::mem::take(&mut models.notes)
             .into_iter()
             .chain(unusable_engine)
+            .chain(no_browser)
             .chain(limits_above(&settings, &policy))
             .chain(rules::left_out(instructions.rules.clone(), &slug))
             .collect(),
@@ -324,6 +334,7 @@ pub fn prepare(
         servers,
         sandbox,
         search_engine,
+        browser,
         redactor,
     })
 }
@@ -356,6 +367,19 @@ fn search_engine(
     match SearchEngine::find(&settings.values.web_search, environment.variables(), url_by) {
         Ok(engine) => (engine, None),
         Err(why) => (None, Some(format!("`web_search` is not offered: {why}"))),
+    }
+}
+
+/// Returns the browser that the policy lets be used, or a note that says why it is not.
+fn browser(policy: &Policy, facts: &Facts, sandbox: &Sandbox) -> (Option<PathBuf>, Option<String>) {
+    if !policy.may_use(RuleKind::Browse, facts) {
+        return (None, None);
+    }
+    let no = |why: &str| (None, Some(format!("`browser_action` is not offered: {why}")));
+    match program::find() {
+        _ if !sandbox.holds() => no("a browser runs only in the whole sandbox"),
+        Some(program) => (Some(program), None),
+        None => no("no Chromium or Chrome was found; install one (Debian: `chromium`)"),
     }
 }
 

@@ -18,7 +18,7 @@ const FOREIGN: &[(&str, Availability)] = &[
     ("read_command_output", Availability::In(ToolGroup::Command)),
 ];
 /// Tools of this program whose like the newest version of that agent has no more.
-const REMOVED: &[&str] = &["list_code_definition_names"];
+const REMOVED: &[&str] = &["list_code_definition_names", "browser_action"];
 /// Parameters that make a call of an edit tool an edit; a call with none of them cannot change a
 /// file.
 const CONTENT_PARAMETERS: &[&str] = &[

@@ -59,11 +59,14 @@ fn paths(paths: impl Iterator<Item = String>) -> Vec<String> {
     paths.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// What `locum modes show --json` prints, without what the peers do not have.
+/// What `locum modes show --json` prints, without what the peers do not have: the newest version of
+/// the one reads a group `browser`, and gives nothing for it.
 fn file_form(mode: &Mode) -> Result<Value, String> {
     let mut view = serde_json::to_value(ModeView::from(mode)).map_err(|error| error.to_string())?;
     if let Some(view) = view.as_object_mut() {
         view.retain(|key, _| key != "tools" && key != "file");
+        let groups = view.get_mut("groups").and_then(Value::as_array_mut);
+        groups.into_iter().for_each(|groups| groups.retain(|group| group != "browser"));
     }
     Ok(view)
 }

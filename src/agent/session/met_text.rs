@@ -11,6 +11,7 @@ use locum_base::tool::ToolName;
 const OUTSIDE: &[ToolName] = &[
     ToolName::WebFetch,
     ToolName::WebSearch,
+    ToolName::BrowserAction,
     ToolName::UseMcpTool,
     ToolName::AccessMcpResource,
     ToolName::GetMcpPrompt,

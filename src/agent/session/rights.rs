@@ -87,6 +87,7 @@ impl Session<'_> {
             experts: &system_prompt::askable(experts, policy, &facts),
             generates_images: system_prompt::may_generate_images(images, policy, &facts),
             searches_web: instructions.has_search_engine,
+            browses: instructions.has_browser,
             servers,
             resources: servers,
             prompts: servers,

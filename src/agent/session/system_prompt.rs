@@ -149,6 +149,7 @@ impl PromptInputs {
             experts: &experts,
             generates_images,
             searches_web: instructions.has_search_engine,
+            browses: instructions.has_browser,
             servers: false,
             resources,
             prompts,
@@ -290,6 +291,8 @@ pub struct ToolPrerequisites<'k> {
     pub generates_images: bool,
     /// Whether there is a search engine to ask.
     pub searches_web: bool,
+    /// Whether there is a browser to open pages in.
+    pub browses: bool,
     /// Whether there are MCP servers whose tools have no names of their own yet.
     pub servers: bool,
     /// Whether there are resources of MCP servers.
@@ -328,6 +331,7 @@ pub fn shown(
             || tool == ToolName::UseMcpTool && !prerequisites.servers
             || tool == ToolName::GenerateImage && !prerequisites.generates_images
             || tool == ToolName::WebSearch && !prerequisites.searches_web
+            || tool == ToolName::BrowserAction && !prerequisites.browses
             || tool == ToolName::AskExpertModel && prerequisites.experts.is_empty()
             || tool == ToolName::RunSlashCommand && prerequisites.commands.is_empty()
             || tool == ToolName::Skill && prerequisites.skills.is_empty()
@@ -359,6 +363,7 @@ pub(crate) fn use_of(tool: ToolName) -> Option<RuleKind> {
         ToolGroup::Read => Some(RuleKind::Read),
         ToolGroup::Edit => Some(RuleKind::Edit),
         ToolGroup::Command => Some(RuleKind::Command),
+        ToolGroup::Browser => Some(RuleKind::Browse),
         ToolGroup::Mcp => Some(RuleKind::Mcp),
         ToolGroup::Modes | ToolGroup::Coordinator => None,
     }

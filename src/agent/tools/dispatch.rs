@@ -13,7 +13,7 @@ use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::flow::verdict::CheckVerdict;
 use crate::tools::tool::{LeftOut, Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use crate::tools::{background, command, files, flow, mcp, memory, search, skill, web};
+use crate::tools::{background, browser, command, files, flow, mcp, memory, search, skill, web};
 use locum_base::chat::{ToolCall, ToolSpec};
 use locum_base::text::{ClippedText, head};
 use locum_base::tool::{Availability, ToolName};

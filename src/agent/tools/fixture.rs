@@ -158,6 +158,7 @@ impl ToolFixture {
             redactor: &redactor,
             connector: &self.connector,
             search_engine: self.search_engine.as_ref(),
+            browser: None,
             state_folder: self.state_folder.as_deref(),
         };
         body(ToolContext {

@@ -3,6 +3,7 @@
 mod aliases;
 pub mod arguments;
 pub mod background;
+pub mod browser;
 pub mod command;
 pub mod command_details;
 pub mod command_end;

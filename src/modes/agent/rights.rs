@@ -13,7 +13,8 @@ use locum_files::position::Position;
 use locum_files::yaml::{YamlNode, YamlValue};
 
 /// Groups of an agent that limits nothing.
-const ALL: &[ToolGroup] = &[ToolGroup::Read, ToolGroup::Edit, ToolGroup::Command, ToolGroup::Mcp];
+const ALL: &[ToolGroup] =
+    &[ToolGroup::Read, ToolGroup::Edit, ToolGroup::Command, ToolGroup::Browser, ToolGroup::Mcp];
 
 /// Permissions of the peers' maps and what they are about here; `*` is about everything.
 const PERMISSIONS: &[(&str, PermissionKind)] = &[
@@ -410,6 +411,6 @@ fn permission_of(group: ToolGroup) -> Option<PermissionKind> {
         ToolGroup::Edit => Some(PermissionKind::Edit),
         ToolGroup::Command => Some(PermissionKind::Command),
         ToolGroup::Mcp => Some(PermissionKind::Mcp),
-        ToolGroup::Modes | ToolGroup::Coordinator => None,
+        ToolGroup::Browser | ToolGroup::Modes | ToolGroup::Coordinator => None,
     }
 }

@@ -51,7 +51,8 @@ fn a_head_and_a_body_become_a_mode() {
 
 #[test]
 fn without_tools_it_has_all_and_with_an_empty_list_none() {
-    let all = [ToolGroup::Read, ToolGroup::Edit, ToolGroup::Command, ToolGroup::Mcp];
+    let all =
+        [ToolGroup::Read, ToolGroup::Edit, ToolGroup::Command, ToolGroup::Browser, ToolGroup::Mcp];
     for head in ["", "tools: '*'", "tools:", "tools: [Read, '*']"] {
         assert_eq!(groups(&agent(head)), all, "{head}");
     }
@@ -82,7 +83,10 @@ fn parentheses_narrow_a_tool() {
 #[test]
 fn tools_can_be_taken_away() {
     let mode = agent("disallowedTools: Write, Edit, Bash(rm:*)");
-    assert_eq!(groups(&mode), [ToolGroup::Read, ToolGroup::Command, ToolGroup::Mcp]);
+    assert_eq!(
+        groups(&mode),
+        [ToolGroup::Read, ToolGroup::Command, ToolGroup::Browser, ToolGroup::Mcp]
+    );
     assert!(mode.permissions.denying(PermissionKind::Command, "rm -r x").is_some());
     let switched = agent("tools:\n  bash: false\n  write: true");
     assert_eq!(groups(&switched), [ToolGroup::Read, ToolGroup::Edit, ToolGroup::Mcp]);
@@ -163,13 +167,19 @@ fn in_a_permission_map_the_last_match_wins() {
         "permission:\n  edit:\n    '*': deny\n    '*.md': allow\n  bash: deny\n  task: ask\n  \
          grep: deny\n",
     );
-    assert_eq!(groups(&mode), [ToolGroup::Read, ToolGroup::Edit, ToolGroup::Mcp]);
+    assert_eq!(
+        groups(&mode),
+        [ToolGroup::Read, ToolGroup::Edit, ToolGroup::Browser, ToolGroup::Mcp]
+    );
     assert!(may_edit(&mode, "docs/a.md") && !may_edit(&mode, "src/a.rs"));
     assert!(!has(&mode, ToolName::SearchFiles) && has(&mode, ToolName::ListFiles));
     let unlisted = agent("permission:\n  glob: deny\n");
     assert!(!has(&unlisted, ToolName::Glob) && !has(&unlisted, ToolName::ListFiles));
     let nothing = agent("permission:\n  edit:\n    '*.md': allow\n    '*': deny\n");
-    assert_eq!(groups(&nothing), [ToolGroup::Read, ToolGroup::Command, ToolGroup::Mcp]);
+    assert_eq!(
+        groups(&nothing),
+        [ToolGroup::Read, ToolGroup::Command, ToolGroup::Browser, ToolGroup::Mcp]
+    );
     assert_eq!(groups(&agent("permission: deny")), []);
     assert_eq!(groups(&agent("permission:\n  '*': deny\n  read: allow")), [ToolGroup::Read]);
 }

@@ -2,8 +2,8 @@
 //! restriction, and the tools of it that the mode does not have; or mistakes in the reader's list.
 
 use crate::file_regex::FileRegex;
+use crate::loader::ModeFileReader;
 use crate::loader::fields::{listed, one_of, place_of, shown};
-use crate::loader::{DEPRECATED_GROUP, Dialect, ModeFileReader};
 use crate::schema::OPTION_KEYS;
 use crate::{GroupEntry, ToolGroup, ToolLimits};
 use locum_base::tool::ToolName;
@@ -84,20 +84,10 @@ impl ModeFileReader<'_> {
             );
             return None;
         };
-        let (dropped, kept): (Vec<&YamlNode>, Vec<&YamlNode>) =
-            list.iter().partition(|entry| self.dialect != Dialect::Locum && is_deprecated(entry));
-        for entry in dropped {
-            self.warn(
-                entry.place,
-                &path,
-                format!("group `{DEPRECATED_GROUP}` gives no tools any more"),
-                None,
-            );
-        }
         if key == "tools" {
-            return self.tools(&kept, &path);
+            return self.tools(&list.iter().collect::<Vec<_>>(), &path);
         }
-        let entries: Vec<Option<NamedGroup>> = kept
+        let entries: Vec<Option<NamedGroup>> = list
             .iter()
             .enumerate()
             .map(|(index, entry)| self.group(entry, &format!("{path}.{index}")))
@@ -117,7 +107,10 @@ impl ModeFileReader<'_> {
             let plain = |named: &NamedGroup| named.entry.file_regex.is_none();
             match same {
                 None => groups.push(named),
-                Some(known) if known.word != named.word && plain(known) && plain(&named) => {}
+                Some(known)
+                    if (known.word != named.word || named.entry.group == ToolGroup::Browser)
+                        && plain(known)
+                        && plain(&named) => {}
                 Some(_) => {
                     let message =
                         format!("group `{}` stands here twice", named.entry.group.as_str());
@@ -230,9 +223,4 @@ impl ModeFileReader<'_> {
         }
         named(entry)
     }
-}
-
-fn is_deprecated(node: &YamlNode) -> bool {
-    node.list().map_or(Some(node), |pair| pair.first()).and_then(YamlNode::text)
-        == Some(DEPRECATED_GROUP)
 }

@@ -4,7 +4,7 @@
 //!
 //! The file's name determines the dialect. In ours (`.locum/modes.yml`, the built-in modes) text is
 //! taken as it is, and unknown keys are mistakes. In the peers' (`.roomodes`, `custom_modes.yaml`,
-//! `.kilocodemodes`) typographic characters are cleaned first, unknown keys and the group `browser`
+//! `.kilocodemodes`) typographic characters are cleaned first, unknown keys
 //! are dropped, and text that is not YAML may still be JSON.
 
 mod clean;
@@ -20,9 +20,6 @@ use crate::{Mode, ModeSource};
 use locum_files::diagnostic::Diagnostic;
 use locum_files::position::Position;
 use locum_files::yaml::{MISTAKE_LIMIT, YamlDocument, YamlNode, YamlValue};
-
-/// A group that mode files may still name and that gives nothing any more.
-const DEPRECATED_GROUP: &str = "browser";
 
 /// Every mistake found in a mode file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -53,6 +53,8 @@ pub struct RepositoryInstructions {
     pub image_models: Vec<String>,
     /// Whether there is a search engine to ask.
     pub has_search_engine: bool,
+    /// Whether there is a browser to open pages in.
+    pub has_browser: bool,
 }
 
 /// Everything a system prompt is made of.

@@ -68,6 +68,7 @@ pub(crate) struct Fixture {
     pub(crate) connector: Connector,
     /// The search engine that may be asked.
     pub(crate) search_engine: Option<SearchEngine>,
+    pub(crate) browser: Option<PathBuf>,
     /// Tokens the model can take; no limit when absent.
     pub(crate) window: Option<u32>,
     pub(crate) condense_percent: Option<u32>,
@@ -129,6 +130,7 @@ impl Fixture {
             minutes: None,
             connector: Connector::default(),
             search_engine: None,
+            browser: None,
             window: None,
             condense_percent: None,
             price: None,
@@ -271,6 +273,7 @@ impl Fixture {
         let never = cancel_at.is_none();
         let instructions = RepositoryInstructions {
             has_search_engine: self.search_engine.is_some(),
+            has_browser: self.browser.is_some(),
             ..RepositoryInstructions::default()
         };
         let trusted = start.base.clone();
@@ -291,6 +294,7 @@ impl Fixture {
                 sandbox: &Sandbox::prepare(&self.policy.settings().commands, &env).unwrap(),
                 connector: &self.connector,
                 search_engine: self.search_engine.as_ref(),
+                browser: self.browser.as_deref(),
                 state_folder: None,
                 redactor: &redactor,
             },

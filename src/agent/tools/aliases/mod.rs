@@ -182,6 +182,9 @@ fn renames(tool: ToolName) -> &'static [Renames] {
             ("include_domains", "allowed_domains"),
             ("exclude_domains", "blocked_domains"),
         ]],
+        ToolName::BrowserAction => {
+            &[&[("ref", "element"), ("index", "element"), ("key", "text"), ("address", "url")]]
+        }
         ToolName::UseMcpTool => &[&[
             ("server", "server_name"),
             ("tool", "tool_name"),

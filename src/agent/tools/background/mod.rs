@@ -17,6 +17,7 @@ use std::time::Duration;
 
 use crate::env::RunEnv;
 use crate::tools::arguments::CallFields;
+use crate::tools::browser::TaskBrowser;
 use crate::tools::command_end::{end_of, refused_hosts};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::secret::Redactor;
@@ -41,6 +42,8 @@ pub struct BackgroundCommands {
     /// The layer for the next one.
     layer: RefCell<Option<Layer>>,
     network: RefCell<Option<Rc<SharedNetwork>>>,
+    /// The browser of the task, which finds them at `127.0.0.1`.
+    pub(crate) browser: TaskBrowser,
 }
 
 /// A command that runs, or has ended and was not asked since.
@@ -73,15 +76,17 @@ impl BackgroundCommands {
 
     /// Says, where there are some, that they end when the task comes into another mode.
     pub fn end_with_mode(&self) -> &'static str {
-        if self.running.borrow().is_empty() {
-            ""
-        } else {
-            " The commands in the background end with this mode."
+        match (self.running.borrow().is_empty(), self.browser.is_open()) {
+            (true, false) => "",
+            (true, true) => " The browser ends with this mode.",
+            (false, false) => " The commands in the background end with this mode.",
+            (false, true) => " The commands in the background and the browser end with this mode.",
         }
     }
 
     /// Ends all of them.
     pub fn end(&self) {
+        self.browser.end();
         self.running.take().into_values().for_each(RunningCommand::end);
         self.prepare(None);
     }
@@ -110,6 +115,11 @@ impl BackgroundCommands {
         Ok(BackgroundPlace { layer, seen_below })
     }
 
+    /// Takes the network that commands in the background are to share from now on.
+    pub(crate) fn share(&self, network: SharedNetwork) {
+        self.network.replace(Some(Rc::new(network)));
+    }
+
     /// Returns the network that commands in the background share.
     pub(crate) fn network(&self) -> Option<Rc<SharedNetwork>> {
         self.network.borrow().clone()
@@ -122,7 +132,8 @@ impl BackgroundCommands {
         if self.running.borrow().is_empty() { None } else { self.network() }
     }
 
-    fn renew(&self) {
+    /// Shows what runs what was changed in the checkout.
+    pub(crate) fn renew(&self) {
         for (number, command) in self.running.borrow().iter() {
             if let Err(error) = command.process.renew_layer() {
                 tracing::warn!(number, %error, "a command in the background sees old files");
@@ -151,8 +162,8 @@ impl BackgroundCommands {
             );
             return Observation { exit: Some(exit), lost_bytes, ..Observation::said(text) };
         }
-        if self.network.borrow().is_none() {
-            self.network.replace(process.network().map(Rc::new));
+        if let (None, Some(network)) = (self.network(), process.network()) {
+            self.share(network);
         }
         let number = self.started.get() + 1;
         self.started.set(number);

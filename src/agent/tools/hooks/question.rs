@@ -80,6 +80,7 @@ fn names(tool: ToolName) -> &'static [&'static str] {
         ToolName::RunSlashCommand => &["SlashCommand"],
         ToolName::NewTask => &["Task", "Agent"],
         ToolName::ShowChanges => &["show_changes"],
+        ToolName::BrowserAction => &["browser_action"],
         ToolName::AskExpertModel => &["ask_expert_model"],
         ToolName::AccessMcpResource => &["ReadMcpResourceTool"],
         ToolName::UseMcpTool

@@ -1,0 +1,55 @@
+//! A real browser, Chromium, for pages under test and pages of the web: `browser_action`.
+//!
+//! It runs in a sandbox of its own that holds nothing of the checkout, and reaches hosts only
+//! through a proxy that admits those the policy's `browse(...)` rules name. Beside that, every
+//! single request of a page waits until its address is judged. At `127.0.0.1` it finds what the
+//! task has in the background. It is spoken to over two pipes in Chromium's own protocol (the
+//! DevTools protocol), so no port is opened for it, and it ends with the task and with its mode.
+
+pub mod action;
+mod devtools;
+mod hands;
+mod keys;
+mod outline;
+mod page;
+pub mod program;
+mod requests;
+mod running;
+
+use std::cell::RefCell;
+
+use crate::tools::browser::running::Browser;
+
+/// The browser that a task has, if any.
+#[derive(Default)]
+pub struct TaskBrowser(RefCell<Option<Browser>>);
+
+impl TaskBrowser {
+    /// Takes it for an action. Where the action is given up, it ends.
+    fn take(&self) -> Option<Browser> {
+        self.0.borrow_mut().take()
+    }
+
+    /// Puts it back after an action.
+    fn put(&self, browser: Browser) {
+        self.0.replace(Some(browser));
+    }
+
+    /// Ends it.
+    pub(crate) fn end(&self) {
+        self.0.replace(None);
+    }
+
+    /// Returns the address of the page that is open; `None` where none is.
+    fn address(&self) -> Option<String> {
+        self.0.borrow().as_ref().map(|browser| browser.page.address.clone())
+    }
+
+    /// Returns whether there is one.
+    pub(crate) fn is_open(&self) -> bool {
+        self.0.borrow().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests;

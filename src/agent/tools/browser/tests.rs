@@ -1,0 +1,291 @@
+//! Pages in a real Chromium, held to the rules. Without one, or without a sandbox, nothing is
+//! tested here, and that is said.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::{Arc, mpsc};
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use super::program;
+use crate::env::RunEnv;
+use crate::tools::background::BackgroundCommands;
+use crate::tools::dispatch;
+use crate::tools::fixture::ToolFixture;
+use crate::tools::{CallError, EffectInputs, Observation, ToolContext, VisionSupport};
+use locum_base::chat::ToolCall;
+use locum_base::tool::{ToolGroup, ToolName};
+use locum_modes::GroupEntry;
+use locum_policy::Policy;
+use locum_policy::intent::Facts;
+use locum_sandbox::network::Connector;
+use locum_testing::network::{RecordingTransport, serve};
+
+const POLICY: &str = "version: 1\nrules:\n  - allow: ['browse(http://shop.example)', \
+                      'browse(http://docs.example/guide/**)', 'browse(http://localhost:4000)']\n";
+
+const SHOP: &str = r#"<!doctype html><title>Shop</title><h1>Things</h1>
+<label>Name <input id=q></label>
+<select aria-label=Size><option>Small<option>Large</select>
+<button onclick="document.querySelector('#n').textContent='sold'; mistake()">Buy</button> <p id=n>none</p>
+<button onclick="window.open('/window')">Window</button>
+<button onclick="if (confirm('Sure?')) document.title='deleted'">Delete</button>
+<a href="http://evil.example/?stolen">Away</a> <a href="/second">Second</a>
+<iframe src="/frame"></iframe><img src="http://ads.example/pixel.png">
+<script>
+console.warn('ready', { items: 2 });
+fetch('http://docs.example/guide/a').catch(() => 0); fetch('http://docs.example/private').catch(() => 0);
+fetch('/missing').catch(() => 0);
+new Worker(URL.createObjectURL(new Blob(["fetch('http://evil.example/worker').catch(() => 0)"])));
+document.querySelector('select').onchange = e => console.log('size', e.target.value);
+</script>"#;
+
+/// A browser with a server behind all hosts, and calls of a model.
+struct BrowserFixture {
+    tools: ToolFixture,
+    program: PathBuf,
+    requests: mpsc::Receiver<String>,
+    _connected: mpsc::Receiver<SocketAddr>,
+}
+
+fn page(html: &str) -> Vec<u8> {
+    let length = html.len();
+    let head = "HTTP/1.1 200 OK\r\nAccess-Control-Allow-Origin: *\r\nContent-Type: text/html";
+    format!("{head}\r\nContent-Length: {length}\r\n\r\n{html}").into_bytes()
+}
+
+impl BrowserFixture {
+    fn new() -> Option<Self> {
+        let mut tools = ToolFixture::new(&[("a.txt", "x")]);
+        let Some(program) =
+            program::find().filter(|_| tools.with_context(|all| all.run.sandbox.holds()))
+        else {
+            eprintln!("skipped: there is no Chromium here, or no whole sandbox to hold it");
+            return None;
+        };
+        let redirect =
+            "HTTP/1.1 302 Found\r\nLocation: http://evil.example/\r\nContent-Length: 0\r\n\r\n";
+        let (server, requests) = serve(vec![
+            ("GET / ", page(SHOP)),
+            ("GET /frame ", page("<button onclick=\"console.log('in a frame')\">Framed</button>")),
+            ("GET /second ", page("<title>Second</title><p>More")),
+            ("GET /guide/", page("a guide")),
+            ("GET /long", page(&"<button>again and again</button>".repeat(2000))),
+            ("GET /away ", redirect.into()),
+        ]);
+        let (wire, connected) = RecordingTransport::new(server, &[]);
+        tools.connector = Connector::new(Arc::new(wire));
+        tools.mode.groups.push(GroupEntry {
+            group: ToolGroup::Browser,
+            file_regex: None,
+            description: None,
+        });
+        Some(Self { tools, program, requests, _connected: connected })
+    }
+
+    /// Lets `steps` call the tool, one call after the other.
+    fn calls(&self, steps: impl AsyncFnOnce(&Calls<'_>)) {
+        let commands = BackgroundCommands::default();
+        let policy = Policy::parse(POLICY, "policy.yml").unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        self.tools.with_context(|context| {
+            let run = RunEnv { policy: &policy, browser: Some(&self.program), ..context.run };
+            let given = EffectInputs { background: Some(&commands), ..context.given };
+            let context = ToolContext { run, given, vision: self.tools.vision, ..context };
+            runtime.block_on(steps(&Calls { context, policy: &policy }));
+        });
+    }
+}
+
+/// What calls are made in.
+struct Calls<'c> {
+    context: ToolContext<'c>,
+    policy: &'c Policy,
+}
+
+impl Calls<'_> {
+    async fn call(&self, arguments: Value) -> Observation {
+        let (context, arguments) = (self.context, arguments.to_string());
+        let call = ToolCall { id: "1".into(), name: "browser_action".into(), arguments };
+        let parsed = match dispatch::parse(&call, ToolName::ALL, context) {
+            Ok(parsed) => parsed,
+            Err(CallError(text)) => return Observation::failed(text),
+        };
+        let facts = Facts { mode: context.mode.slug.clone(), ..Facts::default() };
+        match self.policy.admit(parsed, &facts) {
+            Ok(permit) => dispatch::perform(permit, context).await,
+            Err(refusal) => Observation::refused("refused", refusal),
+        }
+    }
+}
+
+/// Returns the number of the element in whose line this stands.
+fn number(text: &str, element: &str) -> u64 {
+    let line = text.lines().find(|line| line.contains(element)).unwrap_or_else(|| panic!("{text}"));
+    line.split(['[', ']']).nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_page_is_read_and_used_by_the_numbers_of_its_elements() {
+    let Some(fixture) = BrowserFixture::new() else { return };
+    fixture.calls(async |it| {
+        let opened =
+            it.call(json!({ "action": "launch", "url": "http://shop.example/" })).await.text;
+        for words in [
+            "URL: http://shop.example/\n",
+            "Title: Shop",
+            "warning: ready {items: 2}",
+            "404 http://shop.example/missing",
+            "- heading \"Things\" level=1",
+            "- textbox \"Name\" [",
+            "- text \"none\"",
+            "- Iframe\n  - button \"Framed\" [",
+            "[material: a page in a browser; origin: shop.example]",
+        ] {
+            assert!(opened.contains(words), "{words}\n{opened}");
+        }
+        let of = |element: &str| number(&opened, element);
+        let click = |element: &str| json!({ "action": "click", "element": of(element) });
+        let sold = it.call(click("\"Buy\"")).await.text;
+        assert!(
+            sold.contains("- text \"sold\"") && sold.contains("mistake is not defined"),
+            "{sold}"
+        );
+        let framed = it.call(click("\"Framed\"")).await.text;
+        assert!(framed.contains("log: in a frame"), "{framed}");
+        let name = of("textbox \"Name\"");
+        let typed = it.call(json!({ "action": "type", "element": name, "text": "Ada" })).await.text;
+        assert!(typed.contains("value=\"Ada\" focused"), "{typed}");
+        it.call(json!({ "action": "press", "text": "Control+A" })).await;
+        let typed = it.call(json!({ "action": "type", "text": "Bob" })).await.text;
+        assert!(typed.contains("value=\"Bob\" focused"), "{typed}");
+        let size = of("combobox \"Size\"");
+        let chosen =
+            it.call(json!({ "action": "type", "element": size, "text": "large" })).await.text;
+        assert!(chosen.contains("log: size Large") && chosen.contains("chosen"), "{chosen}");
+        let none = it.call(json!({ "action": "type", "element": size, "text": "huge" })).await;
+        assert!(none.is_error && none.text.contains("the list has no such entry"), "{}", none.text);
+        let second = it.call(click("\"Second\"")).await.text;
+        assert!(second.contains("URL: http://shop.example/second\n"), "{second}");
+        let gone = it.call(click("\"Buy\"")).await;
+        assert!(gone.is_error && gone.text.contains("is not there"), "{}", gone.text);
+    });
+}
+
+#[test]
+fn what_no_rule_allows_is_not_requested_by_whatever_part_of_a_page() {
+    let Some(fixture) = BrowserFixture::new() else { return };
+    fixture.calls(async |it| {
+        let opened = it.call(json!({ "action": "launch", "url": "http://shop.example/" })).await;
+        for address in [
+            "http://ads.example/pixel.png",
+            "http://docs.example/private",
+            "http://evil.example/worker",
+        ] {
+            let said = format!("  {address}: no rule allows");
+            assert!(opened.text.contains(&said), "{address}\n{}", opened.text);
+        }
+        assert!(!opened.is_error && opened.refused.is_some());
+        let away = json!({ "action": "click", "element": number(&opened.text, "\"Away\"") });
+        let away = it.call(away).await.text;
+        assert!(
+            away.contains("Refused by the policy:\n  http://evil.example/?stolen: no rule allows"),
+            "{away}"
+        );
+        let back = it.call(json!({ "action": "look" })).await;
+        assert!(back.is_error && back.text.contains("No page is open"), "{}", back.text);
+        let away = it.call(json!({ "action": "launch", "url": "http://shop.example/away" })).await;
+        assert!(
+            away.refused.is_some() && away.text.contains("it leads to `http://evil.example/`"),
+            "{}",
+            away.text
+        );
+        let refused = it.call(json!({ "action": "launch", "url": "http://evil.example/" })).await;
+        assert_eq!(refused.text, "refused");
+        let none = it.call(json!({ "action": "launch", "url": "http://localhost:4000/" })).await;
+        assert!(none.text.contains("Nothing listens there"), "{}", none.text);
+    });
+    let asked: Vec<String> = fixture.requests.try_iter().collect();
+    let asked_for = |words: &str| asked.iter().any(|request| request.contains(words));
+    assert!(asked_for("GET /guide/a ") && asked_for("host: docs.example"), "{asked:?}");
+    for words in ["evil.example", "ads.example", "/private", "stolen"] {
+        assert!(
+            !asked_for(&format!("host: {words}")) && !asked_for(&format!("GET {words}")),
+            "{asked:?}"
+        );
+    }
+}
+
+#[test]
+fn windows_and_questions_do_not_happen_and_are_told() {
+    let Some(fixture) = BrowserFixture::new() else { return };
+    fixture.calls(async |it| {
+        let opened =
+            it.call(json!({ "action": "launch", "url": "http://shop.example/" })).await.text;
+        let click =
+            |element: &str| json!({ "action": "click", "element": number(&opened, element) });
+        let window = it.call(click("\"Window\"")).await.text;
+        assert!(
+            window.contains("a new window was not opened: http://shop.example/window"),
+            "{window}"
+        );
+        let asked = it.call(click("\"Delete\"")).await.text;
+        assert!(asked.contains("confirm \"Sure?\" was answered with Cancel"), "{asked}");
+        assert!(asked.contains("Title: Shop"), "{asked}");
+    });
+}
+
+#[test]
+fn a_picture_is_for_models_that_see() {
+    let Some(mut fixture) = BrowserFixture::new() else { return };
+    for (vision, pictures) in [(VisionSupport::Shown, 1), (VisionSupport::Blind, 0)] {
+        fixture.tools.vision = vision;
+        fixture.calls(async |it| {
+            it.call(json!({ "action": "launch", "url": "http://shop.example/second" })).await;
+            it.call(json!({ "action": "resize", "size": "400,300" })).await;
+            let seen = it.call(json!({ "action": "screenshot" })).await;
+            assert_eq!(seen.images.len(), pictures, "{}", seen.text);
+            assert!(seen.text.contains("It is an image 400x300 png"), "{}", seen.text);
+            assert!(seen.text.contains("- text \"More\""), "{}", seen.text);
+            let closed = it.call(json!({ "action": "close" })).await.text;
+            assert_eq!(closed, "The browser is closed.");
+            assert_eq!(it.call(json!({ "action": "close" })).await.text, "No browser was open.");
+        });
+    }
+}
+
+#[test]
+fn a_long_page_is_cut_and_scrolled() {
+    let Some(fixture) = BrowserFixture::new() else { return };
+    fixture.calls(async |it| {
+        let opened =
+            it.call(json!({ "action": "launch", "url": "http://shop.example/long" })).await.text;
+        assert!(opened.contains("(the page goes on") && opened.len() < 20_000, "{}", opened.len());
+        assert!(opened.contains("showing 0 to 600"), "{opened}");
+        let scrolled = it.call(json!({ "action": "scroll_down" })).await.text;
+        assert!(scrolled.contains("showing 540 to 1140"), "{scrolled}");
+    });
+}
+
+#[test]
+fn calls_that_say_too_little_are_told_what_is_missing() {
+    let fixture = ToolFixture::new(&[("a.txt", "x")]);
+    for (arguments, words) in [
+        (json!({}), "needs `action`"),
+        (json!({ "action": "fly" }), "`fly` is no action of `browser_action`. Actions are launch,"),
+        (json!({ "action": "launch" }), "needs `url` to launch"),
+        (json!({ "action": "click" }), "needs `element` to click"),
+        (json!({ "action": "click", "coordinate": "here" }), "write a point such as 100,200"),
+        (json!({ "action": "type" }), "needs `text` to type"),
+        (json!({ "action": "press", "text": "Nothing" }), "`Nothing` is no key"),
+        (json!({ "action": "resize", "size": "10,10" }), "each 100 to 3000 pixels"),
+        (json!({ "action": "type", "text": "unseen-secret-value" }), "This holds a secret"),
+        (json!({ "action": "launch", "url": "http://h/?unseen-secret-value" }), "holds a secret"),
+        (json!({ "action": "look" }), "No browser can be used here"),
+    ] {
+        let parsed = fixture.parse("browser_action", &arguments.to_string(), ToolName::ALL);
+        let CallError(text) = parsed.unwrap_err();
+        assert!(text.contains(words), "{arguments}: {text}");
+    }
+}
