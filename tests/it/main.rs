@@ -18,6 +18,7 @@
 mod action;
 mod bad_input;
 mod book;
+mod browser;
 mod ceilings;
 mod cli;
 mod cli_reference;
