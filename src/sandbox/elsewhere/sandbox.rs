@@ -52,6 +52,18 @@ impl Sandbox {
         Ok(Self { wanted: limits.sandbox, network: limits.network, hosts: None, own })
     }
 
+    /// Prepares another one; nothing is shared here.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare).
+    pub fn beside(
+        &self,
+        limits: &CommandLimits,
+        env: &BTreeMap<String, String>,
+    ) -> Result<Self, SandboxError> {
+        Self::prepare(limits, env)
+    }
+
     /// Returns no sandbox at all: what the policy says with `sandbox: off`.
     pub fn around_nothing() -> Self {
         let (wanted, network) = (SandboxSetting::Off, CommandNetwork::Open);

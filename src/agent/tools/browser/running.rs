@@ -117,7 +117,7 @@ impl Browser {
             timeout: own.timeout,
             ..CommandLimits::default()
         };
-        let sandbox = Sandbox::prepare(&limits, run.env).map_err(|error| over(&error))?;
+        let sandbox = run.sandbox.beside(&limits, run.env).map_err(|error| over(&error))?;
         let folder = tempfile::tempdir().map_err(|error| over(&error))?;
         let program = start.program.to_string_lossy().into_owned();
         let size = format!("--window-size={},{}", FIRST_SIZE.0, FIRST_SIZE.1);

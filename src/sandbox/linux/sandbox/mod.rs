@@ -79,6 +79,8 @@ struct SharedSetup {
     masks: RefCell<BTreeMap<PathBuf, MaskFinder>>,
     /// What the views of all commands start from, made for the first one.
     base: OnceCell<BaseView>,
+    /// The user namespace that it is made in, where that is another sandbox's.
+    user: Option<OwnedFd>,
     /// Networks of their own that none of them has now.
     networks: OwnNetworks,
     /// Real path of their home and temporary folder.
@@ -106,6 +108,27 @@ impl Sandbox {
                 Self::on(limits, env, SandboxLevel::obtained())
             }
         }
+    }
+
+    /// Prepares another one, whose commands can be in the networks of this one's: they are in the
+    /// same user namespace, where there is one. Nothing else do they have in common.
+    ///
+    /// # Errors
+    /// As [`prepare`](Self::prepare), and when the namespace cannot be had.
+    pub fn beside(
+        &self,
+        limits: &CommandLimits,
+        env: &BTreeMap<String, String>,
+    ) -> Result<Self, SandboxError> {
+        let mut other = Self::prepare(limits, env)?;
+        if let (Some(own), Some(other)) = (&self.shared, &mut other.shared)
+            && self.level.namespaces
+        {
+            let fault = |error: io::Error| SandboxError::Rules(error.to_string());
+            let user = &own.base().map_err(fault)?.namespaces.user;
+            other.user = user.as_ref().map(OwnedFd::try_clone).transpose().map_err(fault)?;
+        }
+        Ok(other)
     }
 
     /// Returns no sandbox at all: what the policy says with `sandbox: off`.
@@ -170,6 +193,7 @@ impl Sandbox {
             variables,
             masks: RefCell::default(),
             base: OnceCell::new(),
+            user: None,
             networks: OwnNetworks::default(),
             path,
             _own: own,
@@ -398,7 +422,11 @@ impl SharedSetup {
         if let Some(base) = self.base.get() {
             return Ok(base);
         }
-        let base = setup::make_base(BasePlan::of(&self.path, &self.places)?)?;
+        let mut plan = BasePlan::of(&self.path, &self.places)?;
+        if let Some(user) = &self.user {
+            plan.join(user.try_clone()?);
+        }
+        let base = setup::make_base(plan)?;
         Ok(self.base.get_or_init(|| base))
     }
 

@@ -78,6 +78,7 @@ fn in_child(mut step: impl FnMut() -> io::Result<()> + Send + Sync + 'static) ->
 /// Makes the namespaces that all views start from, and hands them out.
 fn hold_base(plan: &BasePlan, channel: &OwnedFd) -> io::Result<()> {
     let tell = |stage, error| tell(channel, stage, error);
+    plan.enter().map_err(|errno| tell(ViewStage::Namespaces, errno.into()))?;
     child::unshare(plan.namespaces()).map_err(|error| tell(ViewStage::Namespaces, error))?;
     child::with_own_files(|| plan.take_user()).map_err(|error| tell(ViewStage::User, error))?;
     plan.take().map_err(|(stage, errno)| tell(stage, errno.into()))?;

@@ -43,6 +43,8 @@ pub(crate) struct BasePlan {
     plan: ViewPlan,
     inside: Vec<(PathBuf, PlaceUse)>,
     user: Option<UserMap>,
+    /// The user namespace to be in, where there is one already.
+    joined: Option<OwnedFd>,
 }
 
 /// What all views start from.
@@ -51,7 +53,7 @@ pub(crate) struct BaseView {
     plan: ViewPlan,
     /// Places in folders that commands have for themselves: each view has them anew.
     pub(super) inside: Vec<(PathBuf, PlaceUse)>,
-    pub(super) namespaces: Arc<BaseNamespaces>,
+    pub(crate) namespaces: Arc<BaseNamespaces>,
     /// Git's settings that are there only in views: their text, and the file that holds it.
     settings: RefCell<BTreeMap<String, PathBuf>>,
 }
@@ -97,13 +99,29 @@ impl BasePlan {
                 inside.push((place.clone(), *usage));
             }
         }
-        Ok(Self { plan, inside, user: user_map() })
+        Ok(Self { plan, inside, user: user_map(), joined: None })
+    }
+
+    /// Puts it into a user namespace that there is already.
+    pub(crate) fn join(&mut self, user: OwnedFd) {
+        self.joined = Some(user);
     }
 
     /// Returns what the namespaces have of their own.
     pub(crate) fn namespaces(&self) -> i32 {
-        let user = if self.user.is_some() { libc::CLONE_NEWUSER } else { 0 };
+        let user =
+            if self.user.is_some() && self.joined.is_none() { libc::CLONE_NEWUSER } else { 0 };
         user | libc::CLONE_NEWNS
+    }
+
+    /// Brings the calling process into the user namespace it is to be in. Takes no memory: it runs
+    /// between fork and exec.
+    ///
+    /// # Errors
+    /// What the kernel says.
+    pub(crate) fn enter(&self) -> Result<(), Errno> {
+        let Some(user) = &self.joined else { return Ok(()) };
+        move_into_link_name_space(user.as_fd(), Some(LinkNameSpaceType::User))
     }
 
     /// Makes the calling process the same user inside the user namespace it just made.
@@ -111,7 +129,9 @@ impl BasePlan {
     /// # Errors
     /// What the kernel says.
     pub(crate) fn take_user(&self) -> io::Result<()> {
-        let Some(user) = &self.user else { return Ok(()) };
+        let Some(user) = self.user.as_ref().filter(|_| self.joined.is_none()) else {
+            return Ok(());
+        };
         write_to(c"/proc/self/setgroups", b"deny")?;
         write_to(c"/proc/self/uid_map", user.users.as_bytes())?;
         write_to(c"/proc/self/gid_map", user.groups.as_bytes())?;

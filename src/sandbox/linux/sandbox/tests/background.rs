@@ -18,7 +18,8 @@ use crate::reach::WriteAccess;
 use crate::samples::RecordingTransport;
 use locum_base::secret::Redactor;
 use locum_policy::intent::{Connection, Facts};
-use locum_policy::schema::SandboxSetting;
+use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
+use locum_policy::urls::Destination;
 use locum_policy::{Permit, Policy};
 
 /// Answers on a port, over and over.
@@ -155,6 +156,40 @@ fn each_command_in_a_network_has_the_proxy_of_its_own_mode() {
     }
     let output = commands.run(CLIENT, attempt("one.example"), beside);
     assert_eq!(output.output.text, "hello");
+}
+
+#[test]
+fn a_program_in_another_sandbox_beside_reaches_it_and_nothing_else_of_it() {
+    let place = SandboxFixture::new();
+    let commands = Commands::of(&place);
+    let sandbox = place.sandbox(SandboxSetting::Required);
+    let limits = CommandLimits { network: CommandNetwork::Listed, ..CommandLimits::default() };
+    let other = sandbox.beside(&limits, &place.env).unwrap();
+    let nobody = |_| {
+        Policy::parse("version: 1\n", "policy.yml").unwrap().admit(
+            Connection::Command(Destination::parse("nobody.example").unwrap()),
+            &Facts::default(),
+        )
+    };
+    let proxy = NetworkProxy::new(Connector::default(), Arc::new(nobody));
+    let in_other = || ScriptAttempt { proxy: Some(proxy.clone()), ..ScriptAttempt::of(&other) };
+    let mut server =
+        commands.start((SERVER, "listening"), ScriptAttempt::of(&sandbox), Beside::default());
+    let network = server.network().unwrap();
+    let beside = Beside { network: Some(&network), ..Beside::default() };
+    for _ in 0..2 {
+        let output = commands.run(CLIENT, in_other(), beside);
+        assert_eq!((output.exit, &*output.output.text), (Exit::Code(0), "hello"));
+    }
+    let alone = commands.run(CLIENT, in_other(), Beside::default());
+    assert_ne!(alone.exit, Exit::Code(0), "with a network of its own");
+    // Homes and temporary files are not shared.
+    let script = "echo x > ~/seen; echo x > /tmp/seen; ls ~ /tmp";
+    let written = commands.run(script, ScriptAttempt::of(&sandbox), Beside::default());
+    assert!(written.output.text.contains("seen"), "{}", written.output.text);
+    let seen = commands.run("ls ~ /tmp", in_other(), Beside::default());
+    assert!(!seen.output.text.contains("seen"), "{}", seen.output.text);
+    commands.stop(&mut server);
 }
 
 #[test]
