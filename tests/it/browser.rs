@@ -82,3 +82,19 @@ fn a_bug_on_a_page_is_found_fixed_and_seen_fixed() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(stage.read("checkout/src/page.html").contains("function add("));
 }
+
+#[test]
+fn without_a_network_of_its_own_no_page_is_opened() {
+    let script = "version: 1\ntasks:\n  - mode: code\n    turns:\n      - calls: [{ tool: \
+                  browser_action, args: { action: launch, url: \"http://localhost:4000/\" } }]\n      \
+                  - calls: [{ tool: attempt_completion, args: { result: r } }]\n";
+    let [_, stage] = Stage::in_both_worlds(|| Stage::with(&[(".locum/policy.yml", POLICY)]));
+    let ran = stage.play(script, &["--mode", "code"]);
+    if program::find().is_none() {
+        eprintln!("skipped: there is no Chromium here");
+        return;
+    }
+    let answers = stage.answers();
+    let (_, answer) = answers.iter().find(|(tool, _)| tool == "browser_action").unwrap();
+    assert!(answer.contains("no network of its own. Nothing was opened."), "{ran:?}\n{answer}");
+}

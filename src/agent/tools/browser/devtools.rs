@@ -26,13 +26,13 @@ pub(super) enum BrowserError {
     #[error("the page did not answer within {} s", .0.as_secs())]
     TooLate(Duration),
     /// It is over.
-    #[error("the browser: {0}")]
+    #[error("{0}")]
     Over(String),
 }
 
 impl From<DialogueEnd> for BrowserError {
     fn from(end: DialogueEnd) -> Self {
-        Self::Over(end.to_string())
+        Self::Over(format!("the browser is gone ({end})"))
     }
 }
 

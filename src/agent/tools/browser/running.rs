@@ -151,10 +151,14 @@ impl Browser {
             proxy: Some(start.proxy),
         };
         let dialogue = Dialogue::start(permit, talking).map_err(|error| over(&error))?;
-        let network = dialogue.network();
+        // At `127.0.0.1` it would find the runner itself, or nothing.
+        let network = dialogue.network().ok_or_else(|| {
+            let why = "this machine gives it no namespaces, and so no network of its own";
+            BrowserError::Over(why.to_owned())
+        })?;
         let mut browser = Self {
             tools: DevTools::over(dialogue),
-            network,
+            network: Some(network),
             session: String::new(),
             target: String::new(),
             page: PageRecord::default(),
