@@ -21,7 +21,8 @@ use locum_modes::transfer::{self, RULES_FILES_LIMIT, RulesFile, TransferredMode}
 use locum_modes::{Mode, ModeSource};
 
 /// Folders of rules for one mode, without its slug; the first that has files is carried.
-const RULES_FOLDERS: &[&str] = &[".locum/rules-", ".roo/rules-", ".kilocode/rules-"];
+const RULES_FOLDERS: &[&str] =
+    &[".locum/rules-", ".roo/rules-", ".roo-code/rules-", ".kilocode/rules-"];
 
 /// Prints modes as a file that can be imported.
 ///

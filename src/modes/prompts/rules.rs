@@ -14,7 +14,7 @@ use locum_base::text;
 pub(crate) const RULES_LIMIT_BYTES: usize = 32 * 1024;
 
 /// Folders that hold `rules/` and `rules-{mode}/`.
-const HOMES: &[&str] = &[".locum/", ".roo/", ".kilocode/"];
+const HOMES: &[&str] = &[".locum/", ".roo/", ".roo-code/", ".kilocode/"];
 /// The folder among them that replaces no older layout.
 const OWN_HOME: &str = ".locum/";
 /// Files of older layouts, for every mode or with `-{mode}`; the first that is not blank counts.

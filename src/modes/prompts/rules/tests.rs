@@ -14,7 +14,7 @@ fn every_place_holds_rules_files_and_nothing_else_does() {
     };
     assert!(places.files.iter().all(is_known), "{:?}", places.files);
     assert!(!super::is_rules_file(".locum/policy.yml", "code"));
-    assert_eq!((places.folders.len(), places.files.len()), (6, 13));
+    assert_eq!((places.folders.len(), places.files.len()), (8, 13));
 }
 
 use super::{PromptFile, RULES_LIMIT_BYTES, RulesFiles, is_rules_file};
@@ -43,6 +43,8 @@ fn knows_the_files_of_a_mode() {
         ".locum/rules-code/a.txt",
         ".roo/rules/a.md",
         ".roo/rules-code/a.md",
+        ".roo-code/rules/a.md",
+        ".roo-code/rules-code/a.md",
         ".kilocode/rules/a.md",
         ".kilocode/rules-code/a.md",
         ".roorules",
@@ -66,6 +68,7 @@ fn leaves_other_files_alone() {
         ".locum/rules",
         ".locum/rules/",
         ".roo/rulesets/a.md",
+        ".roo-code/a.md",
         ".roo/mcp.json",
         ".clinerules/a.md",
         "docs/AGENTS.md",
@@ -94,6 +97,7 @@ fn puts_the_mode_first_and_everyone_last() {
             ".locum/rules/a.md",
             ".locum/rules-code/a.md",
             ".kilocode/rules/a.md",
+            ".roo-code/rules/a.md",
         ],
         &[
             ".locum/rules-code/a.md",
@@ -102,6 +106,7 @@ fn puts_the_mode_first_and_everyone_last() {
             "CLAUDE.md",
             ".locum/rules/a.md",
             ".roo/rules/a.md",
+            ".roo-code/rules/a.md",
             ".kilocode/rules/a.md",
         ],
     );
