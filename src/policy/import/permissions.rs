@@ -40,7 +40,7 @@ const OLDER_TOOLS: &[(&str, &str)] = &[
 const ELSEWHERE: &[(&str, &str)] = &[
     ("context", "write what it says into `AGENTS.md`"),
     ("contextFiles", "name the files in `context_files` of `.locum/config.yml`"),
-    ("mcpServers", "put the servers into `.mcp.json`"),
+    ("mcpServers", "servers are read from `.kode.json` itself, and from `.mcp.json`"),
     ("modelPointers", "write them into `models.pointers` of `.locum/config.yml`"),
     ("modelProfiles", "write them into `models.profiles` of `.locum/config.yml`"),
 ];

@@ -44,6 +44,7 @@ fn protects_automation_and_agents_in_every_spelling() {
         "CODEOWNERS",
         "docs/codeowners",
         ".mcp.json",
+        ".kode.json",
         ".roomodes",
         "AGENTS.md",
         "sub/CLAUDE.md",

@@ -118,7 +118,8 @@ impl Browser {
             ..CommandLimits::default()
         };
         let sandbox = run.sandbox.beside(&limits, run.env).map_err(|error| over(&error))?;
-        let folder = tempfile::tempdir().map_err(|error| over(&error))?;
+        let folder = tempfile::Builder::new().prefix("locum-browser-").tempdir();
+        let folder = folder.map_err(|error| over(&error))?;
         let program = start.program.to_string_lossy().into_owned();
         let size = format!("--window-size={},{}", FIRST_SIZE.0, FIRST_SIZE.1);
         let words: Vec<String> = ["/bin/sh", "-c", START, &program, &size]

@@ -21,7 +21,11 @@ use locum_files::yaml::{MapEntry, YamlDocument, YamlNode, YamlValue};
 
 /// Where a repository may define servers besides `.locum/config.yml`, the weaker first: a later
 /// file's definition takes the place of an earlier one's.
-pub const FILES: &[&str] = &[".mcprc", ".mcp.json", ".kilocode/mcp.json", ".roo/mcp.json"];
+pub const FILES: &[&str] =
+    &[".mcprc", SETTINGS_FILE, ".mcp.json", ".kilocode/mcp.json", ".roo/mcp.json"];
+
+/// The one of them that holds settings of another program besides, and perhaps no servers.
+const SETTINGS_FILE: &str = ".kode.json";
 
 /// Most servers of one run.
 pub const SERVERS_LIMIT: usize = 50;
@@ -257,7 +261,9 @@ impl ServerFileReader<'_> {
         if is_flat {
             return self.servers(entries);
         }
+        let is_settings = self.origin.ends_with(SETTINGS_FILE);
         match root.get("mcpServers") {
+            None if is_settings => {}
             None => self.mistakes.add_with_hint(
                 root.place,
                 "`mcpServers` is missing",
@@ -268,9 +274,10 @@ impl ServerFileReader<'_> {
                 None => self.mistakes.wanted(node, "mcpServers", "a mapping").unwrap_or_default(),
             },
         }
-        for entry in
-            entries.iter().filter(|entry| !matches!(entry.key.as_str(), "mcpServers" | "$schema"))
-        {
+        let is_known = |entry: &&MapEntry| {
+            is_settings || matches!(entry.key.as_str(), "mcpServers" | "$schema")
+        };
+        for entry in entries.iter().filter(|entry| !is_known(entry)) {
             self.warnings.add(entry.key_place, format!("`{}` has no effect", entry.key));
         }
     }

@@ -80,6 +80,23 @@ fn a_definition_says_one_way_and_what_belongs_to_it() {
 }
 
 #[test]
+fn a_file_of_settings_may_hold_servers() {
+    for (text, servers) in [
+        ("{mcpServers: {a: {type: stdio, command: x, args: [], env: {}}}, allowedTools: []}", 1),
+        ("{allowedTools: [], hasTrustDialogAccepted: true}", 0),
+    ] {
+        let file = ServerFile::parse(".kode.json", text);
+        assert_eq!(
+            (file.servers.len(), file.mistakes, file.warnings),
+            (servers, Vec::new(), Vec::new()),
+            "{text}"
+        );
+    }
+    let file = ServerFile::parse(".kode.json", "{mcpServers: {a: {}}, theme: dark}");
+    assert_eq!((file.servers.len(), file.mistakes.len(), file.warnings.len()), (0, 1, 0));
+}
+
+#[test]
 fn variables_are_those_that_are_given() {
     let text = "mcpServers: {a: {command: x, args: ['${KEY}', '${env:KEY}', '${NONE:-else}', \
                 '$KEY']}, b: {command: '${OTHER}'}, c: {command: '${'}}";
