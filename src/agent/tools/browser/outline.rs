@@ -163,7 +163,7 @@ impl<'t> OutlineWriter<'t> {
         let is_passed = is_ignored || (name.is_empty() && TRANSPARENT.contains(&role.as_str()));
         let can_focus = property(node, "focusable") == Some(&Value::Bool(true));
         let number = node.get("backendDOMNodeId").and_then(Value::as_u64);
-        let inner = if is_passed && !(can_focus && !is_ignored) {
+        let inner = if is_passed && (is_ignored || !can_focus) {
             (indent, depth + 1)
         } else {
             let mut line = role.clone();
