@@ -75,7 +75,7 @@ mod tests {
             ("architect", "tests", Some(r"it edits files besides those that match `\.md$`")),
             ("tests", "same", None),
             ("same", "tests", Some("it has `read_file`")),
-            ("tests", "ask", Some("it has `use_mcp_tool`")),
+            ("tests", "ask", Some("it has `browser_action`")),
             ("wide", "listed", None),
             ("listed", "fewer", None),
             ("fewer", "listed", Some("the limits on files of `fewer` do not hold in it")),

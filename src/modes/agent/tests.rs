@@ -89,7 +89,10 @@ fn tools_can_be_taken_away() {
     );
     assert!(mode.permissions.denying(PermissionKind::Command, "rm -r x").is_some());
     let switched = agent("tools:\n  bash: false\n  write: true");
-    assert_eq!(groups(&switched), [ToolGroup::Read, ToolGroup::Edit, ToolGroup::Mcp]);
+    assert_eq!(
+        groups(&switched),
+        [ToolGroup::Read, ToolGroup::Edit, ToolGroup::Browser, ToolGroup::Mcp]
+    );
     let only = agent("tools:\n  '*': false\n  read: true");
     assert_eq!(groups(&only), [ToolGroup::Read]);
 }

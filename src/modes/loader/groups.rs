@@ -2,8 +2,8 @@
 //! restriction, and the tools of it that the mode does not have; or mistakes in the reader's list.
 
 use crate::file_regex::FileRegex;
-use crate::loader::ModeFileReader;
 use crate::loader::fields::{listed, one_of, place_of, shown};
+use crate::loader::{Dialect, ModeFileReader};
 use crate::schema::OPTION_KEYS;
 use crate::{GroupEntry, ToolGroup, ToolLimits};
 use locum_base::tool::ToolName;
@@ -87,11 +87,14 @@ impl ModeFileReader<'_> {
         if key == "tools" {
             return self.tools(&list.iter().collect::<Vec<_>>(), &path);
         }
-        let entries: Vec<Option<NamedGroup>> = list
-            .iter()
-            .enumerate()
-            .map(|(index, entry)| self.group(entry, &format!("{path}.{index}")))
-            .collect();
+        let mut index = 0;
+        let mut entries = Vec::new();
+        for entry in list {
+            entries.push(self.group(entry, &format!("{path}.{index}")));
+            // The peers take it out before they count.
+            let is_counted = self.dialect == Dialect::Locum || !is_browser(entry);
+            index += usize::from(is_counted);
+        }
         let entries = entries.into_iter().collect::<Option<Vec<NamedGroup>>>()?;
         let limits = ToolLimits { only: None, never: left_out(&entries) };
         Some((self.joined(entries, &path), limits))
@@ -223,4 +226,9 @@ impl ModeFileReader<'_> {
         }
         named(entry)
     }
+}
+
+fn is_browser(node: &YamlNode) -> bool {
+    node.list().map_or(Some(node), |pair| pair.first()).and_then(YamlNode::text)
+        == Some(ToolGroup::Browser.as_str())
 }

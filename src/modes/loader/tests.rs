@@ -106,10 +106,10 @@ fn our_own_files_are_read_strictly() {
         }
     }
     let errors = parse(&with_extras, &source(".locum/modes.yml")).unwrap_err();
-    assert_eq!(errors.0[1].hint.as_deref(), Some("did you mean `customInstructions`?"));
+    assert_eq!(errors.0[0].hint.as_deref(), Some("did you mean `customInstructions`?"));
     let expected = "modes `.locum/modes.yml`:7:5: customModes.0.customInstruction: unknown \
                     key `customInstruction`";
-    assert_eq!(errors.to_string().lines().nth(1), Some(expected));
+    assert_eq!(errors.to_string().lines().next(), Some(expected));
 }
 
 #[test]

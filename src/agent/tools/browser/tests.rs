@@ -120,6 +120,26 @@ impl Calls<'_> {
     }
 }
 
+/// How often a page is looked at until it has said something.
+const LOOKS: usize = 50;
+
+impl Calls<'_> {
+    /// Makes a call, and looks at the page until the answers say all of this; returns them. A busy
+    /// machine takes its time, and a page counts as at rest before all of it has begun.
+    async fn told(&self, arguments: Value, words: &[&str]) -> String {
+        let mut told = self.call(arguments).await.text;
+        for words in words {
+            let mut looks = 0;
+            while !told.contains(words) {
+                looks += 1;
+                assert!(looks < LOOKS, "{words}\n{told}");
+                told.push_str(&self.call(json!({ "action": "look" })).await.text);
+            }
+        }
+        told
+    }
+}
+
 /// Returns the number of the element in whose line this stands.
 fn number(text: &str, element: &str) -> u64 {
     let line = text.lines().find(|line| line.contains(element)).unwrap_or_else(|| panic!("{text}"));
@@ -130,9 +150,8 @@ fn number(text: &str, element: &str) -> u64 {
 fn a_page_is_read_and_used_by_the_numbers_of_its_elements() {
     let Some(fixture) = BrowserFixture::new() else { return };
     fixture.calls(async |it| {
-        let opened =
-            it.call(json!({ "action": "launch", "url": "http://shop.example/" })).await.text;
-        for words in [
+        let launch = json!({ "action": "launch", "url": "http://shop.example/" });
+        let shown = [
             "URL: http://shop.example/\n",
             "Title: Shop",
             "warning: ready {items: 2}",
@@ -142,32 +161,24 @@ fn a_page_is_read_and_used_by_the_numbers_of_its_elements() {
             "- text \"none\"",
             "- Iframe\n  - button \"Framed\" [",
             "[material: a page in a browser; origin: shop.example]",
-        ] {
-            assert!(opened.contains(words), "{words}\n{opened}");
-        }
+        ];
+        let opened = it.told(launch, &shown).await;
         let of = |element: &str| number(&opened, element);
         let click = |element: &str| json!({ "action": "click", "element": of(element) });
-        let sold = it.call(click("\"Buy\"")).await.text;
-        assert!(
-            sold.contains("- text \"sold\"") && sold.contains("mistake is not defined"),
-            "{sold}"
-        );
-        let framed = it.call(click("\"Framed\"")).await.text;
-        assert!(framed.contains("log: in a frame"), "{framed}");
+        it.told(click("\"Buy\""), &["- text \"sold\"", "mistake is not defined"]).await;
+        it.told(click("\"Framed\""), &["log: in a frame"]).await;
         let name = of("textbox \"Name\"");
-        let typed = it.call(json!({ "action": "type", "element": name, "text": "Ada" })).await.text;
-        assert!(typed.contains("value=\"Ada\" focused"), "{typed}");
+        let named = json!({ "action": "type", "element": name, "text": "Ada" });
+        it.told(named, &["value=\"Ada\" focused"]).await;
         it.call(json!({ "action": "press", "text": "Control+A" })).await;
-        let typed = it.call(json!({ "action": "type", "text": "Bob" })).await.text;
-        assert!(typed.contains("value=\"Bob\" focused"), "{typed}");
+        let named = json!({ "action": "type", "text": "Bob" });
+        it.told(named, &["value=\"Bob\" focused"]).await;
         let size = of("combobox \"Size\"");
-        let chosen =
-            it.call(json!({ "action": "type", "element": size, "text": "large" })).await.text;
-        assert!(chosen.contains("log: size Large") && chosen.contains("chosen"), "{chosen}");
+        let large = json!({ "action": "type", "element": size, "text": "large" });
+        it.told(large, &["log: size Large", "chosen"]).await;
         let none = it.call(json!({ "action": "type", "element": size, "text": "huge" })).await;
         assert!(none.is_error && none.text.contains("the list has no such entry"), "{}", none.text);
-        let second = it.call(click("\"Second\"")).await.text;
-        assert!(second.contains("URL: http://shop.example/second\n"), "{second}");
+        it.told(click("\"Second\""), &["URL: http://shop.example/second\n"]).await;
         let gone = it.call(click("\"Buy\"")).await;
         assert!(gone.is_error && gone.text.contains("is not there"), "{}", gone.text);
     });
@@ -178,21 +189,18 @@ fn what_no_rule_allows_is_not_requested_by_whatever_part_of_a_page() {
     let Some(fixture) = BrowserFixture::new() else { return };
     fixture.calls(async |it| {
         let opened = it.call(json!({ "action": "launch", "url": "http://shop.example/" })).await;
-        for address in [
-            "http://ads.example/pixel.png",
-            "http://docs.example/private",
-            "http://evil.example/worker",
-        ] {
-            let said = format!("  {address}: no rule allows");
-            assert!(opened.text.contains(&said), "{address}\n{}", opened.text);
-        }
+        let refused = [
+            "  http://ads.example/pixel.png: no rule allows",
+            "  http://docs.example/private: no rule allows",
+            "  http://evil.example/worker: no rule allows",
+        ];
+        let again = json!({ "action": "launch", "url": "http://shop.example/" });
+        let told = it.told(again, &refused).await;
         assert!(!opened.is_error && opened.refused.is_some());
-        let away = json!({ "action": "click", "element": number(&opened.text, "\"Away\"") });
+        let away = json!({ "action": "click", "element": number(&told, "\"Away\"") });
+        let stolen = "Refused by the policy:\n  http://evil.example/?stolen: no rule allows";
         let away = it.call(away).await.text;
-        assert!(
-            away.contains("Refused by the policy:\n  http://evil.example/?stolen: no rule allows"),
-            "{away}"
-        );
+        assert!(away.contains(stolen), "{away}");
         let back = it.call(json!({ "action": "look" })).await;
         assert!(back.is_error && back.text.contains("No page is open"), "{}", back.text);
         let away = it.call(json!({ "action": "launch", "url": "http://shop.example/away" })).await;
