@@ -38,8 +38,8 @@ fn earlier_results(parent: &TaskState, waiting: &WaitingCall) -> Vec<String> {
     let before = parent.turn.waiting.iter().take_while(|other| other.call.id != waiting.call.id);
     let result = |other: &WaitingCall| {
         let answer = other.answer.as_ref().filter(|_| other.child.is_some())?;
-        let told = head(&answer.text, EARLIER_LIMIT_BYTES);
-        Some(format!("Result of a sub-task before it:\n{told}"))
+        let result = head(&answer.text, EARLIER_LIMIT_BYTES);
+        Some(format!("Result of a sub-task before it:\n{result}"))
     };
     before.filter_map(result).collect()
 }

@@ -5,7 +5,8 @@
 //! [`connection`] speaks the protocol over a [`transport`]: a program's streams, [`http`], or
 //! [`sse`], which older servers speak. [`service`] sends the requests of the latter two, with
 //! tokens of [`oauth`] where a service wants one, for which a [`signing_key`] can sign. [`message`]
-//! is what is said, [`catalogue`] what models are shown of it, [`schema`] what arguments are held to, [`content`] how results are shown.
+//! is what is said, [`catalogue`] what models are shown of it, [`schema`] what arguments are held
+//! to, [`content`] how results are shown.
 //!
 //! The client is our own. A run needs few requests of the protocol. The rest is a matter of the
 //! sandbox, the network's connector and the journal, not of a library: whose process it is, which
