@@ -24,7 +24,7 @@ use locum_base::secret::Redactor;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
 
-/// How messages are told apart, and how long one may be.
+/// How messages are framed, and how long one may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageFraming {
     /// The byte that ends each.
@@ -46,7 +46,7 @@ const END_GRACE: Duration = Duration::from_millis(500);
 pub struct TalkingProgram<'a> {
     /// What starting it means; the permit covers it.
     pub intent: Intent,
-    /// How its messages are told apart.
+    /// How its messages are framed.
     pub framing: MessageFraming,
     /// The program and its arguments.
     pub words: &'a [String],

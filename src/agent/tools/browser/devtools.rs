@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use locum_base::text::head;
 use locum_sandbox::exec::dialogue::{Dialogue, DialogueEnd, MessageFraming};
 
-/// How its messages are told apart. Pages can be large, and so are pictures of them.
+/// How its messages are framed. Pages can be large, and so are pictures of them.
 pub(super) const FRAMING: MessageFraming = MessageFraming { end: 0, limit_bytes: 64 << 20 };
 
 /// Longest text of an error that is passed on, in bytes.
@@ -19,9 +19,9 @@ const ERROR_LIMIT_BYTES: usize = 300;
 /// Why something could not be done in a browser.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BrowserError {
-    /// It said why; it can be used further.
+    /// A command failed; the browser can be used further.
     #[error("{0}")]
-    Told(String),
+    Failed(String),
     /// The page did not answer in time.
     #[error("the page did not answer within {} s", .0.as_secs())]
     TooLate(Duration),
@@ -101,7 +101,7 @@ fn read(bytes: &[u8]) -> DevToolsMessage {
         let result = match message.remove("error") {
             Some(error) => {
                 let text = error.get("message").and_then(Value::as_str).unwrap_or("an error");
-                Err(BrowserError::Told(head(text, ERROR_LIMIT_BYTES).to_owned()))
+                Err(BrowserError::Failed(head(text, ERROR_LIMIT_BYTES).to_owned()))
             }
             None => Ok(message.remove("result").unwrap_or_default()),
         };
@@ -132,11 +132,11 @@ mod tests {
             let (session, method) = (session.map(str::to_owned), "Page.x".to_owned());
             DevToolsMessage::Event(DevToolsEvent { session, method, params })
         };
-        let told = BrowserError::Told("No node".to_owned());
+        let failed = BrowserError::Failed("No node".to_owned());
         for (text, expected) in [
             (r#"{"id":3,"result":{"a":1},"sessionId":"S"}"#, answer(Ok(json!({ "a": 1 })))),
             (r#"{"id":3}"#, answer(Ok(json!(null)))),
-            (r#"{"id":3,"error":{"code":-1,"message":"No node"}}"#, answer(Err(told))),
+            (r#"{"id":3,"error":{"code":-1,"message":"No node"}}"#, answer(Err(failed))),
             (r#"{"method":"Page.x","params":{},"sessionId":"S"}"#, event(Some("S"), json!({}))),
             (r#"{"method":"Page.x"}"#, event(None, json!(null))),
             (r#"{"params":{}}"#, DevToolsMessage::Other),

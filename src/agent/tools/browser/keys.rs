@@ -1,6 +1,6 @@
 //! Keys by their names: `Enter`, `a`, `Control+A`.
 //!
-//! In: what a model writes. Out: what the browser is told. Names are those of the web platform
+//! In: what a model writes. Out: key events for the browser. Names are those of the web platform
 //! (`KeyboardEvent.key`).
 
 use serde_json::{Value, json};
@@ -108,7 +108,7 @@ impl KeyPress {
         Ok(Self { key, code, number, held, text })
     }
 
-    /// Returns what the browser is told when it goes down, and up again.
+    /// Returns the events of pressing and releasing it.
     pub(super) fn events(&self) -> [Value; 2] {
         let kind = if self.text.is_some() { "keyDown" } else { "rawKeyDown" };
         [kind, "keyUp"].map(|kind| {

@@ -8,7 +8,7 @@
 
 pub mod action;
 mod devtools;
-mod hands;
+mod input;
 mod keys;
 mod outline;
 mod page;

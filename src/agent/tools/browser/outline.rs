@@ -67,7 +67,7 @@ const USED: &[&str] = &[
     "ColorWell",
 ];
 
-/// States that are told.
+/// States that are shown.
 const STATES: &[&str] = &[
     "level", "checked", "pressed", "selected", "expanded", "disabled", "focused", "required",
     "invalid", "readonly",

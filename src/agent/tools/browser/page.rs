@@ -1,5 +1,5 @@
 //! `PageRecord`: what a page did and said since it was last asked: its address, whether it still
-//! loads, its console, requests that failed, and what was not let happen.
+//! loads, its console, requests that failed, and what was prevented.
 //!
 //! In: events of the browser. Out: lines for a model, bounded. All of it is the page's own text.
 
@@ -15,7 +15,7 @@ const LINES_LIMIT: usize = 40;
 /// Longest line, in bytes.
 const LINE_LIMIT_BYTES: usize = 400;
 
-/// Requests that go on by design, or whose end the page is not told (scripts of workers): they are
+/// Requests that go on by design, or whose end is reported elsewhere (scripts of workers): they are
 /// not waited for.
 const GO_ON: &[&str] = &["WebSocket", "EventSource", "Ping", "Media", "Other"];
 
@@ -28,8 +28,8 @@ pub(super) struct PageRecord {
     pub(super) console: RecentLines,
     /// Requests that failed.
     pub(super) network: RecentLines,
-    /// What it tried and was not let do.
-    pub(super) held_back: RecentLines,
+    /// What it tried to do and was prevented from.
+    pub(super) prevented: RecentLines,
     /// Frames that load.
     loading: BTreeSet<String>,
     /// Requests that have no whole answer yet, with their addresses.
@@ -109,7 +109,7 @@ impl PageRecord {
                     place(params.get("exceptionDetails"))
                 ));
             }
-            // Failed requests are told as such.
+            // Failed requests are listed as such.
             "Log.entryAdded" if text("/entry/source") != Some("network") => {
                 let level = text("/entry/level").unwrap_or("info");
                 let line = format!("{level}: {}", text("/entry/text").unwrap_or_default());
@@ -145,7 +145,7 @@ impl PageRecord {
                 let address = self.ended(&id);
                 let why = text("/errorText").unwrap_or("failed");
                 let is_canceled = params.get("canceled").and_then(Value::as_bool) == Some(true);
-                // What the rules refuse is told as such.
+                // What the rules refuse is listed as such.
                 if !is_canceled && !why.contains("BLOCKED_BY_CLIENT") {
                     self.network.push(&format!("{why} {}", address.unwrap_or_default()));
                 }

@@ -26,13 +26,15 @@ impl Act for PageRequest {
     }
 }
 
-/// A request that was not let through.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A request that was not allowed.
+#[derive(Debug)]
 pub(super) struct RefusedRequest {
     /// Its address.
     pub(super) address: String,
     /// Why.
     pub(super) why: String,
+    /// The policy's refusal; `None` where the address holds a secret.
+    pub(super) refusal: Option<Box<Refusal>>,
 }
 
 /// Decides on requests during one action.
@@ -40,12 +42,12 @@ pub(super) struct RequestGuard<'g> {
     policy: &'g Policy,
     facts: &'g Facts,
     redactor: &'g Redactor,
-    /// What was refused, each address once.
-    pub(super) refused: Vec<RefusedRequest>,
+    /// What was refused beside the page itself, each address once.
+    refused: Vec<RefusedRequest>,
     /// How many more were.
     more: usize,
-    /// The refusal of the page itself or, where that was let through, the first one.
-    pub(super) refusal: Option<Box<Refusal>>,
+    /// The page itself, or what it redirects to, where that was refused; the last one.
+    page: Option<RefusedRequest>,
 }
 
 impl<'g> RequestGuard<'g> {
@@ -58,45 +60,58 @@ impl<'g> RequestGuard<'g> {
             redactor: run.redactor,
             refused: Vec::new(),
             more: 0,
-            refusal: None,
+            page: None,
         }
     }
 
-    /// Decides on a request.
-    pub(super) fn lets(&mut self, address: &str) -> bool {
+    /// Decides on a request, which may be for the page itself.
+    pub(super) fn allows(&mut self, address: &str, is_page: bool) -> bool {
         // What a page made itself is on no network.
         if address.starts_with("data:") || address.starts_with("blob:") {
             return true;
         }
-        let why = if self.redactor.finds_secret(address) {
-            "its address holds a secret".to_owned()
+        let (why, refusal) = if self.redactor.finds_secret(address) {
+            ("its address holds a secret".to_owned(), None)
         } else {
             match self.policy.admit(PageRequest(WebUrl::parse(address)), self.facts) {
                 Ok(_) => return true,
                 Err(refusal) => {
                     let why = refusal.verdicts.first().map(|verdict| verdict.reason());
-                    self.refusal.get_or_insert(refusal);
-                    why.unwrap_or_default()
+                    (why.unwrap_or_default(), Some(refusal))
                 }
             }
         };
-        let is_known = self.refused.iter().any(|known| known.address == address);
-        if !is_known && self.refused.len() < NAMED_LIMIT {
-            self.refused.push(RefusedRequest { address: address.to_owned(), why });
-        } else if !is_known {
-            self.more += 1;
+        let request = RefusedRequest { address: address.to_owned(), why, refusal };
+        if is_page {
+            self.page = Some(request);
+        } else if self.refused.iter().all(|known| known.address != address) {
+            if self.refused.len() < NAMED_LIMIT {
+                self.refused.push(request);
+            } else {
+                self.more += 1;
+            }
         }
         false
     }
 
-    /// Returns a line for each request that was refused, and forgets them.
-    pub(super) fn take_refused(&mut self) -> Vec<String> {
-        let refused = std::mem::take(&mut self.refused).into_iter();
-        let line = |request: RefusedRequest| {
+    /// Returns the page itself where it was refused, and forgets it.
+    pub(super) fn take_page(&mut self) -> Option<RefusedRequest> {
+        self.page.take()
+    }
+
+    /// Returns the first refusal by the policy: of the page itself or else of what it holds.
+    pub(super) fn take_refusal(&mut self) -> Option<Box<Refusal>> {
+        let all = self.page.iter_mut().chain(&mut self.refused);
+        all.filter_map(|request| request.refusal.take()).next()
+    }
+
+    /// Returns a line for each request that was refused.
+    pub(super) fn refused_lines(&self) -> Vec<String> {
+        let line = |request: &RefusedRequest| {
             let line = format!("{}: {}", request.address, request.why);
             head(&line, LINE_LIMIT_BYTES).to_owned()
         };
-        let more = std::mem::take(&mut self.more);
-        refused.map(line).chain((more > 0).then(|| format!("({more} more)"))).collect()
+        let more = (self.more > 0).then(|| format!("({} more)", self.more));
+        self.page.iter().chain(&self.refused).map(line).chain(more).collect()
     }
 }

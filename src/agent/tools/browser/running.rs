@@ -1,8 +1,8 @@
 //! `Browser`: a Chromium that runs, with the one page it shows.
 //!
 //! In: what is to be done with the page, and who decides on its requests. Out: that it was done and
-//! the page has come to rest, or why not. What a page tries beside (windows, downloads, questions
-//! to a person) is told and does not happen.
+//! the page has come to rest, or why not. What a page tries besides (windows, downloads,
+//! dialogs) is prevented and reported.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -107,14 +107,11 @@ impl Browser {
         guard: &mut RequestGuard<'_>,
     ) -> Result<Self, BrowserError> {
         let over = |error: &dyn std::fmt::Display| BrowserError::Over(error.to_string());
-        let own = &run.policy.settings().commands;
         // Whatever commands may, it is held to its own rules.
         let limits = CommandLimits {
             sandbox: SandboxSetting::Required,
             network: CommandNetwork::Listed,
-            reads: own.reads.clone(),
-            unread: own.unread.clone(),
-            timeout: own.timeout,
+            timeout: run.policy.settings().commands.timeout,
             ..CommandLimits::default()
         };
         let sandbox = run.sandbox.beside(&limits, run.env).map_err(|error| over(&error))?;
@@ -251,24 +248,22 @@ impl Browser {
         patience: Duration,
         guard: &mut RequestGuard<'_>,
     ) -> Result<(), BrowserError> {
-        let resting = async {
-            loop {
-                match timeout(QUIET, self.tools.next()).await {
-                    Ok(Ok(DevToolsMessage::Event(event))) => self.take_in(event, guard).await?,
-                    Ok(Ok(DevToolsMessage::Answer(..) | DevToolsMessage::Other)) => {}
-                    Ok(Err(error)) => return Err(error),
-                    Err(_) if self.page.is_busy() => {}
-                    Err(_) => return Ok(()),
-                }
-            }
-        };
         let over = sleep(patience);
         tokio::pin!(over);
-        tokio::pin!(resting);
-        tokio::select! {
-            biased;
-            rested = &mut resting => rested,
-            () = &mut over => Ok(()),
+        loop {
+            // An event is always taken in whole.
+            let next = tokio::select! {
+                biased;
+                () = &mut over => return Ok(()),
+                next = timeout(QUIET, self.tools.next()) => next,
+            };
+            match next {
+                Ok(Ok(DevToolsMessage::Event(event))) => self.take_in(event, guard).await?,
+                Ok(Ok(DevToolsMessage::Answer(..) | DevToolsMessage::Other)) => {}
+                Ok(Err(error)) => return Err(error),
+                Err(_) if self.page.is_busy() => {}
+                Err(_) => return Ok(()),
+            }
         }
     }
 
@@ -283,7 +278,10 @@ impl Browser {
         match method.as_str() {
             "Fetch.requestPaused" => {
                 let id = text("/requestId").unwrap_or_default();
-                let (method, params) = if guard.lets(text("/request/url").unwrap_or_default()) {
+                let is_page = text("/resourceType") == Some("Document")
+                    && text("/frameId") == Some(self.target.as_str());
+                let address = text("/request/url").unwrap_or_default();
+                let (method, params) = if guard.allows(address, is_page) {
                     ("Fetch.continueRequest", json!({ "requestId": id }))
                 } else {
                     let why = "BlockedByClient";
@@ -300,12 +298,12 @@ impl Browser {
             }
             "Browser.downloadWillBegin" => {
                 let from = text("/url").unwrap_or_default();
-                self.page.held_back.push(&format!("a download was not made: {from}"));
+                self.page.prevented.push(&format!("a download was not made: {from}"));
             }
             _ if session.as_deref() != Some(&self.session) => {}
             "Page.windowOpen" => {
                 let url = text("/url").unwrap_or_default();
-                self.page.held_back.push(&format!("a new window was not opened: {url}"));
+                self.page.prevented.push(&format!("a new window was not opened: {url}"));
             }
             "Page.javascriptDialogOpening" => {
                 let kind = text("/type").unwrap_or("alert");
@@ -314,7 +312,7 @@ impl Browser {
                 self.tools.tell(session.as_deref(), "Page.handleJavaScriptDialog", &params).await?;
                 let said = text("/message").unwrap_or_default();
                 let done = if accepts { "was closed" } else { "was answered with Cancel" };
-                self.page.held_back.push(&format!("{kind} \"{said}\" {done}"));
+                self.page.prevented.push(&format!("{kind} \"{said}\" {done}"));
             }
             "Inspector.targetCrashed" => {
                 return Err(BrowserError::Over("the page crashed".to_owned()));

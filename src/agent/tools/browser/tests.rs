@@ -31,6 +31,7 @@ const SHOP: &str = r#"<!doctype html><title>Shop</title><h1>Things</h1>
 <button onclick="document.querySelector('#n').textContent='sold'; mistake()">Buy</button> <p id=n>none</p>
 <button onclick="window.open('/window')">Window</button>
 <button onclick="if (confirm('Sure?')) document.title='deleted'">Delete</button>
+<button onmouseover="document.title='seen'">Hover</button> <a href="/file" download>Save</a>
 <a href="http://evil.example/?stolen">Away</a> <a href="/second">Second</a>
 <iframe src="/frame"></iframe><img src="http://ads.example/pixel.png">
 <script>
@@ -40,6 +41,16 @@ fetch('/missing').catch(() => 0);
 new Worker(URL.createObjectURL(new Blob(["fetch('http://evil.example/worker').catch(() => 0)"])));
 document.querySelector('select').onchange = e => console.log('size', e.target.value);
 </script>"#;
+
+/// A page that goes on requesting what no rule allows.
+const TICKS: &str =
+    "<script>setInterval(() => fetch('http://ads.example/tick').catch(() => 0), 1)</script>";
+
+/// A page that is all field.
+const FIELD: &str = "<textarea aria-label=Text style='position:fixed; inset:0'></textarea>";
+
+/// A page that writes more into its address than anybody reads.
+const WIDE: &str = "<script>history.pushState(0, '', '/wide?' + '-'.repeat(3000))</script>";
 
 /// A browser with a server behind all hosts, and calls of a model.
 struct BrowserFixture {
@@ -71,6 +82,10 @@ impl BrowserFixture {
             ("GET /frame ", page("<button onclick=\"console.log('in a frame')\">Framed</button>")),
             ("GET /second ", page("<title>Second</title><p>More")),
             ("GET /guide/", page("a guide")),
+            ("GET /file ", page("a file")),
+            ("GET /ticks ", page(TICKS)),
+            ("GET /field ", page(FIELD)),
+            ("GET /wide ", page(WIDE)),
             ("GET /long", page(&"<button>again and again</button>".repeat(2000))),
             ("GET /away ", redirect.into()),
         ]);
@@ -126,17 +141,17 @@ const LOOKS: usize = 50;
 impl Calls<'_> {
     /// Makes a call, and looks at the page until the answers say all of this; returns them. A busy
     /// machine takes its time, and a page counts as at rest before all of it has begun.
-    async fn told(&self, arguments: Value, words: &[&str]) -> String {
-        let mut told = self.call(arguments).await.text;
+    async fn answers(&self, arguments: Value, words: &[&str]) -> String {
+        let mut answers = self.call(arguments).await.text;
         for words in words {
             let mut looks = 0;
-            while !told.contains(words) {
+            while !answers.contains(words) {
                 looks += 1;
-                assert!(looks < LOOKS, "{words}\n{told}");
-                told.push_str(&self.call(json!({ "action": "look" })).await.text);
+                assert!(looks < LOOKS, "{words}\n{answers}");
+                answers.push_str(&self.call(json!({ "action": "look" })).await.text);
             }
         }
-        told
+        answers
     }
 }
 
@@ -162,23 +177,23 @@ fn a_page_is_read_and_used_by_the_numbers_of_its_elements() {
             "- Iframe\n  - button \"Framed\" [",
             "[material: a page in a browser; origin: shop.example]",
         ];
-        let opened = it.told(launch, &shown).await;
+        let opened = it.answers(launch, &shown).await;
         let of = |element: &str| number(&opened, element);
         let click = |element: &str| json!({ "action": "click", "element": of(element) });
-        it.told(click("\"Buy\""), &["- text \"sold\"", "mistake is not defined"]).await;
-        it.told(click("\"Framed\""), &["log: in a frame"]).await;
+        it.answers(click("\"Buy\""), &["- text \"sold\"", "mistake is not defined"]).await;
+        it.answers(click("\"Framed\""), &["log: in a frame"]).await;
         let name = of("textbox \"Name\"");
         let named = json!({ "action": "type", "element": name, "text": "Ada" });
-        it.told(named, &["value=\"Ada\" focused"]).await;
+        it.answers(named, &["value=\"Ada\" focused"]).await;
         it.call(json!({ "action": "press", "text": "Control+A" })).await;
         let named = json!({ "action": "type", "text": "Bob" });
-        it.told(named, &["value=\"Bob\" focused"]).await;
+        it.answers(named, &["value=\"Bob\" focused"]).await;
         let size = of("combobox \"Size\"");
         let large = json!({ "action": "type", "element": size, "text": "large" });
-        it.told(large, &["log: size Large", "chosen"]).await;
+        it.answers(large, &["log: size Large", "chosen"]).await;
         let none = it.call(json!({ "action": "type", "element": size, "text": "huge" })).await;
         assert!(none.is_error && none.text.contains("the list has no such entry"), "{}", none.text);
-        it.told(click("\"Second\""), &["URL: http://shop.example/second\n"]).await;
+        it.answers(click("\"Second\""), &["URL: http://shop.example/second\n"]).await;
         let gone = it.call(click("\"Buy\"")).await;
         assert!(gone.is_error && gone.text.contains("is not there"), "{}", gone.text);
     });
@@ -195,9 +210,9 @@ fn what_no_rule_allows_is_not_requested_by_whatever_part_of_a_page() {
             "  http://evil.example/worker: no rule allows",
         ];
         let again = json!({ "action": "launch", "url": "http://shop.example/" });
-        let told = it.told(again, &refused).await;
+        let shown = it.answers(again, &refused).await;
         assert!(!opened.is_error && opened.refused.is_some());
-        let away = json!({ "action": "click", "element": number(&told, "\"Away\"") });
+        let away = json!({ "action": "click", "element": number(&shown, "\"Away\"") });
         let stolen = "Refused by the policy:\n  http://evil.example/?stolen: no rule allows";
         let away = it.call(away).await.text;
         assert!(away.contains(stolen), "{away}");
@@ -226,7 +241,46 @@ fn what_no_rule_allows_is_not_requested_by_whatever_part_of_a_page() {
 }
 
 #[test]
-fn windows_and_questions_do_not_happen_and_are_told() {
+fn why_a_page_is_not_opened_is_not_what_the_page_before_requested() {
+    let Some(fixture) = BrowserFixture::new() else { return };
+    fixture.calls(async |it| {
+        let launch = |url: &str| json!({ "action": "launch", "url": url });
+        for (address, why) in [
+            ("http://localhost:4000/", "net::ERR_CONNECTION_REFUSED. Nothing listens there"),
+            ("http://shop.example/away", "it leads to `http://evil.example/`"),
+        ] {
+            let ticks = launch("http://shop.example/ticks");
+            it.answers(ticks, &["http://ads.example/tick: no rule allows"]).await;
+            let answer = it.call(launch(address)).await;
+            assert!(answer.is_error && answer.text.contains(why), "{}", answer.text);
+            assert!(!answer.text.contains("ads.example"), "{}", answer.text);
+        }
+    });
+}
+
+#[test]
+fn a_text_is_typed_at_a_point() {
+    let Some(fixture) = BrowserFixture::new() else { return };
+    fixture.calls(async |it| {
+        it.call(json!({ "action": "launch", "url": "http://shop.example/field" })).await;
+        let typed = json!({ "action": "type", "coordinate": "300x200", "text": "here" });
+        it.answers(typed, &["- textbox \"Text\" [", "value=\"here\""]).await;
+    });
+}
+
+#[test]
+fn an_address_that_a_page_makes_long_is_cut() {
+    let Some(fixture) = BrowserFixture::new() else { return };
+    fixture.calls(async |it| {
+        let opened =
+            it.call(json!({ "action": "launch", "url": "http://shop.example/wide" })).await;
+        let line = opened.text.lines().find(|line| line.starts_with("URL: ")).unwrap();
+        assert!(line.len() < 1100 && line.ends_with('…'), "{line}");
+    });
+}
+
+#[test]
+fn windows_downloads_and_dialogs_are_prevented_and_reported() {
     let Some(fixture) = BrowserFixture::new() else { return };
     fixture.calls(async |it| {
         let opened =
@@ -241,6 +295,9 @@ fn windows_and_questions_do_not_happen_and_are_told() {
         let asked = it.call(click("\"Delete\"")).await.text;
         assert!(asked.contains("confirm \"Sure?\" was answered with Cancel"), "{asked}");
         assert!(asked.contains("Title: Shop"), "{asked}");
+        it.answers(click("\"Save\""), &["a download was not made: http://shop.example/file"]).await;
+        let hover = json!({ "action": "hover", "element": number(&opened, "\"Hover\"") });
+        it.answers(hover, &["Title: seen"]).await;
     });
 }
 
@@ -277,7 +334,7 @@ fn a_long_page_is_cut_and_scrolled() {
 }
 
 #[test]
-fn calls_that_say_too_little_are_told_what_is_missing() {
+fn calls_that_say_too_little_learn_what_is_missing() {
     let fixture = ToolFixture::new(&[("a.txt", "x")]);
     for (arguments, words) in [
         (json!({}), "needs `action`"),

@@ -1,7 +1,7 @@
-//! What a person's hands do with a page: point, click, type, choose from a list; and its picture.
+//! Input of mouse and keyboard: where an element is, clicks, typing, choosing from a list; and a
+//! screenshot.
 //!
-//! In: a place, or a text. Out: that the page was told, in the browser's own events of mouse and
-//! keyboard.
+//! In: a place, or a text. Out: the browser's own input events, dispatched to the page.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -45,7 +45,7 @@ pub(super) async fn point(
     };
     let node = json!({ "backendNodeId": number });
     let gone = |error| match error {
-        BrowserError::Told(why) => BrowserError::Told(format!(
+        BrowserError::Failed(why) => BrowserError::Failed(format!(
             "element [{number}] is not there, or not visible ({why}); the numbers of the last \
              answer count"
         )),
@@ -59,7 +59,7 @@ pub(super) async fn point(
         .map(|quad| quad.iter().filter_map(Value::as_f64).collect())
         .unwrap_or_default();
     let [x1, y1, _, _, x2, y2, ..] = corners.as_slice() else {
-        return Err(gone(BrowserError::Told("it has no place".to_owned())));
+        return Err(gone(BrowserError::Failed("it has no place".to_owned())));
     };
     Ok((f64::midpoint(*x1, *x2), f64::midpoint(*y1, *y2)))
 }
@@ -91,7 +91,7 @@ pub(super) async fn typed(
         let answer = browser.ask("Runtime.callFunctionOn", &call, guard).await?;
         match answer.pointer("/result/value").and_then(Value::as_str).unwrap_or_default() {
             "chosen" => return Ok("It was chosen from the list.".to_owned()),
-            "none" => return Err(BrowserError::Told("the list has no such entry".to_owned())),
+            "none" => return Err(BrowserError::Failed("the list has no such entry".to_owned())),
             _ => {}
         }
     } else if let Some(place) = place {
@@ -111,5 +111,5 @@ pub(super) async fn picture(
 ) -> Result<Vec<u8>, BrowserError> {
     let answer = browser.ask("Page.captureScreenshot", &json!({ "format": "png" }), guard).await?;
     let data = answer.get("data").and_then(Value::as_str).unwrap_or_default();
-    STANDARD.decode(data).map_err(|_| BrowserError::Told("the picture cannot be read".to_owned()))
+    STANDARD.decode(data).map_err(|_| BrowserError::Failed("the picture cannot be read".to_owned()))
 }
