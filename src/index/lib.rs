@@ -7,5 +7,7 @@
 pub mod answer;
 pub mod chunk;
 pub mod kept;
+pub mod meaning;
 pub mod query;
+pub mod vectors;
 pub mod words;
