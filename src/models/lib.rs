@@ -35,6 +35,7 @@ pub mod catalogue;
 pub mod chat_completions;
 pub mod conversation;
 pub mod credentials;
+pub mod embedding;
 pub mod fallback;
 pub mod gemini;
 pub mod profile;

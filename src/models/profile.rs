@@ -295,6 +295,14 @@ impl Provider {
         }
     }
 
+    /// Returns true when vectors of texts can be asked for in its protocol.
+    pub(crate) fn embeds(self) -> bool {
+        match self {
+            Self::Openai | Self::OpenaiResponses | Self::Azure | Self::Gemini => true,
+            Self::Anthropic | Self::Bedrock | Self::Vertex | Self::Scripted => false,
+        }
+    }
+
     /// Returns where its API starts; `None` for what is asked over no network.
     pub fn home(self) -> Option<ProviderApi> {
         let home =
@@ -402,11 +410,13 @@ pub struct Pointers {
     pub condense: Pointer,
     /// The image model of `generate_image`; without it there are no images.
     pub image: Pointer,
+    /// The embedding model of `codebase_search`; without it code is found by words alone.
+    pub embed: Pointer,
 }
 
 impl Pointers {
     /// Returns every pointer with its name.
-    pub fn each(&self) -> [(&'static str, &Pointer); 6] {
+    pub fn each(&self) -> [(&'static str, &Pointer); 7] {
         [
             ("main", &self.main),
             ("task", &self.task),
@@ -414,6 +424,7 @@ impl Pointers {
             ("quick", &self.quick),
             ("condense", &self.condense),
             ("image", &self.image),
+            ("embed", &self.embed),
         ]
     }
 }

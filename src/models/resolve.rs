@@ -49,10 +49,13 @@ pub struct ResolvedModels {
     pub main: ChosenModel,
     /// For sub-tasks; equal to `main` unless a pointer says otherwise.
     pub task: ChosenModel,
-    /// The other pointers that say something, by name; but for `image`, which nothing waits for.
+    /// The other pointers that say something, by name; but for `image` and `embed`, which nothing
+    /// waits for.
     pub others: BTreeMap<&'static str, ChosenModel>,
     /// The image model, or why there is none; `None` where the pointer says nothing.
     pub image: Option<Result<ChosenModel, ProfileError>>,
+    /// The embedding model, or why there is none; `None` where the pointer says nothing.
+    pub embed: Option<Result<ChosenModel, ProfileError>>,
 }
 
 /// One model that is ready to be built.
@@ -116,11 +119,12 @@ pub fn resolve(
         .pointers
         .each()
         .into_iter()
-        .filter(|(pointer, _)| !matches!(*pointer, "main" | "task" | "image"))
+        .filter(|(pointer, _)| !matches!(*pointer, "main" | "task" | "image" | "embed"))
     {
         others.extend(resolver.pointed(pointer, names)?.map(|chosen| (pointer, chosen)));
     }
-    Ok(ResolvedModels { main, task, others, image: resolver.image_model().transpose() })
+    let (image, embed) = (resolver.image_model(), resolver.embedding_model());
+    Ok(ResolvedModels { main, task, others, image: image.transpose(), embed: embed.transpose() })
 }
 
 /// A key's variable and the origin (scheme, host, port) it belongs to.
@@ -311,8 +315,32 @@ impl<'a> ModelResolver<'a> {
         }
     }
 
+    /// Chooses the embedding model: one, as vectors of two cannot be compared.
+    fn embedding_model(&self) -> Result<Option<ChosenModel>, ProfileError> {
+        let Some(chosen) = self.pointed("embed", &self.settings.pointers.embed)? else {
+            return Ok(None);
+        };
+        let provider = chosen.profile.provider;
+        if let Some(other) = chosen.fallbacks.first() {
+            let problem = "`pointers.embed` names it as a fallback, and vectors of two models \
+                           cannot be compared; name one profile";
+            return Err(wrong_profile(&other.name, problem.to_owned()));
+        }
+        if !provider.embeds() {
+            let problem = format!(
+                "`pointers.embed` names it, and no model embeds texts by `provider: {}`; \
+                 `openai`, `openai-responses`, `azure` and `gemini` do",
+                provider.as_str()
+            );
+            return Err(wrong_profile(&chosen.name, problem));
+        }
+        Ok(Some(chosen))
+    }
+
     fn only_profile(&self) -> Result<ChosenModel, ProfileError> {
-        let mut profiles = self.settings.profiles.iter();
+        // One that embeds texts gives no replies.
+        let embed = &self.settings.pointers.embed.0;
+        let mut profiles = self.settings.profiles.iter().filter(|(name, _)| !embed.contains(name));
         match (profiles.next(), profiles.next()) {
             (None, _) => self.only_keys_model(),
             (Some((name, profile)), None) => self.choose(name, profile),

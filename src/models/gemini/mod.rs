@@ -47,19 +47,12 @@ pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
     let model = &chosen.profile.model;
     let on_vertex = chosen.profile.provider == Provider::Vertex;
     let mut url = endpoint_url(chosen, |path| {
-        let last = path.rsplit('/').next().unwrap_or_default();
-        let is_version = last
-            .strip_prefix('v')
-            .is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()));
-        let folder = match last {
-            _ if on_vertex => "/publishers/google/models",
-            _ if model.contains('/') => "",
-            "models" => "",
-            "google" => "/models",
-            _ if is_version => "/models",
-            _ => "/v1beta/models",
+        let of_model = if on_vertex {
+            format!("{path}/publishers/google/models/{model}")
+        } else {
+            model_path(path, model)
         };
-        format!("{path}{folder}/{model}:streamGenerateContent")
+        format!("{of_model}:streamGenerateContent")
     })?;
     if !url.query_pairs().any(|(name, _)| name == "alt") {
         url.query_pairs_mut().append_pair("alt", "sse");
@@ -77,6 +70,22 @@ pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
         Endpoint { url, key_header, headers: &[], dialect },
         protocol,
     )?))
+}
+
+/// Returns the path of a model below the one that a profile names.
+pub(crate) fn model_path(path: &str, model: &str) -> String {
+    let last = path.rsplit('/').next().unwrap_or_default();
+    let is_version = last
+        .strip_prefix('v')
+        .is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()));
+    let folder = match last {
+        _ if model.contains('/') => "",
+        "models" => "",
+        "google" => "/models",
+        _ if is_version => "/models",
+        _ => "/v1beta/models",
+    };
+    format!("{path}{folder}/{model}")
 }
 
 impl Protocol for Gemini {

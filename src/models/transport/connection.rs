@@ -124,6 +124,22 @@ impl Connection {
         Ok(ServerAnswer::Refused(RefusedRequest { status, headers, words }))
     }
 
+    /// Reads the whole body of an answer.
+    pub(crate) async fn whole(
+        &self,
+        mut response: Response,
+        limit_bytes: usize,
+    ) -> Result<Vec<u8>, ModelError> {
+        let mut body = Vec::new();
+        while let Some(bytes) = response.chunk().await.map_err(|err| self.unsent(&err))? {
+            body.extend_from_slice(&bytes);
+            if body.len() > limit_bytes {
+                return Err(self.garbled(&format!("the answer has more than {limit_bytes} bytes")));
+            }
+        }
+        Ok(body)
+    }
+
     /// Returns what a refusal means.
     pub(crate) fn refusal(&self, refused: &RefusedRequest) -> ModelError {
         let RefusedRequest { status, headers, words } = refused;
