@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::embedder::Embedder;
 use crate::search_engine::SearchEngine;
 use locum_base::secret::Redactor;
 use locum_policy::Policy;
@@ -26,6 +27,8 @@ pub struct RunEnv<'a> {
     pub connector: &'a Connector,
     /// The search engine that may be asked; `None` where there is none.
     pub search_engine: Option<&'a SearchEngine>,
+    /// The model that embeds texts; `None` where code is found by words alone.
+    pub embedder: Option<&'a Embedder>,
     /// The browser that pages are opened in; `None` where there is none.
     pub browser: Option<&'a Path>,
     /// The folder for what is kept between runs; `None` where nothing is.

@@ -3,6 +3,7 @@
 //! In: models, modes, a policy, a checkout. Out: a journal, an outcome, and texts about it. Every
 //! effect takes a permit.
 
+pub mod embedder;
 pub mod env;
 pub mod report;
 pub mod search_engine;

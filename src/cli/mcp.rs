@@ -222,6 +222,7 @@ impl McpInventory {
                 redactor: &redactor,
                 connector: &connector,
                 search_engine: None,
+                embedder: None,
                 browser: None,
                 state_folder: None,
             },

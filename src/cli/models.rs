@@ -63,7 +63,11 @@ pub fn list(
     match &resolve(models, &facts) {
         Ok(resolved) => {
             mark_used(&mut rows, resolved);
-            if let Some(Err(error)) = &resolved.image {
+            for error in [&resolved.image, &resolved.embed]
+                .into_iter()
+                .flatten()
+                .flat_map(|chosen| chosen.as_ref().err())
+            {
                 output.talk(failure(error).report());
             }
         }
@@ -140,7 +144,9 @@ fn profile_row(name: &str, profile: &Profile) -> ModelRow {
 /// row of its own.
 pub(super) fn mark_used(rows: &mut Vec<ModelRow>, resolved: &ResolvedModels) {
     let image = resolved.image.iter().flatten().map(|chosen| ("image", chosen));
-    let others = resolved.others.iter().map(|(pointer, chosen)| (*pointer, chosen)).chain(image);
+    let embed = resolved.embed.iter().flatten().map(|chosen| ("embed", chosen));
+    let others = resolved.others.iter().map(|(pointer, chosen)| (*pointer, chosen));
+    let others = others.chain(image).chain(embed);
     for (pointer, first) in
         [("main", &resolved.main), ("task", &resolved.task)].into_iter().chain(others)
     {

@@ -85,6 +85,7 @@ pub const KEYS: &[SettingKey] = &[
     key("models.pointers.quick", SettingKind::Names, "profile of modes that ask for `quick`"),
     key("models.pointers.condense", SettingKind::Names, "profile that sums up long conversations"),
     key("models.pointers.image", SettingKind::Names, "image model of `generate_image`"),
+    key("models.pointers.embed", SettingKind::Names, "embedding model of `codebase_search`"),
     key("models.profiles.*.provider", PROVIDER, "whose protocol it speaks"),
     key("models.profiles.*.model", SettingKind::Text, "the model's name at the provider"),
     key("models.profiles.*.base_url", SettingKind::Text, "where the provider's API starts"),

@@ -6,8 +6,10 @@
 
 use locum_extract::outline::Definition;
 
-use crate::chunk::{RankedChunk, best, cut};
+use crate::chunk::{Chunk, RankedChunk, best, cut};
+use crate::meaning::{LikeFile, fused};
 use crate::query::{RankedFile, WeighedWord};
+use crate::vectors::HashedChunk;
 
 /// How much the best chunk of a file counts beside the whole file.
 const CHUNK_SHARE: f32 = 0.5;
@@ -28,24 +30,67 @@ pub struct CandidateFile<'t> {
 pub struct FoundFile {
     /// Its place among the files, and how well it answers.
     pub ranked: RankedFile,
-    /// Its chunks that have a word of the query, best first.
+    /// Its chunks that have a word of the query or are like it, best first.
     pub chunks: Vec<RankedChunk>,
 }
 
-/// Looks at the lines of files; returns them best first.
+/// Looks at the lines of files; returns them best first. Files that are like the query by meaning,
+/// `like`, come in one order with those that have its words.
 pub fn found<'t>(
     words: &[WeighedWord],
     candidates: impl Iterator<Item = CandidateFile<'t>>,
+    like: &[LikeFile],
 ) -> Vec<FoundFile> {
     let found = candidates.map(|candidate| {
-        let chunks = best(candidate.text, cut(candidate.text, candidate.definitions), words);
+        let all = cut(candidate.text, candidate.definitions);
+        let of_file = like.iter().find(|file| file.place == candidate.ranked.place);
+        let near: Vec<Chunk> = of_file
+            .iter()
+            .flat_map(|file| &file.chunks)
+            .map(|(hashed, _)| named(*hashed, &all))
+            .collect();
+        let chunks = best(candidate.text, all, words);
         let of_chunk = chunks.first().map_or(0.0, |best| best.score);
         let score = candidate.ranked.score + CHUNK_SHARE * of_chunk;
+        let chunks = if near.is_empty() { chunks } else { together(chunks, near) };
         FoundFile { ranked: RankedFile { score, ..candidate.ranked }, chunks }
     });
     let mut found: Vec<FoundFile> = found.collect();
     found.sort_by(|left, right| right.ranked.score.total_cmp(&left.ranked.score));
+    if like.is_empty() {
+        return found;
+    }
+    let with_words = found.iter().filter(|file| file.ranked.score > 0.0);
+    let with_words: Vec<usize> = with_words.map(|file| file.ranked.place).collect();
+    let like: Vec<usize> = like.iter().map(|file| file.place).collect();
+    let order = fused(&[&with_words, &like]);
+    found.sort_by_key(|file| order.iter().position(|place| *place == file.ranked.place));
     found
+}
+
+/// Returns a chunk that was found by meaning with the line that names it.
+fn named(hashed: HashedChunk, all: &[Chunk]) -> Chunk {
+    let line = |line: u32| usize::try_from(line).unwrap_or(usize::MAX);
+    let (first_line, last_line) = (line(hashed.first_line), line(hashed.last_line));
+    let same =
+        all.iter().find(|chunk| (chunk.first_line, chunk.last_line) == (first_line, last_line));
+    same.cloned().unwrap_or(Chunk { first_line, last_line, head: None })
+}
+
+/// Makes one order of a file's chunks with words of a query and those that are like it.
+fn together(with_words: Vec<RankedChunk>, near: Vec<Chunk>) -> Vec<RankedChunk> {
+    let first_lines =
+        |chunks: &[Chunk]| -> Vec<usize> { chunks.iter().map(|chunk| chunk.first_line).collect() };
+    let by_words: Vec<usize> = with_words.iter().map(|ranked| ranked.chunk.first_line).collect();
+    let order = fused(&[&by_words, &first_lines(&near)]);
+    let mut chunks = with_words;
+    for chunk in near {
+        if !by_words.contains(&chunk.first_line) {
+            chunks.push(RankedChunk { chunk, score: 0.0 });
+        }
+    }
+    chunks.sort_by_key(|ranked| order.iter().position(|line| *line == ranked.chunk.first_line));
+    chunks
 }
 
 #[cfg(test)]
@@ -68,7 +113,7 @@ mod tests {
             text,
             definitions: &[],
         });
-        let places: Vec<_> = found(&words, candidates)
+        let places: Vec<_> = found(&words, candidates, &[])
             .into_iter()
             .map(|file| (file.ranked.place, file.chunks.len()))
             .collect();

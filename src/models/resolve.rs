@@ -317,24 +317,25 @@ impl<'a> ModelResolver<'a> {
 
     /// Chooses the embedding model: one, as vectors of two cannot be compared.
     fn embedding_model(&self) -> Result<Option<ChosenModel>, ProfileError> {
-        let Some(chosen) = self.pointed("embed", &self.settings.pointers.embed)? else {
-            return Ok(None);
-        };
-        let provider = chosen.profile.provider;
-        if let Some(other) = chosen.fallbacks.first() {
+        let names = &self.settings.pointers.embed;
+        if let [_, other, ..] = names.0.as_slice() {
             let problem = "`pointers.embed` names it as a fallback, and vectors of two models \
                            cannot be compared; name one profile";
-            return Err(wrong_profile(&other.name, problem.to_owned()));
+            return Err(wrong_profile(other, problem.to_owned()));
         }
-        if !provider.embeds() {
-            let problem = format!(
-                "`pointers.embed` names it, and no model embeds texts by `provider: {}`; \
-                 `openai`, `openai-responses`, `azure` and `gemini` do",
-                provider.as_str()
-            );
-            return Err(wrong_profile(&chosen.name, problem));
+        for name in &names.0 {
+            let profile = self.settings.profiles.get(name);
+            let provider = profile.map(|profile| self.of_its_maker(profile).provider);
+            if let Some(provider) = provider.filter(|provider| !provider.embeds()) {
+                let problem = format!(
+                    "`pointers.embed` names it, and no model embeds texts by `provider: {}`; \
+                     `openai`, `openai-responses`, `azure` and `gemini` do",
+                    provider.as_str()
+                );
+                return Err(wrong_profile(name, problem));
+            }
         }
-        Ok(Some(chosen))
+        self.pointed("embed", names)
     }
 
     fn only_profile(&self) -> Result<ChosenModel, ProfileError> {

@@ -222,6 +222,7 @@ impl Explainer {
                 redactor: &self.redactor,
                 connector: &self.connector,
                 search_engine: None,
+                embedder: None,
                 browser: None,
                 state_folder: None,
             },

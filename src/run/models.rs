@@ -20,6 +20,7 @@ use crate::run::run_request::{ReplayRequest, RunPurpose, RunRequest};
 use crate::run::source::FileSource;
 use crate::run::steps::FixedSteps;
 use crate::run::trusted::ConfigOrigin;
+use locum_agent::embedder::Embedder;
 use locum_agent::report::trace::TracedModel;
 use locum_agent::session::model::{Fallback, ImageModel, RunModels, TaskModel};
 use locum_base::chat::Usage;
@@ -28,6 +29,7 @@ use locum_models::build;
 use locum_models::cassette::record::{CassetteWriter, RecordingModel};
 use locum_models::cassette::replay::ReplayModel;
 use locum_models::cassette::{Capacities, Capacity};
+use locum_models::embedding::EmbeddingModel;
 use locum_models::fallback::{FallbackChain, FallbackModel};
 use locum_models::profile::{CONDENSE_PERCENT, Price, Profile, Provider, ToolProtocol};
 use locum_models::resolve::{
@@ -184,6 +186,8 @@ pub struct PreparedModels {
     pub(super) set: ModelSet<PreparedModel>,
     /// The names of the image model's profile and of its fallbacks.
     pub(super) image_models: Vec<String>,
+    /// The model that embeds texts.
+    pub(super) embedder: Option<Embedder>,
     pub(super) keys: Vec<Secret>,
     pub(super) notes: Vec<String>,
 }
@@ -269,7 +273,7 @@ impl PreparedModels {
 
     /// Models without keys, and with nothing to say of them.
     fn of(set: ModelSet<PreparedModel>, image_models: Vec<String>) -> Self {
-        Self { set, image_models, keys: Vec::new(), notes: Vec::new() }
+        Self { set, image_models, embedder: None, keys: Vec::new(), notes: Vec::new() }
     }
 
     /// What stands in a plan where no model is configured yet.
@@ -396,6 +400,14 @@ impl PreparedModels {
             }
             Some(Ok(_)) | None => None,
         };
+        let embedding_model = match &resolved.embed {
+            Some(Ok(chosen)) => Some(chosen),
+            Some(Err(error)) => {
+                unasked.push(format!("code is found by words alone: {error}; {}", error.hint()));
+                None
+            }
+            None => None,
+        };
         let set = ModelSet {
             main: &resolved.main,
             task: &resolved.task,
@@ -404,8 +416,10 @@ impl PreparedModels {
             experts: asked.iter().map(|(name, chosen)| (name.clone(), chosen)).collect(),
             image: image_model_choice,
         };
-        let chosen =
-            || set.each().flat_map(|chosen| std::iter::once(*chosen).chain(&chosen.fallbacks));
+        let chosen = || {
+            let every = set.each().copied().chain(embedding_model);
+            every.flat_map(|chosen| std::iter::once(chosen).chain(&chosen.fallbacks))
+        };
         let mut notes: Vec<String> = Vec::new();
         for note in chosen().flat_map(|chosen| &chosen.notes) {
             if !notes.contains(note) {
@@ -416,7 +430,12 @@ impl PreparedModels {
         let keys = chosen().filter_map(|chosen| chosen.key.clone()).collect();
         let set = set.try_map(|chosen| PreparedModel::build(chosen, source))?;
         let image_models = set.image.iter().flat_map(|_| wanted.image_models.to_vec()).collect();
-        Ok(Self { set, image_models, keys, notes })
+        let embedder = embedding_model
+            .map(EmbeddingModel::prepare)
+            .transpose()
+            .map_err(|error| RunError::usage("models", error.to_string()))?
+            .map(Embedder::new);
+        Ok(Self { set, image_models, embedder, keys, notes })
     }
 }
 

@@ -146,6 +146,7 @@ impl PreparedRun {
             sandbox: &self.sandbox,
             connector,
             search_engine: self.search_engine.as_ref(),
+            embedder: self.models.embedder.as_ref(),
             browser: self.browser.as_deref(),
             state_folder: self.settings.values.state_dir.as_deref(),
             redactor: &self.redactor,

@@ -12,8 +12,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// Most files that are kept: one for each repository, those written last.
-const FILES_LIMIT: usize = 8;
+/// Most files that are kept: one or two for each repository, those written last.
+const FILES_LIMIT: usize = 16;
 
 /// Most bytes of all files together.
 const FOLDER_LIMIT_BYTES: u64 = 256 * 1024 * 1024;
@@ -42,6 +42,11 @@ impl IndexFolder {
             git2::Oid::hash_object(git2::ObjectType::Blob, git_folder.as_os_str().as_bytes());
         let name = hash.map_or_else(|_| "index".to_owned(), |hash| hash.to_string());
         Self { folder: state.join("index"), name: format!("{name}.words") }
+    }
+
+    /// Returns the place of the vectors of the same repository.
+    pub fn vectors(&self) -> Self {
+        Self { folder: self.folder.clone(), name: self.name.replace(".words", ".vectors") }
     }
 
     /// Returns what was kept; `None` where nothing is, where it is larger than the limit, and where

@@ -301,6 +301,7 @@ impl Desk {
                 redactor: &Redactor::default(),
                 connector: &locum_sandbox::network::Connector::default(),
                 search_engine: None,
+                embedder: None,
                 browser: None,
                 state_folder: None,
             },

@@ -1,8 +1,10 @@
 //! Asks for the files of real commits by their subjects: how many of the files that a commit changes
 //! are among the ten best of `codebase_search`, beside a plain search for the subject's words.
 //!
-//! `cargo bench --bench recall -- [--commits N] REPOSITORY...`, folders of repositories, bare ones
-//! too. What is searched is the tree before the commit, in memory. Nothing is fetched.
+//! `cargo bench --bench recall -- [--commits N] [--embed MODEL@URL] REPOSITORY...`, folders of
+//! repositories, bare ones too. What is searched is the tree before the commit, in memory. Nothing
+//! is fetched. With `--embed`, a server of OpenAI's embeddings is asked for vectors, and files are
+//! found by words and by meaning.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -17,8 +19,15 @@ use git2::{Commit, Delta, ObjectType, Oid, Repository, Sort, Tree, TreeWalkMode,
 use locum_extract::outline::language::Language;
 use locum_extract::outline::outlines;
 use locum_index::answer::{CandidateFile, found};
-use locum_index::query::{Query, rank};
+use locum_index::chunk::cut;
+use locum_index::kept::{ContentHash, content_hash};
+use locum_index::meaning::{LikeFile, nearest};
+use locum_index::query::{Query, RankedFile, rank};
+use locum_index::vectors::{Direction, HashedChunk, Vectors};
 use locum_index::words::FileWords;
+use locum_models::embedding::{EmbeddingModel, REQUEST_LIMIT_TEXTS};
+use locum_models::profile::{ModelSettings, Pointer, Profile};
+use locum_models::resolve::{ModelFacts, resolve};
 
 /// Commits of one repository, unless `--commits` says how many.
 const COMMITS: usize = 30;
@@ -39,6 +48,79 @@ struct Content {
     text: String,
     lower: String,
     words: Vec<u8>,
+    hash: ContentHash,
+}
+
+/// A model that embeds texts, and what it has embedded.
+struct Embedding {
+    model: EmbeddingModel,
+    vectors: Vectors,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Embedding {
+    /// Makes one of `MODEL@URL`.
+    fn new(text: &str) -> Self {
+        let (model, url) = text.split_once('@').unwrap();
+        let profile = Profile { base_url: Some(url.to_owned()), ..Profile::new(model) };
+        let mut settings = ModelSettings::default();
+        settings.profiles.insert("near".to_owned(), profile.clone());
+        settings.profiles.insert("main".to_owned(), profile);
+        settings.pointers.embed = Pointer(vec!["near".to_owned()]);
+        let env = BTreeMap::new();
+        let facts = ModelFacts { env: &env, asked: None, from_repository: &BTreeSet::new() };
+        let chosen = resolve(&settings, &facts).unwrap().embed.unwrap().unwrap();
+        Self {
+            model: EmbeddingModel::prepare(&chosen).unwrap(),
+            vectors: Vectors::default(),
+            runtime: tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap(),
+        }
+    }
+
+    /// Has every chunk of a file embedded that is not known.
+    fn add(&mut self, path: &str, content: &Content) {
+        if self.vectors.chunks(&content.hash).is_some() {
+            return;
+        }
+        let lines: Vec<&str> = content.text.lines().collect();
+        let chunks = cut(&content.text, &definitions(path, &content.text));
+        let hashed = |chunk: locum_index::chunk::Chunk| {
+            let text = lines[chunk.first_line - 1..chunk.last_line].join("\n");
+            let (first_line, last_line) =
+                (u32::try_from(chunk.first_line).unwrap(), u32::try_from(chunk.last_line).unwrap());
+            let hash = content_hash(text.as_bytes());
+            let sent = locum_base::text::head(&text, 4096).to_owned();
+            (HashedChunk { first_line, last_line, hash }, (hash, sent))
+        };
+        let (chunks, mut texts): (Vec<_>, Vec<_>) = chunks.into_iter().map(hashed).unzip();
+        texts.retain(|(hash, _)| self.vectors.direction(hash).is_none());
+        for request in texts.chunks(REQUEST_LIMIT_TEXTS) {
+            let texts: Vec<&str> = request.iter().map(|(_, text)| text.as_str()).collect();
+            let found = self.runtime.block_on(self.model.embed(&texts)).unwrap();
+            for ((hash, _), vector) in request.iter().zip(found.vectors) {
+                self.vectors.add_direction(*hash, Direction::of(&vector).unwrap());
+            }
+        }
+        self.vectors.add_file(content.hash, chunks);
+    }
+
+    /// Returns the files of a tree that are most like a question.
+    fn like(
+        &mut self,
+        question: &str,
+        tree: &[(String, Oid)],
+        contents: &BTreeMap<Oid, Content>,
+    ) -> Vec<LikeFile> {
+        for (path, id) in tree {
+            self.add(path, &contents[id]);
+        }
+        let query = self.runtime.block_on(self.model.embed(&[question])).unwrap();
+        let query = Direction::of(&query.vectors[0]).unwrap();
+        let chunks = tree.iter();
+        let chunks =
+            chunks.map(|(_, id)| self.vectors.chunks(&contents[id].hash).unwrap_or_default());
+        nearest(&query, chunks, &self.vectors, CANDIDATES)
+    }
 }
 
 /// Sums over commits.
@@ -50,14 +132,18 @@ struct Sums {
     search: (f64, usize),
     /// Of plain words.
     plain: (f64, usize),
+    /// Of the search with meaning.
+    meaning: (f64, usize),
 }
 
 fn main() {
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
-    let (mut commits, mut folders) = (COMMITS, Vec::new());
+    let (mut commits, mut folders, mut embedding) = (COMMITS, Vec::new(), None);
     while let Some(word) = words.next() {
         if word == "--commits" {
             commits = words.next().and_then(|number| number.parse().ok()).unwrap_or(COMMITS);
+        } else if word == "--embed" {
+            embedding = words.next().map(|text| Embedding::new(&text));
         } else if !word.starts_with("--") {
             folders.push(word);
         }
@@ -67,16 +153,28 @@ fn main() {
         return;
     }
     println!(
-        "{:<34} {:>8} {:>7} {:>10} {:>10} {:>10} {:>10}",
-        "repository", "commits", "files", "search", "words", "search, 1", "words, 1"
+        "{:<34} {:>8} {:>7} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}",
+        "repository",
+        "commits",
+        "files",
+        "search",
+        "words",
+        "meaning",
+        "search, 1",
+        "words, 1",
+        "meaning, 1"
     );
     let mut all = Sums::default();
     for folder in &folders {
-        let sums = repository(folder, commits);
+        let sums = repository(folder, commits, embedding.as_mut());
         row(folder, &sums);
         all.commits += sums.commits;
         all.files += sums.files;
-        for (all, one) in [(&mut all.search, sums.search), (&mut all.plain, sums.plain)] {
+        for (all, one) in [
+            (&mut all.search, sums.search),
+            (&mut all.plain, sums.plain),
+            (&mut all.meaning, sums.meaning),
+        ] {
             *all = (all.0 + one.0, all.1 + one.1);
         }
     }
@@ -87,18 +185,20 @@ fn row(name: &str, sums: &Sums) {
     let commits = sums.commits.max(1) as f64;
     let name: String = name.chars().rev().take(34).collect::<Vec<_>>().into_iter().rev().collect();
     println!(
-        "{name:<34} {:>8} {:>7} {:>10.3} {:>10.3} {:>10.3} {:>10.3}",
+        "{name:<34} {:>8} {:>7} {:>10.3} {:>10.3} {:>10.3} {:>10.3} {:>10.3} {:>10.3}",
         sums.commits,
         sums.files / sums.commits.max(1),
         sums.search.0 / commits,
         sums.plain.0 / commits,
+        sums.meaning.0 / commits,
         sums.search.1 as f64 / commits,
         sums.plain.1 as f64 / commits,
+        sums.meaning.1 as f64 / commits,
     );
 }
 
 /// Asks for the newest commits that have one parent and change files that were there.
-fn repository(folder: &str, limit: usize) -> Sums {
+fn repository(folder: &str, limit: usize, mut embedding: Option<&mut Embedding>) -> Sums {
     let repo = Repository::open(folder).unwrap();
     let mut walk = repo.revwalk().unwrap();
     walk.push_head().unwrap();
@@ -124,8 +224,11 @@ fn repository(folder: &str, limit: usize) -> Sums {
         }
         sums.commits += 1;
         sums.files += tree.len();
+        let like = embedding.as_mut().map(|known| known.like(&question, &tree, &contents));
+        let like = like.unwrap_or_default();
         for (sum, found) in [
-            (&mut sums.search, by_search(&query, &tree, &contents)),
+            (&mut sums.search, by_search(&query, &tree, &contents, &[])),
+            (&mut sums.meaning, by_search(&query, &tree, &contents, &like)),
             (&mut sums.plain, by_words(&question, &tree, &contents)),
         ] {
             let hits = found.iter().filter(|path| answers.contains(**path)).count();
@@ -176,7 +279,13 @@ fn content(repo: &Repository, id: Oid) -> Content {
     let text = String::from_utf8_lossy(if is_text { bytes } else { &[] }).into_owned();
     let mut words = Vec::new();
     FileWords::render(text.as_bytes(), &mut words);
-    Content { lower: text.to_lowercase(), text, words }
+    Content { lower: text.to_lowercase(), hash: content_hash(bytes), text, words }
+}
+
+fn definitions(path: &str, text: &str) -> Vec<locum_extract::outline::Definition> {
+    let language = Language::of(path);
+    let found = language.and_then(|language| outlines(vec![(language, text.as_bytes())]).pop());
+    found.and_then(Result::ok).unwrap_or_default()
 }
 
 /// Returns the best files of `codebase_search`.
@@ -184,27 +293,26 @@ fn by_search<'t>(
     query: &Query,
     tree: &'t [(String, Oid)],
     contents: &BTreeMap<Oid, Content>,
+    like: &[LikeFile],
 ) -> Vec<&'t str> {
     let words = tree
         .iter()
         .map(|(path, id)| (path.as_str(), FileWords::parse(&contents[id].words).unwrap().0));
     let ranking = rank(query, words, CANDIDATES);
-    let definitions: Vec<_> = ranking
-        .files
-        .iter()
-        .map(|file| {
-            let (path, id) = &tree[file.place];
-            let text = contents[id].text.as_bytes();
-            let language = Language::of(path);
-            let found = language.and_then(|language| outlines(vec![(language, text)]).pop());
-            found.and_then(Result::ok).unwrap_or_default()
-        })
-        .collect();
-    let candidates = ranking.files.iter().zip(&definitions).map(|(file, definitions)| {
+    let is_ranked = |place| ranking.files.iter().any(|file| file.place == place);
+    let others = like.iter().map(|file| file.place).filter(|place| !is_ranked(*place));
+    let others = others.map(|place| RankedFile { place, score: 0.0 });
+    let files: Vec<RankedFile> = ranking.files.iter().copied().chain(others).collect();
+    let of_file = |file: &RankedFile| {
+        let (path, id) = &tree[file.place];
+        definitions(path, &contents[id].text)
+    };
+    let definitions: Vec<_> = files.iter().map(of_file).collect();
+    let candidates = files.iter().zip(&definitions).map(|(file, definitions)| {
         let text = contents[&tree[file.place].1].text.as_str();
         CandidateFile { ranked: *file, text, definitions }
     });
-    let found = found(&ranking.words, candidates);
+    let found = found(&ranking.words, candidates, like);
     found.iter().take(SHOWN).map(|file| tree[file.ranked.place].0.as_str()).collect()
 }
 

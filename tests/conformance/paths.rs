@@ -376,6 +376,7 @@ impl Operation {
                 redactor: &Redactor::default(),
                 connector: &locum_sandbox::network::Connector::default(),
                 search_engine: None,
+                embedder: None,
                 browser: None,
                 state_folder: None,
             },

@@ -143,6 +143,7 @@ fn path_intents(path: &str) -> Result<Result<Vec<Intent>, String>, String> {
             redactor: &Redactor::default(),
             connector: &locum_sandbox::network::Connector::default(),
             search_engine: None,
+            embedder: None,
             browser: None,
             state_folder: None,
         },

@@ -168,6 +168,7 @@ async fn call(
             redactor: &Redactor::new([Secret::new(SECRET)]),
             connector: &Connector::new(Arc::new(wire)).within(PATIENCE),
             search_engine: None,
+            embedder: None,
             browser: None,
             state_folder: None,
         },

@@ -80,6 +80,7 @@ const EFFECT_OWNERS: &[&str] = &[
     "src/sandbox/",
     "src/testing/",
     "src/workspace/",
+    "src/agent/embedder.rs",
     "src/agent/session/journal",
     "src/agent/session/messages",
     "src/agent/session/attacks",

@@ -22,6 +22,7 @@ mod browser;
 mod ceilings;
 mod cli;
 mod cli_reference;
+mod codebase_meaning;
 mod codebase_search;
 mod commands;
 mod compatibility;

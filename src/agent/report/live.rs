@@ -136,6 +136,9 @@ fn lines_of(event: &Event) -> Vec<String> {
             generated.by,
             transcript::painted(generated)
         ))],
+        Event::TextsEmbedded { by, count, .. } => {
+            vec![format!("  embed   {by} · {count} texts")]
+        }
         Event::ReplyLost { task, charge } => {
             vec![format!(
                 "task {task} · a reply broke off · about {} tokens lost",

@@ -119,6 +119,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
             sandbox: &Sandbox::around_nothing(),
             connector: &locum_sandbox::network::Connector::default(),
             search_engine: None,
+            embedder: None,
             browser: None,
             state_folder: None,
             redactor: &redactor,

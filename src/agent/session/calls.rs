@@ -313,6 +313,9 @@ impl<'a> Session<'a> {
             let ignored = dispatch::ignored(&waiting.call);
             observation.text.push_str(&self.parts.run.redactor.redact(&ignored));
         }
+        if let Some(embedded) = observation.embedded.take() {
+            self.emit(Event::embedded(id, call.clone(), *embedded))?;
+        }
         let refusal = observation.refused.take();
         let mistake = std::mem::take(&mut observation.is_mistake);
         self.emit(Event::Answered { task: id, call, tool, observation, refusal, mistake })

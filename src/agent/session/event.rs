@@ -227,6 +227,20 @@ pub enum Event {
         #[serde(flatten)]
         charge: ReplyCharge,
     },
+    /// A model that embeds texts gave vectors for a call.
+    TextsEmbedded {
+        /// In which task.
+        task: TaskId,
+        /// Id of the call they are for.
+        call: String,
+        /// The name of the profile that was asked.
+        by: String,
+        /// How many texts.
+        count: usize,
+        /// What it cost.
+        #[serde(flatten)]
+        charge: ReplyCharge,
+    },
     /// An attempt to get a reply broke after something of it had come: nothing of it was used, and
     /// the provider counts it.
     ReplyLost {
@@ -456,6 +470,7 @@ impl Event {
             | Self::Replied { task, .. }
             | Self::Consulted { task, .. }
             | Self::ImageGenerated { task, .. }
+            | Self::TextsEmbedded { task, .. }
             | Self::Compacted { task, .. }
             | Self::Reminded { task, .. }
             | Self::MessageRead { task, .. }

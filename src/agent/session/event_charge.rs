@@ -3,8 +3,21 @@
 use crate::session::event::Event;
 use crate::session::outcome::ChargedUsage;
 use crate::session::recorded::ReplyCharge;
+use crate::tools::EmbeddedTexts;
+use locum_base::id::TaskId;
 
 impl Event {
+    /// Says that texts were embedded for a call, and what that cost.
+    pub(crate) fn embedded(task: TaskId, call: String, texts: EmbeddedTexts) -> Self {
+        let EmbeddedTexts { by, count, usage } = texts;
+        let charge = ReplyCharge {
+            usage: usage.usage,
+            estimated: usage.is_estimate,
+            cost_usd: usage.cost_usd,
+        };
+        Self::TextsEmbedded { task, call, by, count, charge }
+    }
+
     /// Returns what it charges to its task; `None` for what no model was asked.
     pub fn charged(&self) -> Option<ChargedUsage> {
         let (turns, charge) = if let Self::Replied { reply, charge, priced, .. } = self {
@@ -19,7 +32,10 @@ impl Event {
                 return None;
             }
             (1, *charge)
-        } else if let Self::ReplyLost { charge, .. } | Self::Compacted { charge, .. } = self {
+        } else if let Self::ReplyLost { charge, .. }
+        | Self::Compacted { charge, .. }
+        | Self::TextsEmbedded { charge, .. } = self
+        {
             (0, *charge)
         } else {
             return None;

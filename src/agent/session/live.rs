@@ -265,6 +265,7 @@ impl<'a> Session<'a> {
             known: Arc::clone(&task.known),
             range: self.change_range(owner),
             memory: self.memory(),
+            rest: task.budgeting.rest(),
         })
     }
 }

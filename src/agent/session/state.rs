@@ -277,6 +277,7 @@ impl SessionState {
             | Event::ReplyLost { .. }
             | Event::Consulted { .. }
             | Event::ImageGenerated { .. }
+            | Event::TextsEmbedded { .. }
             | Event::Compacted { .. }
             | Event::Reminded { .. }
             | Event::MessageRead { .. }

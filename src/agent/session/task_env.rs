@@ -20,6 +20,7 @@ use locum_modes::Mode;
 use locum_modes::access;
 use locum_modes::prompts::commands::CommandSet;
 use locum_modes::prompts::skills::SkillSet;
+use locum_policy::budget::Budget;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
 use locum_workspace::Workspace;
@@ -81,6 +82,8 @@ pub(crate) struct TaskEnv<'a> {
     pub(crate) range: ChangeRange,
     /// The notes there are for later runs.
     pub(crate) memory: Arc<Memory>,
+    /// What is left of its budget.
+    pub(crate) rest: Budget,
 }
 
 impl TaskEnv<'_> {
@@ -132,6 +135,7 @@ impl TaskEnv<'_> {
                 range: Some(&self.range),
                 background: Some(&self.background),
                 memory: Some(&self.memory),
+                rest: Some(self.rest),
                 ..EffectInputs::default()
             },
         }

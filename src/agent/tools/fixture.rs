@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::embedder::Embedder;
 use crate::env::RunEnv;
 use crate::search_engine::SearchEngine;
 use crate::tools::dispatch::{self, CheckedCall};
@@ -60,6 +61,8 @@ pub(crate) struct ToolFixture {
     pub(crate) connector: Connector,
     /// The search engine there is.
     pub(crate) search_engine: Option<SearchEngine>,
+    /// The model that embeds texts.
+    pub(crate) embedder: Option<Embedder>,
     /// The folder for what is kept between runs.
     pub(crate) state_folder: Option<PathBuf>,
     /// The mode of the calls.
@@ -93,6 +96,7 @@ impl ToolFixture {
             commands: CommandSet::default(),
             connector: Connector::default(),
             search_engine: None,
+            embedder: None,
             state_folder: None,
             mode: mode(),
             vision: VisionSupport::Shown,
@@ -158,6 +162,7 @@ impl ToolFixture {
             redactor: &redactor,
             connector: &self.connector,
             search_engine: self.search_engine.as_ref(),
+            embedder: self.embedder.as_ref(),
             browser: None,
             state_folder: self.state_folder.as_deref(),
         };

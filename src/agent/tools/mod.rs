@@ -40,9 +40,11 @@ use crate::tools::memory::entry::{Memory, MemoryWrite};
 use crate::tools::search::changes::ChangeRange;
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
+use locum_models::embedding::EmbeddingUsage;
 use locum_modes::Mode;
 use locum_modes::prompts::commands::CommandSet;
 use locum_modes::prompts::skills::SkillSet;
+use locum_policy::budget::Budget;
 use locum_policy::intent::Facts;
 use locum_policy::verdict::Refusal;
 use locum_workspace::checkout::Checkout;
@@ -113,6 +115,8 @@ pub struct EffectInputs<'g> {
     pub background: Option<&'g BackgroundCommands>,
     /// The notes there are for later runs; `None` outside a session.
     pub memory: Option<&'g Memory>,
+    /// What is left of the task's budget; `None` outside a session.
+    pub rest: Option<Budget>,
     /// What a command reads; what it prints is then in [`Observation::streams`], and its caller
     /// throws away what it writes.
     pub input: Option<&'g str>,
@@ -175,6 +179,9 @@ pub struct Observation {
     /// What the model is shown with the text. Their bytes are stored next to the journal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
+    /// What it had another model embed; the journal records it with the answer.
+    #[serde(skip)]
+    pub embedded: Option<Box<EmbeddedTexts>>,
     /// What the policy refused on the way; the journal records it with the answer.
     #[serde(skip)]
     pub refused: Option<Box<Refusal>>,
@@ -187,6 +194,17 @@ pub struct Observation {
     /// For commands that were given something to read: what they printed.
     #[serde(skip)]
     pub streams: Option<CommandStreams>,
+}
+
+/// What a call had another model embed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EmbeddedTexts {
+    /// The name of the model's profile.
+    pub by: String,
+    /// How many texts.
+    pub count: usize,
+    /// What that used up.
+    pub usage: EmbeddingUsage,
 }
 
 /// What a command printed, bounded and without secrets.

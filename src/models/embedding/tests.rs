@@ -163,3 +163,39 @@ fn what_may_be_spent_is_told_in_tokens() {
     let small = Profile { context_window: Some(512), ..Profile::new("m") };
     assert_eq!(prepared(small).text_limit_bytes(), 1024);
 }
+
+#[test]
+fn one_model_that_can_is_chosen_and_gives_no_replies() {
+    let env = BTreeMap::from([
+        ("OPENAI_API_KEY".to_owned(), "sk-1".to_owned()),
+        ("GEMINI_API_KEY".to_owned(), "AIza-1".to_owned()),
+    ]);
+    let case = |pointers: &str, near: &str| {
+        let settings: ModelSettings = serde_yaml::from_str(&format!(
+            "{{ profiles: {{ main: {{ model: a }}, near: {{ model: b, {near} }} }}, pointers: {{ \
+             {pointers} }} }}"
+        ))
+        .unwrap();
+        let facts = ModelFacts { env: &env, asked: None, from_repository: &BTreeSet::new() };
+        let resolved = resolve(&settings, &facts).unwrap();
+        assert_eq!(resolved.main.name, "main");
+        resolved.embed.map(|embed| embed.map(|chosen| chosen.name).map_err(|err| err.to_string()))
+    };
+    for provider in ["openai", "openai-responses", "gemini"] {
+        let near = format!("provider: {provider}");
+        assert_eq!(case("embed: near", &near), Some(Ok("near".to_owned())));
+    }
+    assert_eq!(case("main: main, embed: []", "temperature: 0"), None);
+    for (pointers, near, why) in [
+        ("embed: near", "provider: scripted", "no model embeds texts by `provider: scripted`"),
+        (
+            "main: main, embed: [near, main]",
+            "temperature: 0",
+            "vectors of two models cannot be compared",
+        ),
+        ("main: main, embed: far", "temperature: 0", "the profile `far`, which does not exist"),
+    ] {
+        let problem = case(pointers, near).unwrap().unwrap_err();
+        assert!(problem.contains(why), "{problem}");
+    }
+}

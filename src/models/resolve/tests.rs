@@ -461,43 +461,6 @@ fn a_key_the_repository_names_does_not_follow_a_persons_address() {
 }
 
 #[test]
-fn one_model_that_can_embeds_texts_and_gives_no_replies() {
-    let case = |embed: &str, near: &str| {
-        let settings = format!(
-            "{{ profiles: {{ main: {{ model: a }}, near: {{ model: b, {near} }} }}, pointers: {{ \
-             {embed} }} }}"
-        );
-        let env = &[("OPENAI_API_KEY", "sk-1"), ("GEMINI_API_KEY", "AIza-1")];
-        let resolved = ResolveCase { settings: &settings, env, ..NOTHING }.run().unwrap();
-        assert_eq!(resolved.main.name, "main");
-        resolved.embed.map(|embed| embed.map(|chosen| chosen.name).map_err(|err| err.to_string()))
-    };
-    for provider in ["openai", "openai-responses", "gemini"] {
-        assert_eq!(
-            case("embed: near", &format!("provider: {provider}")),
-            Some(Ok("near".to_owned()))
-        );
-    }
-    assert_eq!(case("main: main, embed: []", "temperature: 0"), None);
-    for (embed, near, why) in [
-        ("embed: near", "provider: scripted", "no model embeds texts by `provider: scripted`"),
-        (
-            "main: main, embed: [near, main]",
-            "temperature: 0",
-            "vectors of two models cannot be compared",
-        ),
-        (
-            "main: main, embed: far",
-            "temperature: 0",
-            "names the profile `far`, which does not exist",
-        ),
-    ] {
-        let problem = case(embed, near).unwrap().unwrap_err();
-        assert!(problem.contains(why), "{problem}");
-    }
-}
-
-#[test]
 fn the_documented_profiles_resolve() {
     let page = include_str!("../../../docs/models.md");
     let example = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();

@@ -294,6 +294,7 @@ impl Fixture {
                 sandbox: &Sandbox::prepare(&self.policy.settings().commands, &env).unwrap(),
                 connector: &self.connector,
                 search_engine: self.search_engine.as_ref(),
+                embedder: None,
                 browser: self.browser.as_deref(),
                 state_folder: None,
                 redactor: &redactor,

@@ -127,7 +127,8 @@ impl<'a> Tracer<'a> {
                 self.summed_up(*task, text, charge);
             }
             Event::Consulted { task, call, charge, .. }
-            | Event::ImageGenerated { task, call, charge, .. } => {
+            | Event::ImageGenerated { task, call, charge, .. }
+            | Event::TextsEmbedded { task, call, charge, .. } => {
                 if let Some(span) = self.call(*task, call) {
                     span.attributes.spent(charge);
                 }

@@ -193,6 +193,7 @@ impl ServiceFixture {
                 redactor: &self.redactor,
                 connector: &self.connector,
                 search_engine: None,
+                embedder: None,
                 browser: None,
                 state_folder: None,
             },

@@ -129,6 +129,7 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
             redactor: &Redactor::default(),
             connector: &Connector::new(Arc::new(wire)).within(Duration::from_secs(20)),
             search_engine: None,
+            embedder: None,
             browser: None,
             state_folder: None,
         },

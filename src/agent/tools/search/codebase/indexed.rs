@@ -50,8 +50,8 @@ enum ListedState {
 /// A file with its words.
 pub(super) struct WordsFile<'k> {
     pub(super) path: RepoPath,
-    stamp: FileStamp,
-    hash: ContentHash,
+    pub(super) stamp: FileStamp,
+    pub(super) hash: ContentHash,
     words: KeptWords<'k>,
     /// Whether it was read for that.
     is_read: bool,

@@ -1,9 +1,12 @@
 //! `codebase_search`: finds the places of the checkout that have most of a query's words.
 //!
 //! In: words, a folder. Out: the best files, each with its best definitions and a few lines. An
-//! index of words says which files are looked at; what is shown is read from the files, and a
-//! process of its own finds their definitions. A file that may not be read has no say in any of it.
+//! index of words says which files are looked at, and a model that embeds texts, where the run has
+//! one; what is shown is read from the files, and a process of its own finds their definitions. A
+//! file that may not be read has no say in any of it.
 
+mod by_meaning;
+mod candidates;
 mod indexed;
 mod shown;
 
@@ -11,25 +14,21 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
-use crate::tools::extracted::extracted;
-use crate::tools::search::codebase::indexed::{SearchedFiles, index_folder, load, search};
+use crate::tools::search::codebase::by_meaning::MeaningSearch;
+use crate::tools::search::codebase::candidates::{outlines, texts};
+use crate::tools::search::codebase::indexed::{index_folder, load, search};
 use crate::tools::search::codebase::shown::{SearchAnswer, ShownFile, render};
 use crate::tools::search::opened::OpenedFolder;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_extract::outline::language::Language;
-use locum_extract::outline::{Definition, TextOutline};
-use locum_extract::request::{ExtractAnswer, ExtractRequest};
 use locum_index::answer::{CandidateFile, found};
+use locum_index::meaning::LikeFile;
 use locum_index::query::{Query, RankedFile, rank};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
 
 /// Most files that are looked at for their lines: those whose words fit best.
 const CANDIDATES_LIMIT: usize = 30;
-
-/// Most bytes of all of them together.
-const CANDIDATES_LIMIT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Longest query, in bytes.
 const QUERY_LIMIT_BYTES: usize = 4096;
@@ -98,14 +97,29 @@ impl Tool for CodebaseSearch {
         let searched = search(&folder, &kept, index.as_ref(), context);
         let files = searched.files.iter().map(|file| (file.path.as_str(), file.words()));
         let ranking = rank(&self.query, files, CANDIDATES_LIMIT);
-        let texts = texts(&folder, &ranking.files, &searched);
+        let by_meaning = match context.run.embedder {
+            Some(embedder) => {
+                let search = MeaningSearch {
+                    embedder,
+                    query: &self.text,
+                    folder: &folder,
+                    index: index.as_ref(),
+                    context,
+                    room: CANDIDATES_LIMIT,
+                };
+                Some(search.find(&searched, &ranking.files).await)
+            }
+            None => None,
+        };
+        let like = by_meaning.as_ref().map_or(&[][..], |found| found.files.as_slice());
+        let texts = texts(&folder, &with_like(&ranking.files, like), &searched);
         let (outlines, no_outlines) = outlines(&texts).await;
         let candidates = texts.iter().zip(&outlines).map(|(text, definitions)| CandidateFile {
             ranked: text.ranked,
             text: &text.text,
             definitions,
         });
-        let found = found(&ranking.words, candidates);
+        let found = found(&ranking.words, candidates, like);
         let shown = found.iter().filter_map(|found| {
             let text = texts.iter().find(|text| text.ranked.place == found.ranked.place)?;
             Some(ShownFile { path: text.path, text: &text.text, chunks: &found.chunks })
@@ -115,67 +129,22 @@ impl Tool for CodebaseSearch {
             words: &ranking.words,
             matched: ranking.matched,
             searched: &searched,
+            by_meaning: by_meaning.as_ref(),
             no_outlines: no_outlines.as_deref(),
         };
-        Ok(Observation::said(render(&answer)))
+        let text = render(&answer);
+        let embedded = by_meaning.map(|found| found.embedded).filter(|sent| sent.count > 0);
+        let embedded = embedded.map(Box::new);
+        Ok(Observation { embedded, ..Observation::said(text) })
     }
 }
 
-/// The text of a file that is looked at.
-struct CandidateText<'f> {
-    ranked: RankedFile,
-    path: &'f str,
-    text: String,
-}
-
-/// Reads the best files, as far as they are not too large together.
-fn texts<'f>(
-    folder: &OpenedFolder<'_>,
-    ranked: &[RankedFile],
-    searched: &'f SearchedFiles<'_>,
-) -> Vec<CandidateText<'f>> {
-    let (mut texts, mut room, mut content) = (Vec::new(), CANDIDATES_LIMIT_BYTES, Vec::new());
-    for ranked in ranked {
-        let Some(file) = searched.files.get(ranked.place) else { continue };
-        let read = folder.read_into(&file.path, indexed::FILE_LIMIT_BYTES, &mut content);
-        if read.is_err() || content.len() > room || content.contains(&0) {
-            continue;
-        }
-        room -= content.len();
-        let text = String::from_utf8_lossy(&content).into_owned();
-        texts.push(CandidateText { ranked: *ranked, path: file.path.as_str(), text });
-    }
-    texts
-}
-
-/// Asks a process of its own what the texts define; returns why it does not say so, too.
-async fn outlines(texts: &[CandidateText<'_>]) -> (Vec<Vec<Definition>>, Option<String>) {
-    let languages: Vec<Option<Language>> =
-        texts.iter().map(|text| Language::of(text.path)).collect();
-    let code = texts.iter().zip(&languages);
-    let code: Vec<(Language, &[u8])> =
-        code.filter_map(|(text, language)| Some(((*language)?, text.text.as_bytes()))).collect();
-    let count = code.len();
-    let answer = match count {
-        0 => Ok(Vec::new()),
-        _ => match extracted(ExtractRequest::Outline(code)).await {
-            Ok(ExtractAnswer::Outline(found)) if found.len() == count => Ok(found),
-            Ok(ExtractAnswer::Failed(why)) | Err(why) => Err(why),
-            Ok(ExtractAnswer::Outline(_) | ExtractAnswer::Text(_)) => {
-                Err("its reader gives no outline".to_owned())
-            }
-        },
-    };
-    let (found, why): (Vec<TextOutline>, _) = match answer {
-        Ok(found) => (found, None),
-        Err(why) => (Vec::new(), Some(why)),
-    };
-    let mut found = found.into_iter();
-    // A file that takes too long to parse is cut at its blank lines.
-    let of_file = |language: &Option<Language>| {
-        language.and_then(|_| found.next()).and_then(Result::ok).unwrap_or_default()
-    };
-    (languages.iter().map(of_file).collect(), why)
+/// Returns files with words of a query, and behind them those that are only like it.
+fn with_like(ranked: &[RankedFile], like: &[LikeFile]) -> Vec<RankedFile> {
+    let is_ranked = |file: &&LikeFile| ranked.iter().any(|ranked| ranked.place == file.place);
+    let others = like.iter().filter(|file| !is_ranked(file));
+    let others = others.map(|file| RankedFile { place: file.place, score: 0.0 });
+    ranked.iter().copied().chain(others).collect()
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::tools::search::codebase::by_meaning::MeaningFound;
 use crate::tools::search::codebase::indexed::{FILES_LIMIT, SearchedFiles};
 use locum_index::chunk::{RankedChunk, telling_lines};
 use locum_index::query::WeighedWord;
@@ -37,6 +38,8 @@ pub(super) struct SearchAnswer<'a> {
     /// How many files have a word of the query.
     pub(super) matched: usize,
     pub(super) searched: &'a SearchedFiles<'a>,
+    /// `None` where nothing is found by meaning.
+    pub(super) by_meaning: Option<&'a MeaningFound>,
     /// Why there are no definitions.
     pub(super) no_outlines: Option<&'a str>,
 }
@@ -52,7 +55,11 @@ pub(super) fn render(answer: &SearchAnswer<'_>) -> String {
         shown += 1;
     }
     let searched = files(answer.searched.files.len());
+    let by_meaning = answer.by_meaning.is_some_and(|found| !found.files.is_empty());
     let head = match (answer.matched, shown) {
+        (_, 1..) if by_meaning => {
+            format!("The best {} of {searched}, by words and by meaning.", files(shown))
+        }
         (0, _) => format!("No word of the query is in any of {searched} that were searched."),
         (matched, shown) if matched == shown => {
             format!("{} with words of the query, of {searched}. Best first.", files(matched))
@@ -108,6 +115,18 @@ fn notes(answer: &SearchAnswer<'_>) -> String {
     }
     if searched.has_more {
         let _ = write!(text, "\n(The first {FILES_LIMIT} files; name a folder for others.)");
+    }
+    if let Some(found) = answer.by_meaning
+        && (found.unknown > 0 || found.problem.is_some())
+    {
+        let known = answer.searched.files.len() - found.unknown;
+        let _ = write!(text, "\n({} known by meaning", files(known));
+        match &found.problem {
+            Some(why) => {
+                let _ = write!(text, ", not more: {why}.)");
+            }
+            None => text.push_str(" so far; the next search continues with the others.)"),
+        }
     }
     if let Some(why) = answer.no_outlines {
         let _ = write!(text, "\n(Not cut along definitions: {why}.)");
