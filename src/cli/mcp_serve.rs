@@ -161,14 +161,27 @@ struct McpServer<'c> {
 }
 
 impl McpServer<'_> {
-    /// Returns the answer to a line; `None` where it wants none, or a run gives it later.
+    /// Returns the answer to a line; `None` where it wants none, or a run gives it later. A client
+    /// of version 2025-03-26 may send several requests in a list, and gets a list.
     fn answer(&mut self, line: &[u8]) -> Option<String> {
         if line.trim_ascii().is_empty() {
             return None;
         }
-        let Ok(value) = serde_json::from_slice::<Value>(line) else {
-            return Some(message::error(&Value::Null, code::PARSE, "this is not valid JSON"));
-        };
+        match serde_json::from_slice::<Value>(line) {
+            Err(_) => Some(message::error(&Value::Null, code::PARSE, "this is not valid JSON")),
+            Ok(Value::Array(values)) if values.is_empty() => {
+                Some(message::error(&Value::Null, code::INVALID, "this list has no request"))
+            }
+            Ok(Value::Array(values)) => {
+                let answers: Vec<String> =
+                    values.into_iter().filter_map(|value| self.answer_one(value)).collect();
+                (!answers.is_empty()).then(|| format!("[{}]", answers.join(",")))
+            }
+            Ok(value) => self.answer_one(value),
+        }
+    }
+
+    fn answer_one(&mut self, value: Value) -> Option<String> {
         if text(&value, "method") == "notifications/cancelled" {
             let cancelled = field(field(&value, "params"), "requestId");
             if let Some(run) = self.run.as_mut().filter(|run| run.id == *cancelled) {
@@ -180,6 +193,10 @@ impl McpServer<'_> {
             Some(McpMessage::Request { id, method, params }) => match method.as_str() {
                 "initialize" => Some(message::answer(&id, &greeting(&params))),
                 "ping" => Some(message::answer(&id, &json!({}))),
+                "tools/list" if !field(&params, "cursor").is_null() => {
+                    let message = "there is no such page: the list has one, without a `cursor`";
+                    Some(message::error(&id, code::PARAMETERS, message))
+                }
                 "tools/list" => Some(message::answer(&id, &json!({ "tools": self.tools() }))),
                 "tools/call" => match self.called(&id, &params) {
                     Ok(result) => result.map(|result| message::answer(&id, &result)),
@@ -207,18 +224,22 @@ impl McpServer<'_> {
         looking.chain(self.sender.is_some().then(mcp_run::tool)).collect()
     }
 
-    /// Does what a tool is for. What the subcommand itself finds wrong is a result, for the model to
-    /// read. `None` where a run was started.
+    /// Does what a tool is for. What is wrong with the arguments is a result, for the model to read,
+    /// and so is what the subcommand itself finds wrong. `None` where a run was started.
+    ///
+    /// # Errors
+    /// When there is no such tool.
     fn called(&mut self, id: &Value, params: &Value) -> Result<Option<Value>, String> {
         let name = text(params, "name");
         let given = params.get("arguments").cloned().unwrap_or_else(|| json!({}));
-        let fits = |schema: &Value| match locum_agent::tools::mcp::schema::mismatch(schema, &given)
-        {
-            Some(wrong) => Err(wrong),
-            None => Ok(()),
+        let wrong = |schema: &Value| {
+            locum_agent::tools::mcp::schema::mismatch(schema, &given)
+                .map(|wrong| Some(result(&wrong, true)))
         };
         if let (mcp_run::RUN_TASK, Some(sender)) = (name, &self.sender) {
-            fits(field(&mcp_run::tool(), "inputSchema"))?;
+            if let Some(wrong) = wrong(field(&mcp_run::tool(), "inputSchema")) {
+                return Ok(wrong);
+            }
             if self.run.is_some() {
                 return Ok(Some(result("A task is running: wait for it, or cancel it.", true)));
             }
@@ -235,11 +256,19 @@ impl McpServer<'_> {
         let Some((_, _, takes, words)) = TOOLS.iter().find(|(known, ..)| *known == name) else {
             return Err(format!("there is no tool `{name}`"));
         };
-        fits(&schema(*takes))?;
-        let arguments = arguments(&given)?;
+        if let Some(wrong) = wrong(&schema(*takes)) {
+            return Ok(wrong);
+        }
+        let arguments = match arguments(&given) {
+            Ok(arguments) => arguments,
+            Err(wrong) => return Ok(Some(result(&wrong, true))),
+        };
         let words = ["locum", "--quiet"].into_iter().chain(words.iter().copied());
         let line = words.map(str::to_owned).chain(arguments);
-        let cli = Cli::try_parse_from(line).map_err(|error| error.to_string())?;
+        let cli = match Cli::try_parse_from(line) {
+            Ok(cli) => cli,
+            Err(error) => return Ok(Some(result(&error.to_string(), true))),
+        };
         let kept = CapturedOutput::default();
         let mut output = Output::to(Box::new(kept.clone()), Box::new(io::sink()));
         output.hide(PlainValues::new(self.context.environment.secrets()));

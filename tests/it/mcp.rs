@@ -706,6 +706,55 @@ fn locum_is_a_server_that_only_looks() {
     );
 }
 
+/// Answers of `locum mcp serve` to lines.
+fn served(lines: &[Value]) -> Vec<Value> {
+    let stage = stage(&[]);
+    let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    stage.write("requests", &lines);
+    let mut command = stage.locum(&["mcp", "serve"]);
+    let input = std::fs::File::open(stage.path("requests")).unwrap();
+    let ran: Ran = command.stdin(input).output().unwrap().into();
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    ran.json_lines()
+}
+
+#[test]
+fn a_client_gets_errors_of_the_protocol_and_results_as_the_protocol_says() {
+    let request = |id: u32, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+    let called = |id, name: &str, arguments: Value| {
+        request(id, "tools/call", json!({ "name": name, "arguments": arguments }))
+    };
+    let greeted = |version: &str| request(1, "initialize", json!({ "protocolVersion": version }));
+    let ping = |id| request(id, "ping", json!({}));
+    for (line, pointer, expected) in [
+        (greeted("2024-11-05"), "/result/protocolVersion", json!("2024-11-05")),
+        (greeted("1999-01-01"), "/result/protocolVersion", json!("2025-11-25")),
+        (ping(7), "", json!({ "jsonrpc": "2.0", "id": 7, "result": {} })),
+        (json!([]), "/error/code", json!(-32600)),
+        (json!([{ "jsonrpc": "2.0" }]), "/0/error/code", json!(-32600)),
+        (json!([ping(1), ping(2)]), "/1/id", json!(2)),
+        (request(1, "tools/list", json!({ "cursor": "2" })), "/error/code", json!(-32602)),
+        (called(1, "gone", json!({})), "/error/code", json!(-32602)),
+        (called(1, "policy_explain", json!({})), "/result/isError", json!(true)),
+        (called(1, "policy_explain", json!({ "intents": ["-"] })), "/result/isError", json!(true)),
+        (
+            called(1, "policy_explain", json!({ "intents": ["nothing"] })),
+            "/result/isError",
+            json!(true),
+        ),
+        (called(1, "modes_list", json!({})), "/result/isError", json!(false)),
+    ] {
+        let answers = served(&[
+            json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+            line.clone(),
+        ]);
+        assert_eq!(answers.len(), 1, "{line}: {answers:?}");
+        assert_eq!(answers[0].pointer(pointer), Some(&expected), "{line}: {answers:?}");
+    }
+    let notice = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    assert_eq!(served(&[json!([notice])]), Vec::<Value>::new());
+}
+
 #[test]
 fn a_server_is_added_to_a_file_and_taken_out_and_the_others_stay() {
     let stage = Stage::with(&[(".locum/policy.yml", POLICY), (".roo/mcp.json", "[]\n")]);
@@ -855,20 +904,17 @@ fn a_client_runs_a_task_under_the_policy_and_reads_its_progress() {
         shown["result"]["content"][0]["text"].as_str().unwrap().contains("edit(x.txt)"),
         "{shown}"
     );
-    for (arguments, is_error) in [
-        (json!({ "task": "" }), Some(true)),
-        (json!({ "mode": "code" }), None),
-        (json!({ "task": "x", "args": ["--policy=/dev/null"] }), None),
-        (json!({ "task": "x", "mode": "gone" }), Some(true)),
+    for (arguments, expected) in [
+        (json!({ "task": "" }), "there is no task"),
+        (json!({ "mode": "code" }), "`task`"),
+        (json!({ "task": "x", "args": ["--policy=/dev/null"] }), "`args`"),
+        (json!({ "task": "x", "mode": "gone" }), "gone"),
     ] {
         served.run_task(3, &arguments);
         let answer = served.next();
-        assert_eq!(answer["result"]["isError"].as_bool(), is_error, "{answer}");
-        assert_eq!(
-            answer["error"]["code"].as_i64(),
-            is_error.is_none().then_some(-32602),
-            "{answer}"
-        );
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        let said = answer["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(said.contains(expected), "{answer}");
     }
     assert_eq!(served.end(), Some(0));
 }
