@@ -219,7 +219,13 @@ async fn run<'a>(
         run: env,
         facts: servers::facts_of(env.policy, &prepared.modes, &plan.facts),
     };
-    let servers = McpServers::open(&prepared.servers.servers, around).await;
+    let cancelled = cancelled.shared();
+    let servers = tokio::select! {
+        biased;
+        // The session ends at once, and says so.
+        () = cancelled.clone() => McpServers::default(),
+        servers = McpServers::open(&prepared.servers.servers, around) => servers,
+    };
     servers::log_missing(&servers);
     let memory = memory::load(execution).await;
     let parts = SessionParts {
@@ -239,7 +245,7 @@ async fn run<'a>(
         servers: &servers,
         inbox: execution.inbox,
         clock: execution.clock,
-        cancelled,
+        cancelled: cancelled.boxed(),
         watch: Box::new(watch),
     };
     let span = tracing::info_span!("run", session = %plan.session);

@@ -956,6 +956,42 @@ fn a_run_ends_when_its_client_cancels_it_or_leaves() {
 }
 
 #[test]
+fn a_run_is_cancelled_while_its_servers_begin() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let stage = scripted(
+        "version: 1\ntasks:\n  - mode: code\n    turns:\n      - calls: [{ tool: \
+         attempt_completion, args: { result: Done. } }]\n",
+    );
+    let policy = format!(
+        "version: 1\nmodes: {{ default: code, allow: [code], accept_risk: {{ code: \"The \
+         server of this test has nothing private.\" }} }}\n\
+         mcp: {{ loopback: {{ slow: [\"{address}\"] }} }}\nrules: [{{ allow: [\"read(**)\", \
+         \"mcp(slow/*)\"] }}]\n"
+    );
+    stage.write("checkout/.locum/policy.yml", &policy);
+    let server = json!({ "url": format!("http://{address}/mcp"), "timeout": 60 });
+    let file = json!({ "mcpServers": { "slow": server } });
+    stage.write("checkout/.mcp.json", &file.to_string());
+    stage.commit("a server that never answers");
+    let mut served = Served::start(&stage);
+    served.run_task(1, &json!({ "task": "Wait.", "mode": "code" }));
+    let (connected, connections) = std::sync::mpsc::channel();
+    std::thread::spawn(move || connected.send(listener.accept()));
+    let _connection = connections.recv_timeout(std::time::Duration::from_secs(60)).unwrap();
+    served.say(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 1 } }));
+    served.say(&json!({ "jsonrpc": "2.0", "id": 3, "method": "ping" }));
+    assert_eq!(served.next()["id"], 3);
+    assert_eq!(served.end(), Some(0));
+    let journal: Vec<Event> = stage.journal().into_iter().map(|line| line.event).collect();
+    let ended = |event: &Event| matches!(event, Event::Ended(outcome) if outcome.word.as_str() == "cancelled");
+    assert!(journal.iter().any(ended), "{journal:#?}");
+    // Nobody waited for the server.
+    let noted = journal.iter().any(|event| matches!(event, Event::Noted { .. }));
+    assert!(!noted, "{journal:#?}");
+}
+
+#[test]
 fn a_service_that_no_run_would_ask_is_not_listed_as_allowed() {
     let policy = "version: 1\nmodes: { default: code, allow: [code], accept_risk: { code: \"The \
                   servers of this repository hold nothing private.\" } }\nnetwork: { allow: \

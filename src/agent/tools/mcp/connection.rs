@@ -62,25 +62,19 @@ pub(super) struct ServerGreeting {
 }
 
 impl McpConnection {
-    /// Begins a conversation over a transport.
-    pub(super) async fn greet(
-        transport: McpTransport,
-        patience: Duration,
-    ) -> Result<(Self, ServerGreeting), (McpError, McpTransport)> {
-        let mut connection = Self {
+    /// Makes one, on which nothing was said yet.
+    pub(super) fn over(transport: McpTransport) -> Self {
+        Self {
             transport,
             asked: 0,
             pending: None,
             tools_changed: false,
             progress: ServerProgress::default(),
-        };
-        match connection.begin(patience).await {
-            Ok(greeting) => Ok((connection, greeting)),
-            Err(error) => Err((error, connection.transport)),
         }
     }
 
-    async fn begin(&mut self, patience: Duration) -> Result<ServerGreeting, McpError> {
+    /// Begins the conversation.
+    pub(super) async fn greet(&mut self, patience: Duration) -> Result<ServerGreeting, McpError> {
         let client = json!({ "name": "locum", "version": env!("CARGO_PKG_VERSION") });
         let params =
             json!({ "protocolVersion": VERSION, "capabilities": {}, "clientInfo": client });

@@ -233,6 +233,18 @@ fn a_list_without_end_is_read_for_some_pages() {
 }
 
 #[test]
+fn a_server_that_is_not_ready_in_time_is_given_up_whatever_it_is_asked() {
+    for silent_at in ["initialize", "tools/list"] {
+        let service = ServiceFixture::new(POLICY, move |request| match request.method() {
+            method if method == silent_at => events(stuck(String::new())),
+            _ => request.plain(&["say"]),
+        });
+        let servers = service.open(DOCS);
+        assert_eq!(standings(&servers), ["docs: it was not ready within 3 s"], "{silent_at}");
+    }
+}
+
+#[test]
 fn a_ping_is_answered_and_whatever_needs_a_person_is_refused() {
     let service = serving(|request, _| {
         let question = |id: &str, method: &str| {

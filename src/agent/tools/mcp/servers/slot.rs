@@ -41,8 +41,9 @@ use locum_sandbox::exec::dialogue::{Dialogue, LINES, TalkingProgram};
 use locum_sandbox::{CommandReach, WriteAccess};
 use locum_workspace::checkout::Checkout;
 
-/// Longest wait for a server's greeting, whatever its definition says, and for all that it lists.
-const BEGIN_LIMIT: Duration = Duration::from_secs(60);
+/// Longest a server takes to begin, whatever its definition says: to be reached, to greet and to
+/// list what it has.
+const BEGIN_LIMIT: Duration = Duration::from_secs(if cfg!(test) { 3 } else { 60 });
 
 /// Times a server is started in one run.
 const STARTS_LIMIT: u8 = 2;
@@ -180,16 +181,14 @@ impl ServerSlot {
                 around.run.redactor.redact(&error.to_string())
             ))
         };
-        let (mut connection, greeting) = match McpConnection::greet(transport, patience).await {
-            Ok(greeted) => greeted,
-            Err((error, transport)) => {
-                let said = end(transport, around.run.redactor).await;
-                return Err(failed(&error, &said));
-            }
+        let mut connection = McpConnection::over(transport);
+        let begun = async {
+            let greeting = connection.greet(patience).await?;
+            list(&mut connection, definition, greeting, patience).await
         };
-        let listed = list(&mut connection, definition, greeting, patience);
-        let listed = tokio::time::timeout(BEGIN_LIMIT, listed).await;
-        match listed.unwrap_or(Err(McpError::TooLate(BEGIN_LIMIT))) {
+        let begun = tokio::time::timeout(BEGIN_LIMIT, begun).await;
+        let not_ready = || format!("it was not ready within {} s", BEGIN_LIMIT.as_secs());
+        match begun.unwrap_or_else(|_| Err(McpError::Told(not_ready()))) {
             Ok(offered) => Ok((connection, offered)),
             Err(error) => {
                 let said = end(connection.transport, around.run.redactor).await;
