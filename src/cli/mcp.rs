@@ -29,7 +29,6 @@ use locum_modes::prompts::servers::OfferedTool;
 use locum_modes::{ModeSet, ToolGroup};
 use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
-use locum_policy::urls::WebUrl;
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
 use locum_sandbox::env::clean_env;
@@ -272,13 +271,11 @@ impl McpInventory {
 /// Returns what a run has to be allowed so that it may use a server.
 fn intents_of(planned: &PlannedServer) -> Vec<Intent> {
     let server = &planned.definition.name;
-    let destination = match &planned.endpoint {
-        Ok(ServerEndpoint::Http { url, .. }) => WebUrl::parse(url).destination().cloned(),
-        Ok(ServerEndpoint::Program { .. }) | Err(_) => None,
-    };
-    let connection =
-        destination.map(|destination| Intent::Service { server: server.clone(), destination });
-    std::iter::once(Intent::Server(server.clone())).chain(connection).collect()
+    let destinations = planned.endpoint.as_ref().map(ServerEndpoint::destinations);
+    let connections = destinations.unwrap_or_default().into_iter();
+    let connections =
+        connections.map(|destination| Intent::Service { server: server.clone(), destination });
+    std::iter::once(Intent::Server(server.clone())).chain(connections).collect()
 }
 
 /// Checks the files that are named, or every file there is.

@@ -995,20 +995,26 @@ fn a_run_is_cancelled_while_its_servers_begin() {
 fn a_service_that_no_run_would_ask_is_not_listed_as_allowed() {
     let policy = "version: 1\nmodes: { default: code, allow: [code], accept_risk: { code: \"The \
                   servers of this repository hold nothing private.\" } }\nnetwork: { allow: \
-                  [h.example.com, 'http://h.example.com'] }\nrules: [{ allow: \"mcp(*/*)\" }]\n";
+                  [h.example.com, 'http://h.example.com'] }\nmcp: { env: { issuer: [SECRET], open: [SECRET] \
+                  } }\nrules: [{ allow: \"mcp(*/*)\" }]\n";
     let servers = r#"{ "mcpServers": {
   "clear": { "url": "http://h.example.com/mcp", "headers": { "Authorization": "Bearer x" } },
   "odd": { "url": "https://user@h.example.com/mcp" },
   "plain": { "url": "http://h.example.com/mcp" },
+  "issuer": { "url": "https://h.example.com/mcp", "oauth": { "clientId": "c", "clientSecretEnv": "SECRET", "issuer": "https://login.example.com" } },
+  "open": { "url": "https://h.example.com/mcp", "oauth": { "clientId": "c", "clientSecretEnv": "SECRET", "issuer": "http://h.example.com" } },
   "safe": { "url": "https://h.example.com/mcp", "headers": { "Authorization": "Bearer x" } }
 } }"#;
     let stage = Stage::with(&[(".locum/policy.yml", policy), (".mcp.json", servers)]);
-    let ran = stage.run(&["mcp", "list", "--json"]);
+    let mut listing = stage.locum(&["mcp", "list", "--json"]);
+    let ran: Ran = listing.env("SECRET", "a-secret-of-nobody").output().unwrap().into();
     let rows = ran.json();
     for (name, state, reason) in [
         ("clear", "refused", "would be sent unencrypted"),
         ("odd", "refused", "its `url`: it holds a name or password"),
         ("plain", "allowed", ""),
+        ("issuer", "refused", "`login.example.com:443` is not in `network.allow`"),
+        ("open", "refused", "its secret would be sent unencrypted"),
         ("safe", "allowed", ""),
     ] {
         let row = rows.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::tools::mcp::definition::oauth::OauthClient;
 use crate::tools::mcp::definition::variables::filled;
-use locum_policy::urls::{Scheme, WebUrl};
+use locum_policy::urls::{Destination, Scheme, WebUrl};
 
 /// How a server is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,10 +56,30 @@ impl ServerEndpoint {
             destination.scheme == Scheme::Http && !destination.host.is_loopback()
         });
         let keeps_nothing = headers.is_empty() && oauth.is_none();
-        (in_the_clear && !keeps_nothing).then(|| {
-            "its `headers` or tokens would be sent unencrypted: `url` has to begin with `https://`"
+        if in_the_clear && !keeps_nothing {
+            let why = "its `headers` or tokens would be sent unencrypted: `url` has to begin with \
+                       `https://`";
+            return Some(why.to_owned());
+        }
+        let issuer = WebUrl::parse(oauth.as_ref()?.issuer.as_deref()?);
+        if let Some(why) = issuer.problem() {
+            return Some(format!("its `oauth.issuer`: {why}"));
+        }
+        let in_the_clear = issuer.destination().is_some_and(|destination| {
+            destination.scheme == Scheme::Http && !destination.host.is_loopback()
+        });
+        in_the_clear.then(|| {
+            "its secret would be sent unencrypted: `oauth.issuer` has to begin with `https://`"
                 .to_owned()
         })
+    }
+
+    /// Returns every host that it names: its own, and that of who gives out its tokens.
+    pub fn destinations(&self) -> Vec<Destination> {
+        let Self::Http { url, oauth, .. } = self else { return Vec::new() };
+        let issuer = oauth.as_ref().and_then(|client| client.issuer.as_ref());
+        let named = std::iter::once(url).chain(issuer);
+        named.filter_map(|url| WebUrl::parse(url).destination().cloned()).collect()
     }
 
     /// Returns why a client cannot sign in with the private key it was given: a fragment. For an
