@@ -39,6 +39,9 @@ const TOKEN_LIMIT_BYTES: usize = 16 * 1024;
 /// Tokens of one service that are still taken out of what it says.
 const TOKENS_KNOWN: usize = 8;
 
+/// Backslashes before a letter that are looked behind: more than anything puts there.
+const SLASHES_LIMIT: usize = 64;
+
 /// What stands in place of a token.
 const MASK: &str = "***";
 
@@ -81,16 +84,7 @@ impl TokenSource {
     /// Takes its tokens out of what a service sent.
     pub(super) fn removed_from(&self, bytes: Vec<u8>) -> Vec<u8> {
         let tokens = self.tokens.borrow();
-        if tokens.is_empty() {
-            return bytes;
-        }
-        // A letter of JSON can be written in several ways, and is written in one here.
-        let plain = match serde_json::from_slice::<Value>(&bytes) {
-            Ok(value) if bytes.contains(&b'\\') => value.to_string(),
-            Ok(_) | Err(_) => String::from_utf8_lossy(&bytes).into_owned(),
-        };
-        let clean = tokens.iter().fold(plain, |text, token| text.replace(token.expose(), MASK));
-        clean.into_bytes()
+        tokens.iter().fold(bytes, |bytes, token| without(token.expose(), bytes))
     }
 
     /// Gets a new token for a service that answered with a challenge.
@@ -233,6 +227,44 @@ fn without_slash(address: &str) -> &str {
 /// A request without headers of its own.
 const GET: (HttpMethod, &[(String, Secret)]) = (HttpMethod::Get, &[]);
 
+/// Takes a token out of a text, in which each letter may be written as JSON writes it, however often
+/// it was put into JSON again: `e`, `\\u0065`, `\\\\u0065`. The text need not be whole.
+fn without(token: &str, text: Vec<u8>) -> Vec<u8> {
+    let mut clean = Vec::with_capacity(text.len());
+    let mut rest = text.as_slice();
+    while let Some((first, behind)) = rest.split_first() {
+        match end_of(token, rest) {
+            Some(after) => {
+                clean.extend(MASK.as_bytes());
+                rest = after;
+            }
+            None => {
+                clean.push(*first);
+                rest = behind;
+            }
+        }
+    }
+    clean
+}
+
+/// Returns what stands behind a token that a text begins with.
+fn end_of<'t>(token: &str, text: &'t [u8]) -> Option<&'t [u8]> {
+    token.bytes().try_fold(text, |rest, wanted| {
+        if rest.first() == Some(&wanted) {
+            return rest.get(1..);
+        }
+        let slashes = rest.iter().take(SLASHES_LIMIT + 1);
+        let slashes = slashes.take_while(|byte| **byte == b'\\').count();
+        let escaped = rest.get(slashes..).filter(|_| (1..=SLASHES_LIMIT).contains(&slashes))?;
+        if escaped.first() == Some(&wanted) {
+            return escaped.get(1..);
+        }
+        let code = escaped.strip_prefix(b"u")?.get(..4)?;
+        let code = u32::from_str_radix(std::str::from_utf8(code).ok()?, 16).ok()?;
+        (code == u32::from(wanted)).then_some(escaped.get(5..))?
+    })
+}
+
 /// Whether a byte may stand in a token (`b64token` of RFC 6750). What stands in place of one has no
 /// such byte, so that no token is found in it again.
 fn is_of_token(byte: u8) -> bool {
@@ -287,6 +319,9 @@ mod tests {
             (r#"{"a":"Bearer a/token+one"}"#, r#"{"a":"Bearer ***"}"#),
             (r#"{"a":["a\/token\u002bone \n"]}"#, r#"{"a":["*** \n"]}"#),
             (r#"{"a\/token+one":2}"#, r#"{"***":2}"#),
+            (r#"{"a":"{\"b\":\"a\\/tok\\u0065n+one\"}"}"#, r#"{"a":"{\"b\":\"***\"}"}"#),
+            (r#"{"cut": "t\u0077o, a\/tok\u0065n+on"#, r#"{"cut": "***, a\/tok\u0065n+on"#),
+            (r"t\u0077 o, t\u0078o, t\u00", r"t\u0077 o, t\u0078o, t\u00"),
             ("no JSON: a/token+one, two", "no JSON: ***, ***"),
             (
                 r#"{"n":12345678901234567890123, "a":"b"}"#,
