@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::cli::browser_row::BrowserFinding;
 use crate::cli::init;
 use crate::cli::inspect_args::{DoctorArgs, DoctorTarget};
 use crate::cli::inspected::InspectedRepository;
@@ -49,6 +50,7 @@ struct DoctorReport {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     weaker: Vec<&'static str>,
     git: Option<String>,
+    browser: BrowserFinding,
     /// Label of the root task's model.
     model: Option<String>,
     model_has_key: bool,
@@ -283,6 +285,7 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
         weaker: sandbox_rows::weaker(sandbox),
         namespaces_refused,
         git: git_version(context)?,
+        browser: BrowserFinding::look(&settings, &context.environment, sandbox)?,
         model: resolved.as_ref().ok().map(|found| found.main.name.clone()),
         model_has_key: resolved.as_ref().is_ok_and(|found| found.main.key.is_some()),
         model_problem: resolved.as_ref().err().map(|error| format!("{error}; {}", error.hint())),
@@ -390,6 +393,7 @@ fn rows(findings: &DoctorReport) -> Vec<[String; 3]> {
     rows.extend(sandbox_rows::rows(findings.sandbox, refused));
     rows.extend(findings.weaker.iter().map(|what| row("", "weaker", what)));
     rows.push(row("git", findings.git.as_deref().unwrap_or("not found"), ""));
+    rows.push(findings.browser.row());
     rows.extend(findings.models.iter().map(|model| row("model", &model.name, &described(model))));
     rows.extend(findings.model_problem.as_ref().map(|problem| row("model", "none", problem)));
     let server = |server: &ServerRow| {

@@ -13,6 +13,7 @@
 pub mod action;
 mod always;
 pub mod args;
+mod browser_row;
 mod candidates;
 pub mod checked;
 pub mod colour;

@@ -11,13 +11,13 @@ use crate::cli::output::Output;
 use crate::cli::policy_file;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::settings::Settings;
+use crate::run::browser;
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::models::model_requested_by;
 use crate::run::place;
 use locum_agent::report::markdown::visible;
 use locum_agent::session::system_prompt::{PromptContext, PromptInputs};
-use locum_agent::tools::browser::program;
 use locum_base::clock::Clock;
 use locum_models::accounting::estimate_tools;
 use locum_models::resolve::{self, ModelFacts};
@@ -26,6 +26,7 @@ use locum_modes::access::TaskPurpose;
 use locum_modes::prompts::RepositoryInstructions;
 use locum_modes::{Mode, ModeSet};
 use locum_policy::intent::Facts;
+use locum_sandbox::Sandbox;
 use locum_sandbox::env::clean_env;
 use locum_workspace::repo::Repo;
 
@@ -73,13 +74,19 @@ pub fn show(
         policy_file::parse(file.as_ref())?.with_ignored(place.source().ignored()?).of_job(None);
     let settings = place.settings()?;
     let tokenizer = tokenizer_of(mode, &settings, context);
+    let commands = &policy.settings().commands;
+    let facts =
+        Facts { mode: mode.slug.clone(), sandboxed: true, contained: true, ..Facts::default() };
+    let variables = context.environment.variables();
+    let (browser, _) = browser::usable(
+        (&policy, &facts),
+        || Sandbox::prepare(commands, variables).is_ok_and(|sandbox| sandbox.holds()),
+        || browser::installed(&settings, &context.environment),
+    );
     let values = settings.values;
     let image_models = values.models.pointers.image.0.clone();
     let experts = values.models.profiles.into_keys().collect();
-    let facts =
-        Facts { mode: mode.slug.clone(), sandboxed: true, contained: true, ..Facts::default() };
-    let commands = &policy.settings().commands;
-    let env = clean_env(context.environment.variables(), &commands.env);
+    let env = clean_env(variables, &commands.env);
     let run_place = Repo::open(place.root()).ok().and_then(|repo| {
         let commit = repo.commit_of(args.at.as_deref().unwrap_or("HEAD")).ok()?;
         let now = SystemClock::start().now();
@@ -108,7 +115,7 @@ pub fn show(
             experts,
             image_models,
             has_search_engine: values.web_search.engine.is_some(),
-            has_browser: program::find().is_some(),
+            has_browser: browser.is_some(),
         },
     });
     let section = |(name, text): (&'static str, String)| PromptSection {

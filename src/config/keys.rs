@@ -213,6 +213,12 @@ pub const KEYS: &[SettingKey] = &[
     key("budget.tool_calls", SMALL, "most tool calls; tightens the policy"),
     key("budget.tokens", SettingKind::Count { most: u64::MAX }, "most tokens; tightens the policy")
         .also(&["INPUT_MAX_TOKENS"]),
+    key(
+        "browser.program",
+        SettingKind::Text,
+        "the browser of `browser_action`; where packages put one when absent",
+    )
+    .only(SettingScope::NotRepository),
     key("budget.cost_usd", USD, "most US dollars; tightens the policy")
         .also(&["INPUT_MAX_COST_USD"]),
     key("budget.minutes", SMALL, "most minutes; tightens the policy")

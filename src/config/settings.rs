@@ -63,6 +63,8 @@ pub struct SettingValues {
     pub mcp: BTreeMap<String, ServerSpec>,
     /// The search engine of `web_search`.
     pub web_search: SearchSettings,
+    /// The browser of `browser_action`.
+    pub browser: BrowserSettings,
     /// Path of the policy in the repository.
     pub policy: Option<String>,
     /// Limits that tighten the policy's budget.
@@ -81,6 +83,14 @@ pub struct SettingValues {
     pub session_dir: Option<PathBuf>,
     /// Days after which a run removes sessions that are over; `None` keeps them all.
     pub session_retention_days: Option<u32>,
+}
+
+/// Which browser opens pages.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BrowserSettings {
+    /// Its program; where packages put one if absent.
+    pub program: Option<PathBuf>,
 }
 
 /// What a run sends to a trace collector.

@@ -1,6 +1,7 @@
 //! One run, start to end: request, plan, session, publish.
 
 pub mod action;
+pub mod browser;
 pub mod check_failure;
 pub mod checks;
 pub mod clock;

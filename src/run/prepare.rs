@@ -13,6 +13,7 @@ use crate::config::environment::Environment;
 use crate::config::settings::Settings;
 use crate::config::source::Layer;
 use crate::config::telemetry::Collector;
+use crate::run::browser;
 use crate::run::error::RunError;
 use crate::run::first_message::FirstMessage;
 use crate::run::job;
@@ -28,7 +29,6 @@ use locum_agent::search_engine::{SearchEngine, UrlAuthor};
 use locum_agent::session::earlier::EarlierConversation;
 use locum_agent::session::parts::CheckTiming;
 use locum_agent::session::system_prompt::{self, ToolPrerequisites};
-use locum_agent::tools::browser::program;
 use locum_agent::tools::hooks::HookDefinition;
 use locum_base::image::{self, Image};
 use locum_base::secret::Redactor;
@@ -39,7 +39,6 @@ use locum_modes::prompts::{RepositoryInstructions, rules};
 use locum_modes::{Mode, ModeModel, ModeSet, ModelNeed};
 use locum_policy::Policy;
 use locum_policy::intent::{Facts, Intent};
-use locum_policy::kind::RuleKind;
 use locum_policy::lint::risks::accepted_risks;
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
@@ -235,7 +234,11 @@ pub fn prepare(
         workspace.checkout.root(),
     )?;
     let (search_engine, unusable_engine) = search_engine(&settings, environment);
-    let (browser, no_browser) = browser(&policy, &facts, &sandbox);
+    let (browser, no_browser) = browser::usable(
+        (&policy, &facts),
+        || sandbox.holds(),
+        || browser::installed(&settings, environment),
+    );
     let instructions = RepositoryInstructions {
         rules: config.rules()?.clone(),
         skills: skills.clone(),
@@ -368,19 +371,6 @@ fn search_engine(
     match SearchEngine::find(&settings.values.web_search, environment.variables(), url_by) {
         Ok(engine) => (engine, None),
         Err(why) => (None, Some(format!("`web_search` is not offered: {why}"))),
-    }
-}
-
-/// Returns the browser that the policy lets be used, or a note that says why it is not.
-fn browser(policy: &Policy, facts: &Facts, sandbox: &Sandbox) -> (Option<PathBuf>, Option<String>) {
-    if !policy.may_use(RuleKind::Browse, facts) {
-        return (None, None);
-    }
-    let no = |why: &str| (None, Some(format!("`browser_action` is not offered: {why}")));
-    match program::find() {
-        _ if !sandbox.holds() => no("a browser runs only in the whole sandbox"),
-        Some(program) => (Some(program), None),
-        None => no("no Chromium or Chrome was found; install one (Debian: `chromium`)"),
     }
 }
 

@@ -4,7 +4,7 @@
 use locum_agent::tools::browser::program;
 use pretty_assertions::assert_eq;
 
-use crate::support::stage::Stage;
+use crate::support::stage::{Ran, Stage};
 
 /// Serves `src/page.html` at every path.
 const SERVER: &str = r#"
@@ -52,7 +52,7 @@ fn a_bug_on_a_page_is_found_fixed_and_seen_fixed() {
         ("src/page.html", PAGE),
     ]);
     let ran = stage.play(SCRIPT, &["--mode", "code"]);
-    if program::find().is_none() {
+    if program::find(None, None).is_err() {
         eprintln!("skipped: there is no Chromium here");
         return;
     }
@@ -84,13 +84,39 @@ fn a_bug_on_a_page_is_found_fixed_and_seen_fixed() {
 }
 
 #[test]
+fn the_user_names_a_browser_and_a_repository_cannot() {
+    let stage = Stage::with(&[(".locum/policy.yml", POLICY)]);
+    let own = stage.path("own/chrome");
+    std::fs::create_dir_all(own.parent().unwrap()).unwrap();
+    std::fs::copy("/bin/true", &own).unwrap();
+    let ran = |words: &[&str], program: &str| -> Ran {
+        stage.locum(words).env("LOCUM_BROWSER__PROGRAM", program).output().unwrap().into()
+    };
+    let own = own.canonicalize().unwrap().display().to_string();
+    let found = &ran(&["doctor", "--json"], &own).json()["browser"];
+    assert_eq!(found["program"], own.as_str());
+    assert!(found["version"].as_str().unwrap().starts_with("true"), "{found}");
+    let shown = ran(&["doctor"], &own).out;
+    assert!(shown.lines().any(|line| line.starts_with("browser ") && line.contains(&own)));
+    let prompt = &["modes", "show", "code", "--prompt", "--json"];
+    let offers = |program: &str| ran(prompt, program).out.contains("\"browser_action\"");
+    assert_eq!(offers(&own), found["contained"] == true);
+    let missing = ran(&["doctor"], "/no/such/chrome").out;
+    assert!(missing.contains("`browser.program` is `/no/such/chrome`"), "{missing}");
+    assert!(!offers("/no/such/chrome"));
+    stage.write("checkout/.locum/config.yml", "browser: { program: /bin/true }\n");
+    let refused = stage.run(&["config", "show"]);
+    assert!(refused.code == Some(2) && refused.err.contains("browser"), "{refused:?}");
+}
+
+#[test]
 fn without_a_network_of_its_own_no_page_is_opened() {
     let script = "version: 1\ntasks:\n  - mode: code\n    turns:\n      - calls: [{ tool: \
                   browser_action, args: { action: launch, url: \"http://localhost:4000/\" } }]\n      \
                   - calls: [{ tool: attempt_completion, args: { result: r } }]\n";
     let [_, stage] = Stage::in_both_worlds(|| Stage::with(&[(".locum/policy.yml", POLICY)]));
     let ran = stage.play(script, &["--mode", "code"]);
-    if program::find().is_none() {
+    if program::find(None, None).is_err() {
         eprintln!("skipped: there is no Chromium here");
         return;
     }

@@ -13,6 +13,7 @@ pub mod own;
 pub(crate) mod spawn;
 pub mod steps;
 pub mod tail;
+pub mod version;
 
 use std::collections::BTreeMap;
 use std::io;

@@ -98,6 +98,17 @@ pub(super) struct BrowserStart<'s> {
     pub(super) network: Option<&'s SharedNetwork>,
 }
 
+/// Returns an environment whose programs are also those of the browser's own folder: in there is
+/// what it is made of, and a sandbox shows it.
+fn with_folder_of(program: &Path, env: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let mut env = env.clone();
+    let path = env.entry("PATH".to_owned()).or_default();
+    if let Some(folder) = program.parent() {
+        *path = format!("{path}:{}", folder.display());
+    }
+    env
+}
+
 impl Browser {
     /// Starts one with an empty page.
     pub(super) async fn start(
@@ -114,7 +125,8 @@ impl Browser {
             timeout: run.policy.settings().commands.timeout,
             ..CommandLimits::default()
         };
-        let sandbox = run.sandbox.beside(&limits, run.env).map_err(|error| over(&error))?;
+        let env = with_folder_of(start.program, run.env);
+        let sandbox = run.sandbox.beside(&limits, &env).map_err(|error| over(&error))?;
         let folder = tempfile::Builder::new().prefix("locum-browser-").tempdir();
         let folder = folder.map_err(|error| over(&error))?;
         let program = start.program.to_string_lossy().into_owned();

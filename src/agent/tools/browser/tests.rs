@@ -69,8 +69,9 @@ fn page(html: &str) -> Vec<u8> {
 impl BrowserFixture {
     fn new() -> Option<Self> {
         let mut tools = ToolFixture::new(&[("a.txt", "x")]);
-        let Some(program) =
-            program::find().filter(|_| tools.with_context(|all| all.run.sandbox.holds()))
+        let Some(program) = program::find(None, None)
+            .ok()
+            .filter(|_| tools.with_context(|all| all.run.sandbox.holds()))
         else {
             eprintln!("skipped: there is no Chromium here, or no whole sandbox to hold it");
             return None;
