@@ -185,6 +185,7 @@ fn warnings(
             && let Ok(file) = hooks::read(&place.source())
         {
             warnings.extend(file.warnings.iter().map(of_hooks));
+            warnings.extend(hooks::unallowed(policy, &file.hooks));
         }
         // Mistakes in files of modes are reported by `locum modes validate` and by every run.
         if let Ok(modes) = place.modes() {
