@@ -104,6 +104,11 @@ pub const KEYS: &[SettingKey] = &[
     ),
     key("models.profiles.*.reasoning_effort", EFFORT, "how hard the model thinks"),
     key("models.profiles.*.headers.*", SettingKind::Hidden, "extra request header")
+    key(
+        "models.profiles.*.thinking_tokens",
+        SMALL,
+        "most tokens the model thinks, where it takes a number",
+    ),
         .only(SettingScope::NotRepository),
     key(
         "models.profiles.*.idle_timeout_s",

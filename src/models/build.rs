@@ -18,6 +18,12 @@ pub enum BuildError {
     /// The model cannot be reached the way it is configured.
     #[error(transparent)]
     Setup(#[from] SetupError),
+    /// The model takes no number of tokens to think.
+    #[error(
+        "model `{0}` decides itself how many tokens it thinks: set `reasoning_effort` in place of \
+         `thinking_tokens`"
+    )]
+    ThinkingTokens(String),
     /// The script has a mistake.
     #[error(transparent)]
     Script(#[from] ScriptErrors),
@@ -48,6 +54,9 @@ impl ChosenModel {
 /// # Errors
 /// When the address cannot be used or the script has a mistake.
 pub fn build(chosen: &ChosenModel, script: Option<&str>) -> Result<Box<dyn Model>, BuildError> {
+    if chosen.profile.thinking_tokens.is_some() && takes_no_number(chosen) {
+        return Err(BuildError::ThinkingTokens(chosen.name.clone()));
+    }
     let model: Box<dyn Model> = match (chosen.profile.provider, script) {
         (Provider::Openai, _) => chat_completions::prepare(chosen)?,
         (Provider::OpenaiResponses | Provider::Azure, _) => responses::prepare(chosen)?,
@@ -65,6 +74,20 @@ pub fn build(chosen: &ChosenModel, script: Option<&str>) -> Result<Box<dyn Model
         ToolProtocol::Native => model,
         ToolProtocol::Xml => Box::new(PromptedToolCalls::new(model)),
     })
+}
+
+/// Returns true for models of a protocol with numbers that take a word only.
+fn takes_no_number(chosen: &ChosenModel) -> bool {
+    let model = &chosen.profile.model;
+    match chosen.profile.provider {
+        Provider::Gemini => gemini::generation(model) >= 3,
+        Provider::Vertex if !model.starts_with("claude-") => gemini::generation(model) >= 3,
+        Provider::Anthropic | Provider::Bedrock | Provider::Vertex => {
+            anthropic::thinks_adaptively(model)
+        }
+        // Their profiles may not name a number.
+        Provider::Openai | Provider::OpenaiResponses | Provider::Azure | Provider::Scripted => true,
+    }
 }
 
 #[cfg(test)]
@@ -85,6 +108,27 @@ mod tests {
         let facts =
             ModelFacts { env: &BTreeMap::new(), asked: None, from_repository: &BTreeSet::new() };
         resolve(&settings, &facts).unwrap().main
+    }
+
+    #[test]
+    fn a_number_of_tokens_to_think_is_for_models_that_take_one() {
+        for (provider, model, is_taken) in [
+            (Provider::Anthropic, "claude-sonnet-4-5", true),
+            (Provider::Anthropic, "claude-opus-5-5", false),
+            (Provider::Gemini, "gemini-2.5-pro", true),
+            (Provider::Gemini, "gemini-3.1-pro", false),
+        ] {
+            let profile = Profile {
+                provider,
+                thinking_tokens: Some(9000),
+                base_url: Some("http://127.0.0.1:9".into()),
+                ..Profile::new(model)
+            };
+            let built = build(&chosen(profile), None);
+            assert_eq!(built.is_ok(), is_taken, "{model}");
+            let said = built.err().map(|error| error.to_string()).unwrap_or_default();
+            assert!(is_taken || said.contains("set `reasoning_effort`"), "{said}");
+        }
     }
 
     #[test]

@@ -11,6 +11,9 @@ use locum_base::tool::ToolName;
 /// Longest idle timeout accepted, in seconds.
 const IDLE_TIMEOUT_LIMIT_S: u64 = 3600;
 
+/// Fewest tokens that Anthropic's models are let think.
+pub(crate) const LEAST_THINKING_TOKENS: u32 = 1024;
+
 /// Headers a profile may not set.
 const RESERVED_HEADERS: &[&str] = &[
     "accept",
@@ -58,6 +61,9 @@ pub struct Profile {
     pub temperature: Option<f64>,
     /// How hard the model thinks before it speaks; the provider's default when absent.
     pub reasoning_effort: Option<Effort>,
+    /// Most tokens the model thinks before it speaks, for protocols that take a number; not beside
+    /// an effort.
+    pub thinking_tokens: Option<u32>,
     /// Extra request headers. Never a key: their values are not secret.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
@@ -91,6 +97,7 @@ impl Profile {
             condense_percent: None,
             temperature: None,
             reasoning_effort: None,
+            thinking_tokens: None,
             headers: BTreeMap::new(),
             idle_timeout_s: Self::default_idle_timeout_s(),
             price: None,
@@ -118,6 +125,9 @@ impl Profile {
         if self.condense_percent.is_some_and(|percent| !(1..=100).contains(&percent)) {
             return Err("`condense_percent` is outside 1 to 100".to_owned());
         }
+        if let Some(tokens) = self.thinking_tokens {
+            self.check_thinking(tokens)?;
+        }
         if !(1..=IDLE_TIMEOUT_LIMIT_S).contains(&self.idle_timeout_s) {
             return Err(format!("`idle_timeout_s` is outside 1 to {IDLE_TIMEOUT_LIMIT_S}"));
         }
@@ -127,6 +137,31 @@ impl Profile {
             return Err("`price` holds a number below 0".to_owned());
         }
         self.headers.iter().try_for_each(|(name, value)| check_header(name, value))
+    }
+
+    fn check_thinking(&self, tokens: u32) -> Result<(), String> {
+        let least = match self.provider {
+            Provider::Anthropic | Provider::Bedrock => LEAST_THINKING_TOKENS,
+            Provider::Vertex if self.model.starts_with("claude-") => LEAST_THINKING_TOKENS,
+            Provider::Gemini | Provider::Vertex => 1,
+            Provider::Openai | Provider::OpenaiResponses | Provider::Azure | Provider::Scripted => {
+                return Err(format!(
+                    "`thinking_tokens`: provider `{}` takes no number of tokens to think; set \
+                     `reasoning_effort`",
+                    self.provider.as_str()
+                ));
+            }
+        };
+        if self.reasoning_effort.is_some() {
+            return Err("`thinking_tokens` stands beside `reasoning_effort`: set one".to_owned());
+        }
+        if tokens < least {
+            return Err(format!("`thinking_tokens` is below {least}, the least it takes"));
+        }
+        if self.max_output_tokens.is_some_and(|most| tokens.saturating_add(least) > most) {
+            return Err("`thinking_tokens` leaves no room for words in `max_output_tokens`".into());
+        }
+        Ok(())
     }
 
     fn default_idle_timeout_s() -> u64 {
@@ -447,6 +482,34 @@ impl From<OneOrMore> for Pointer {
         match names {
             OneOrMore::One(name) => Self(vec![name]),
             OneOrMore::More(names) => Self(names),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Effort, Profile, Provider};
+
+    #[test]
+    fn a_number_of_tokens_to_think_is_for_protocols_that_take_one() {
+        let profile = |provider, model: &str, tokens| Profile {
+            provider,
+            thinking_tokens: Some(tokens),
+            ..Profile::new(model)
+        };
+        let sonnet = profile(Provider::Anthropic, "claude-sonnet-4-5", 9000);
+        for (profile, said) in [
+            (sonnet.clone(), ""),
+            (profile(Provider::Gemini, "gemini-2.5-pro", 1), ""),
+            (profile(Provider::Vertex, "claude-sonnet-4-5", 1), "below 1024"),
+            (profile(Provider::Openai, "m", 9000), "provider `openai` takes no number"),
+            (profile(Provider::OpenaiResponses, "m", 9000), "set `reasoning_effort`"),
+            (Profile { reasoning_effort: Some(Effort::Low), ..sonnet.clone() }, "set one"),
+            (Profile { max_output_tokens: Some(9500), ..sonnet.clone() }, "no room for words"),
+            (Profile { max_output_tokens: Some(16_000), ..sonnet }, ""),
+        ] {
+            let found = profile.check().err().unwrap_or_default();
+            assert!(found.contains(said) && found.is_empty() == said.is_empty(), "{found}");
         }
     }
 }

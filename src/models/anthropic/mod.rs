@@ -10,7 +10,7 @@ mod request;
 
 use crate::anthropic::host::MessagesHost;
 use crate::anthropic::reply::MessagesReply;
-use crate::anthropic::request::{ThinkingMode, render_body};
+use crate::anthropic::request::{ThinkingMode, budget_of, render_body};
 use crate::profile::Effort;
 use crate::resolve::ChosenModel;
 use crate::transport::protocol::{
@@ -25,6 +25,8 @@ const OWN_HOST: &str = "api.anthropic.com";
 /// Most tokens of one reply where the profile does not say: the window is shared by what is read
 /// and what is written.
 const OUTPUT_LIMIT_TOKENS: u32 = 32_000;
+/// Room for words beside many thoughts, in tokens.
+const WORDS_TOKENS: u32 = 8_000;
 /// What the server says when fields or blocks are not to its liking.
 const REFUSED: &[(&[&str], ServerDialect)] = &[
     (
@@ -85,7 +87,9 @@ pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
     let url = endpoint_url(chosen, |path| host.path(path, &chosen.profile.model))?;
     let own = url.host_str() == Some(OWN_HOST);
     let mut defaults = ModelDefaults::new(chosen, &url);
-    let limit_tokens = chosen.limits.max_output_tokens.min(OUTPUT_LIMIT_TOKENS);
+    let thinks = chosen.profile.thinking_tokens.unwrap_or_default();
+    let wanted = OUTPUT_LIMIT_TOKENS.max(thinks.saturating_add(WORDS_TOKENS));
+    let limit_tokens = chosen.limits.max_output_tokens.min(wanted);
     defaults.profile.max_output_tokens.get_or_insert(limit_tokens);
     let has_token = chosen.credential.is_some() && host == MessagesHost::Anthropic;
     let endpoint = Endpoint {
@@ -138,6 +142,9 @@ impl Protocol for Messages {
 fn thinks(options: RequestOptions<'_>) -> ThinkingMode {
     let (by_name, other) = (thinks_adaptively(options.model), options.has(OTHER_THINKING));
     let always = always_thinks(options.model);
+    if let Some(tokens) = options.thinking_tokens.filter(|_| !options.has(PLAIN)) {
+        return if other { ThinkingMode::Adaptive(None) } else { ThinkingMode::Budget(tokens) };
+    }
     match options.effort {
         _ if options.has(PLAIN) => ThinkingMode::Unsaid,
         // It thinks with or without the field, and the request has to say what becomes of its
@@ -151,7 +158,7 @@ fn thinks(options: RequestOptions<'_>) -> ThinkingMode {
         Some(Effort::None) if by_name => ThinkingMode::Off,
         Some(Effort::None) => ThinkingMode::Unsaid,
         Some(effort) if by_name != other => ThinkingMode::Adaptive(Some(effort)),
-        Some(effort) => ThinkingMode::Budget(effort),
+        Some(effort) => ThinkingMode::Budget(budget_of(effort)),
     }
 }
 
@@ -163,7 +170,7 @@ fn is_bound(model: &str, dialect: ServerDialect) -> bool {
 
 /// Returns true for models that decide themselves how long to think, given an effort; older ones,
 /// and other makers', take a number of tokens.
-fn thinks_adaptively(model: &str) -> bool {
+pub(crate) fn thinks_adaptively(model: &str) -> bool {
     version(model).is_some_and(|version| version >= (4, 6))
 }
 

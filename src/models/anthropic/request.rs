@@ -16,7 +16,7 @@ use crate::anthropic::{
     BARE_THINKING, LATE_INPUT, NO_TEMPERATURE, OUTPUT_LIMIT_TOKENS, PLAIN, UNCACHED, is_bound,
     thinks,
 };
-use crate::profile::Effort;
+use crate::profile::{Effort, LEAST_THINKING_TOKENS};
 use crate::transport::images::{Base64, EncodedImage, SentImage, sent_images};
 use crate::transport::json::CallArguments;
 use crate::transport::parts::{ReplyPart, reply_parts};
@@ -25,7 +25,6 @@ use locum_base::chat::{Message, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 
 /// Fewest tokens that a thinking budget can have.
-const LEAST_BUDGET_TOKENS: u32 = 1024;
 /// What stands where a message has nothing to say: none may be empty.
 const NOTHING_SAID: &str = "(nothing was said)";
 
@@ -38,8 +37,8 @@ pub(super) enum ThinkingMode {
     Off,
     /// As long as it sees fit, and how hard.
     Adaptive(Option<Effort>),
-    /// A budget of tokens that grows with the effort.
-    Budget(Effort),
+    /// A budget of tokens.
+    Budget(u32),
 }
 
 /// Returns the body of a request.
@@ -370,7 +369,7 @@ fn thinking(
     max_tokens: u32,
     options: RequestOptions<'_>,
 ) -> Option<MessagesThinking> {
-    let effort = match thinks {
+    let wanted = match thinks {
         ThinkingMode::Unsaid => return None,
         ThinkingMode::Off => return Some(MessagesThinking::Disabled),
         ThinkingMode::Adaptive(_) => {
@@ -380,18 +379,22 @@ fn thinking(
                     .then_some(BlockBinding { prefix_mismatch_behavior: "drop_block" }),
             });
         }
-        ThinkingMode::Budget(effort) => effort,
+        ThinkingMode::Budget(tokens) => tokens,
     };
-    let wanted = match effort {
-        Effort::None | Effort::Minimal => LEAST_BUDGET_TOKENS,
+    // Thoughts are part of the reply, which needs room for words too.
+    let budget_tokens = wanted.min(max_tokens.saturating_sub(LEAST_THINKING_TOKENS));
+    (budget_tokens >= LEAST_THINKING_TOKENS).then_some(MessagesThinking::Enabled { budget_tokens })
+}
+
+/// Returns the budget of an effort, in tokens.
+pub(super) fn budget_of(effort: Effort) -> u32 {
+    match effort {
+        Effort::None | Effort::Minimal => LEAST_THINKING_TOKENS,
         Effort::Low => 4096,
         Effort::Medium => 10_000,
         Effort::High => 20_000,
         Effort::Xhigh | Effort::Max => 31_999,
-    };
-    // Thoughts are part of the reply, which needs room for words too.
-    let budget_tokens = wanted.min(max_tokens.saturating_sub(LEAST_BUDGET_TOKENS));
-    (budget_tokens >= LEAST_BUDGET_TOKENS).then_some(MessagesThinking::Enabled { budget_tokens })
+    }
 }
 
 fn effort_word(effort: Effort) -> &'static str {

@@ -49,12 +49,26 @@ fn a_model_thinks_as_little_as_it_is_told_and_can() {
         ("claude-opus-5-5", Some(Effort::High), 0, ThinkingMode::Adaptive(Some(Effort::High))),
         ("claude-opus-5-5", Some(Effort::High), PLAIN, ThinkingMode::Unsaid),
         ("claude-opus-4-5", Some(Effort::None), 0, ThinkingMode::Unsaid),
-        ("claude-opus-4-5", Some(Effort::Low), 0, ThinkingMode::Budget(Effort::Low)),
+        ("claude-opus-4-5", Some(Effort::Low), 0, ThinkingMode::Budget(4096)),
         ("claude-opus-4-5", Some(Effort::Low), refused, ThinkingMode::Adaptive(Some(Effort::Low))),
     ] {
         let messages = messages(model, effort);
         let options = messages.defaults.options(&ModelRequest::with(&[]), dialect);
         assert_eq!(super::thinks(options), thinks, "{model} {effort:?} {dialect}");
+    }
+}
+
+#[test]
+fn a_number_of_tokens_is_the_budget_of_thoughts() {
+    let mut messages = messages("claude-opus-4-5", None);
+    messages.defaults.profile.thinking_tokens = Some(9000);
+    for (dialect, thinks) in [
+        (0, ThinkingMode::Budget(9000)),
+        (OTHER_THINKING, ThinkingMode::Adaptive(None)),
+        (PLAIN, ThinkingMode::Unsaid),
+    ] {
+        let options = messages.defaults.options(&ModelRequest::with(&[]), dialect);
+        assert_eq!(super::thinks(options), thinks, "{dialect}");
     }
 }
 

@@ -142,7 +142,7 @@ impl Gemini {
 }
 
 /// Returns the generation in a model's name: 3 for `gemini-3.1-pro`; 0 where it has none.
-fn generation(model: &str) -> u32 {
+pub(crate) fn generation(model: &str) -> u32 {
     let digits = model.rsplit_once("gemini-").map(|(_, rest)| {
         rest.split(|letter: char| !letter.is_ascii_digit()).next().unwrap_or_default()
     });

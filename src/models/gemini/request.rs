@@ -68,9 +68,11 @@ pub(super) fn render_body(
     }
     let declarations: Vec<Value> =
         request.tools.iter().map(|tool| declaration(tool, options.has(OLD_SCHEMA))).collect();
-    let thinks = options.effort.filter(|_| !options.has(NO_THINKING)).map(|effort| {
+    let by_effort = options.effort.map(|effort| {
         thinking(if options.has(LITTLE_THINKING) { Effort::Low } else { effort }, generation)
     });
+    let thinks = options.thinking_tokens.map(GeminiThinking::Budget).or(by_effort);
+    let thinks = thinks.filter(|_| !options.has(NO_THINKING));
     let config = GenerationConfig {
         temperature: options.temperature,
         max_output_tokens: options.max_output_tokens,

@@ -86,6 +86,8 @@ pub(crate) struct RequestOptions<'a> {
     pub(crate) max_output_tokens: Option<u32>,
     /// How hard to think; the provider's default when absent.
     pub(crate) effort: Option<Effort>,
+    /// Most tokens to think, where the profile has a number.
+    pub(crate) thinking_tokens: Option<u32>,
     /// The kinds of images the model is sent.
     pub(crate) images: &'static [ImageKind],
     /// How the server wants optional fields.
@@ -130,6 +132,7 @@ impl ModelDefaults {
                 .flatten()
                 .min(),
             effort: self.profile.reasoning_effort,
+            thinking_tokens: self.profile.thinking_tokens,
             images: if dialect & NO_IMAGES == 0 { self.images } else { &[] },
             dialect,
         }

@@ -249,6 +249,20 @@ fn models_say_what_they_are_for_and_who_said_so() {
 }
 
 #[test]
+fn a_number_of_tokens_to_think_is_an_error_where_a_protocol_takes_none() {
+    let listed = |provider: &str, model: &str| {
+        let profile = format!("{{ provider: {provider}, model: {model}, thinking_tokens: 9000 }}");
+        let config = format!("models: {{ profiles: {{ p: {profile} }} }}\n");
+        Setup::new().file(".locum/config.yml", &config).run("models list")
+    };
+    let taken = listed("anthropic", "claude-sonnet-4-5");
+    assert!(!taken.err.contains("thinking_tokens") && taken.out.contains("claude-sonnet-4-5"));
+    let refused = listed("openai", "gpt-5");
+    let said = "`thinking_tokens`: provider `openai` takes no number of tokens to think";
+    assert!(refused.err.contains(said), "{}{}", refused.out, refused.err);
+}
+
+#[test]
 fn doctor_says_which_models_and_servers_a_run_has() {
     let config = "models: { profiles: { careful: { model: gpt-5 }, odd: { model: nobody-knows } \
                   }, pointers: { main: careful, quick: odd } }\n";

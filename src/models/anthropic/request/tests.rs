@@ -16,6 +16,7 @@ const OPTIONS: RequestOptions<'static> = RequestOptions {
     temperature: None,
     max_output_tokens: Some(9000),
     effort: None,
+    thinking_tokens: None,
     images: &[],
     dialect: UNCACHED | LATE_INPUT | BARE_THINKING,
 };
@@ -312,6 +313,18 @@ fn thoughts_are_asked_for_in_words_and_may_be_dropped_where_they_are_bound() {
     );
     let bound = r#""thinking":{"type":"adaptive","display":"summarized","block_binding":{"prefix_mismatch_behavior":"drop_block"}},"#;
     assert!(thinking("claude-opus-5-5").contains(bound));
+}
+
+#[test]
+fn a_number_of_tokens_to_think_leaves_room_for_words() {
+    let thinking = |tokens, most| {
+        let model = "claude-opus-4-5";
+        let options = RequestOptions { model, thinking_tokens: Some(tokens), ..OPTIONS };
+        written(&[user("go")], RequestOptions { max_output_tokens: most, ..options })
+    };
+    let asked = |tokens| format!(r#""thinking":{{"type":"enabled","budget_tokens":{tokens}}},"#);
+    assert!(thinking(9000, Some(32_000)).contains(&asked(9000)));
+    assert!(thinking(9000, Some(8000)).contains(&asked(8000 - 1024)));
 }
 
 #[test]

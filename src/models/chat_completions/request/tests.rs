@@ -21,6 +21,7 @@ const OPTIONS: RequestOptions<'static> = RequestOptions {
     by: "me",
     temperature: None,
     effort: None,
+    thinking_tokens: None,
     max_output_tokens: None,
     images: &ImageKind::ALL,
     dialect: 0,

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use super::{Effort, OLD_SCHEMA, RequestOptions, UNSIGNED, old_form, render_body};
+use super::{Effort, NO_THINKING, OLD_SCHEMA, RequestOptions, UNSIGNED, old_form, render_body};
 use crate::ModelRequest;
 use locum_base::chat::{Message, OpaquePart, OpaqueState, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::{Image, ImageKind};
@@ -15,6 +15,7 @@ const OPTIONS: RequestOptions<'static> = RequestOptions {
     temperature: None,
     max_output_tokens: None,
     effort: None,
+    thinking_tokens: None,
     images: &[],
     dialect: 0,
 };
@@ -168,4 +169,18 @@ fn images_that_come_with_words_stand_beside_them() {
     );
     assert!(sent(&ImageKind::ALL).contains(expected), "{}", sent(&ImageKind::ALL));
     assert!(sent(&[]).contains("cannot be shown"), "{}", sent(&[]));
+}
+
+#[test]
+fn a_number_of_tokens_to_think_is_sent_as_it_is() {
+    let options = RequestOptions { thinking_tokens: Some(9000), ..OPTIONS };
+    let sent = |dialect| {
+        written_for(
+            2,
+            &[Message::User { text: "go".into() }],
+            RequestOptions { dialect, ..options },
+        )
+    };
+    assert!(sent(0).contains(r#""thinkingBudget":9000"#), "{}", sent(0));
+    assert!(!sent(NO_THINKING).contains("thinkingBudget"));
 }

@@ -16,6 +16,7 @@ const OPTIONS: RequestOptions<'static> = RequestOptions {
     temperature: None,
     max_output_tokens: None,
     effort: None,
+    thinking_tokens: None,
     images: &[],
     dialect: 0,
 };
