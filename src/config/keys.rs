@@ -37,6 +37,7 @@ const USD: SettingKind = SettingKind::Number { least: 0.0, most: 1_000_000.0 };
 
 const PROVIDER: SettingKind = SettingKind::Word(&[
     "openai",
+    "custom-openai",
     "openai-responses",
     "anthropic",
     "gemini",
@@ -103,12 +104,12 @@ pub const KEYS: &[SettingKey] = &[
         "sampling temperature",
     ),
     key("models.profiles.*.reasoning_effort", EFFORT, "how hard the model thinks"),
-    key("models.profiles.*.headers.*", SettingKind::Hidden, "extra request header")
     key(
         "models.profiles.*.thinking_tokens",
         SMALL,
         "most tokens the model thinks, where it takes a number",
     ),
+    key("models.profiles.*.headers.*", SettingKind::Hidden, "extra request header")
         .only(SettingScope::NotRepository),
     key(
         "models.profiles.*.idle_timeout_s",
@@ -212,18 +213,18 @@ pub const KEYS: &[SettingKey] = &[
     key("web_search.url", SettingKind::Text, "where the search engine's API starts"),
     key("web_search.api_key_env", SettingKind::Text, "variable that holds the search engine's key")
         .only(SettingScope::NotRepository),
-    key("policy", SettingKind::Text, "the policy's path in the repository").also(&["INPUT_POLICY"]),
-    key("budget.turns", SMALL, "most model replies; tightens the policy")
-        .also(&["INPUT_MAX_TURNS"]),
-    key("budget.tool_calls", SMALL, "most tool calls; tightens the policy"),
-    key("budget.tokens", SettingKind::Count { most: u64::MAX }, "most tokens; tightens the policy")
-        .also(&["INPUT_MAX_TOKENS"]),
     key(
         "browser.program",
         SettingKind::Text,
         "the browser of `browser_action`; where packages put one when absent",
     )
     .only(SettingScope::NotRepository),
+    key("policy", SettingKind::Text, "the policy's path in the repository").also(&["INPUT_POLICY"]),
+    key("budget.turns", SMALL, "most model replies; tightens the policy")
+        .also(&["INPUT_MAX_TURNS"]),
+    key("budget.tool_calls", SMALL, "most tool calls; tightens the policy"),
+    key("budget.tokens", SettingKind::Count { most: u64::MAX }, "most tokens; tightens the policy")
+        .also(&["INPUT_MAX_TOKENS"]),
     key("budget.cost_usd", USD, "most US dollars; tightens the policy")
         .also(&["INPUT_MAX_COST_USD"]),
     key("budget.minutes", SMALL, "most minutes; tightens the policy")

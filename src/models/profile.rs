@@ -196,8 +196,10 @@ fn check_header(name: &str, value: &str) -> Result<(), String> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Provider {
-    /// OpenAI Chat Completions and everything compatible.
+    /// OpenAI Chat Completions and everything compatible. Settings name it `custom-openai` where
+    /// they also name a server.
     #[default]
+    #[serde(alias = "custom-openai")]
     Openai,
     /// The OpenAI Responses API.
     OpenaiResponses,

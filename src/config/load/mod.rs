@@ -253,15 +253,19 @@ fn unknown_variable(variable: &str) -> Diagnostic {
 fn missing(layers: &[LayerValues]) -> Vec<Diagnostic> {
     let found = || layers.iter().flat_map(|layer| &layer.values);
     let mut errors: Vec<Diagnostic> = Vec::new();
-    for FoundValue { key, place, .. } in found() {
+    for FoundValue { key, place, value } in found() {
         let Some((profile, setting)) =
             key.strip_prefix("models.profiles.").and_then(|rest| rest.split_once('.'))
         else {
             continue;
         };
-        let has_price = setting.starts_with("price.");
-        let of_price: &[&str] = if has_price { &["price.input", "price.output"] } else { &[] };
-        for name in ["model"].iter().chain(of_price) {
+        let besides: &[&str] = match setting {
+            _ if setting.starts_with("price.") => &["price.input", "price.output"],
+            // It is the word for a server that is not OpenAI's own.
+            "provider" if value.as_str() == Some("custom-openai") => &["base_url"],
+            _ => &[],
+        };
+        for name in ["model"].iter().chain(besides) {
             let needed = format!("models.profiles.{profile}.{name}");
             let error = Diagnostic::about(place, format!("`{needed}` is missing"));
             let is_known = errors.iter().any(|other| other.message == error.message);

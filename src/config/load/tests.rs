@@ -247,3 +247,14 @@ fn a_server_that_the_user_defines_is_the_users_as_a_whole() {
     let url = of_repository.source("mcp.tickets.url").unwrap();
     assert_eq!(url.layer.as_str(), "repository");
 }
+
+#[test]
+fn a_compatible_server_has_a_word_and_has_to_be_named() {
+    let profile = |more: &str| {
+        format!("models: {{ profiles: {{ p: {{ provider: custom-openai, model: m{more} }} }} }}\n")
+    };
+    let settings = read("", &profile(", base_url: http://h/v1"), &[], &[]).unwrap();
+    assert_eq!(settings.values.models.profiles["p"].provider.as_str(), "openai");
+    let mistakes = mistakes_of(read("", &profile(""), &[], &[]));
+    assert_eq!(mistakes, [".locum/config.yml:1: `models.profiles.p.base_url` is missing"]);
+}
