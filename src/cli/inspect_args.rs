@@ -18,6 +18,29 @@ pub struct InspectArgs {
 pub enum ConfigCommand {
     /// Show every setting, its value and its source.
     Show(InspectArgs),
+    /// Set settings in a file, leaving the rest of the file alone.
+    ///
+    /// The file is checked first. One that would have a mistake afterwards is not written.
+    Set(SetConfigArgs),
+}
+
+/// `locum config set`.
+#[derive(Clone, Debug, Args)]
+pub struct SetConfigArgs {
+    /// A setting's key and its value: `budget.turns 40`; more pairs may follow.
+    ///
+    /// Items of a list are separated by commas.
+    #[arg(required = true, num_args = 2.., value_names = ["KEY", "VALUE"])]
+    pub pairs: Vec<String>,
+    /// Change the user's own file instead of the repository's `.locum/config.yml`.
+    #[arg(long)]
+    pub user: bool,
+    /// Print the change without making it.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// What to do with models.

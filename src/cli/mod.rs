@@ -21,6 +21,7 @@ pub mod command_line;
 pub mod commands;
 pub mod completions;
 pub mod config;
+mod config_set;
 pub mod cost;
 pub mod decide;
 pub mod demo;
@@ -261,6 +262,7 @@ fn dispatch(
         Command::Policy(command) => policy::run(&command, context, output),
         Command::Trigger(TriggerCommand::Explain(args)) => trigger::explain(&args, context, output),
         Command::Config(ConfigCommand::Show(args)) => config::show(&args, context, output),
+        Command::Config(ConfigCommand::Set(args)) => config_set::run(&args, context, output),
         Command::Models(ModelsCommand::List(args)) => models::list(&args, context, output),
         Command::Models(ModelsCommand::Test(args)) => models_test::test(&args, context, output),
         Command::Doctor(args) => doctor::run(&args, context, output),

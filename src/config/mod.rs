@@ -6,6 +6,7 @@
 pub mod action_context;
 pub mod action_inputs;
 mod collector_headers;
+pub mod edit;
 pub mod environment;
 pub mod files;
 pub mod keys;

@@ -26,6 +26,7 @@ mod codebase_meaning;
 mod codebase_search;
 mod commands;
 mod compatibility;
+mod config_set;
 mod demo;
 mod docs;
 mod documents;
