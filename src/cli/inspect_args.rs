@@ -93,7 +93,7 @@ pub struct DoctorArgs {
     pub json: bool,
 }
 
-/// A file people write.
+/// A file people write, or what programs read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemaWord {
     /// `.locum/policy.yml`
@@ -108,4 +108,6 @@ pub enum SchemaWord {
     PolicyTest,
     /// A script for `--script`
     Script,
+    /// A line of `--output-format stream-json`
+    Events,
 }

@@ -1,4 +1,5 @@
-//! `locum schema NAME`: the JSON Schema of one of the files users write, for editors and checks.
+//! `locum schema NAME`: the JSON Schema of one of the files users write, for editors and checks, or
+//! of what a run prints for programs.
 
 use serde_json::{Map, Value as Json, json};
 
@@ -8,6 +9,7 @@ use crate::cli::output::Output;
 use crate::config::schema;
 use crate::run::error::RunError;
 use crate::run::job::Job;
+use locum_agent::session::event_schema;
 use locum_models::scripted::script;
 use locum_modes::json_schema as modes_schema;
 use locum_policy::{Policy, cases};
@@ -32,6 +34,9 @@ pub fn whole(name: SchemaWord) -> Json {
         }
         SchemaWord::Script => ("A script of fixed replies for locum", script::schema()),
         SchemaWord::Modes => ("Modes of locum, .locum/modes.yml", modes_schema::schema()),
+        SchemaWord::Events => {
+            ("A line of `locum run --output-format stream-json`", event_schema::schema())
+        }
     };
     let mut whole = Map::from_iter([
         ("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema")),

@@ -2,10 +2,9 @@
 //! read, documents with anything else in them are refused by both, and everything people are shown
 //! is valid.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::path::Path;
 
+use crate::support::json_schema::{faults, faults_of_line};
 use crate::support::stage::Stage;
 use fancy_regex::Regex;
 use locum::cli::inspect_args::SchemaWord;
@@ -19,135 +18,6 @@ use locum_modes::{ModeSource, loader};
 use locum_policy::Policy;
 use locum_policy::cases::read_cases;
 use serde_json::{Map, Value as Json, json};
-
-/// Keywords of JSON Schema that describe and do not check.
-const DESCRIBING: &[&str] = &["$schema", "title", "description", "default", "examples"];
-
-/// Says what is wrong with a value by a schema; panics at a keyword this test does not know.
-fn faults(schema: &Json, value: &Json, at: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut wrong = |fine: bool, keyword: &str| {
-        if !fine {
-            found.push(format!("{at}: {keyword}"));
-        }
-    };
-    let mut below = Vec::new();
-    let fits = |schemas: &Json| {
-        schemas
-            .as_array()
-            .unwrap()
-            .iter()
-            .filter(|schema| faults(schema, value, at).is_empty())
-            .count()
-    };
-    for (keyword, said) in schema.as_object().unwrap() {
-        match keyword.as_str() {
-            "type" => wrong(is_of_type(value, said.as_str().unwrap()), keyword),
-            "const" => wrong(value == said, keyword),
-            "enum" => wrong(said.as_array().unwrap().contains(value), keyword),
-            "anyOf" => wrong(fits(said) > 0, keyword),
-            "oneOf" => wrong(fits(said) == 1, keyword),
-            "minimum" => {
-                wrong(value.as_f64().is_none_or(|number| number >= said.as_f64().unwrap()), keyword)
-            }
-            "maximum" => {
-                wrong(value.as_f64().is_none_or(|number| number <= said.as_f64().unwrap()), keyword)
-            }
-            "minItems" => {
-                wrong(value.as_array().is_none_or(|items| items.len() >= count(said)), keyword)
-            }
-            "maxItems" => {
-                wrong(value.as_array().is_none_or(|items| items.len() <= count(said)), keyword)
-            }
-            "pattern" => {
-                let pattern = said.as_str().unwrap();
-                wrong(value.as_str().is_none_or(|text| matches(pattern, text)), keyword);
-            }
-            "required" => {
-                let has = |key: &Json| {
-                    value
-                        .as_object()
-                        .is_none_or(|entries| entries.contains_key(key.as_str().unwrap()))
-                };
-                wrong(said.as_array().unwrap().iter().all(has), keyword);
-            }
-            "prefixItems" => {
-                let items = value
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .zip(said.as_array().unwrap())
-                    .enumerate();
-                below.extend(items.flat_map(|(index, (item, said))| {
-                    faults(said, item, &format!("{at}/{index}"))
-                }));
-            }
-            "items" => {
-                let items = value.as_array().into_iter().flatten().enumerate();
-                below.extend(
-                    items.flat_map(|(index, item)| faults(said, item, &format!("{at}/{index}"))),
-                );
-            }
-            "properties" => {
-                let entries = value.as_object().into_iter().flatten();
-                below.extend(
-                    entries
-                        .filter_map(|(key, value)| {
-                            Some(faults(said.get(key)?, value, &format!("{at}/{key}")))
-                        })
-                        .flatten(),
-                );
-            }
-            "additionalProperties" => {
-                let named = |key: &str| {
-                    schema.get("properties").is_some_and(|properties| properties.get(key).is_some())
-                };
-                for (key, value) in
-                    value.as_object().into_iter().flatten().filter(|(key, _)| !named(key))
-                {
-                    match said {
-                        Json::Bool(allowed) => wrong(*allowed, &format!("{keyword}: {key}")),
-                        said => below.extend(faults(said, value, &format!("{at}/{key}"))),
-                    }
-                }
-            }
-            "propertyNames" => {
-                let keys = value.as_object().into_iter().flatten().map(|(key, _)| json!(key));
-                below.extend(keys.flat_map(|key| faults(said, &key, at)));
-            }
-            keyword => assert!(DESCRIBING.contains(&keyword), "{keyword}"),
-        }
-    }
-    found.extend(below);
-    found
-}
-
-/// Whether a text has a pattern of a schema; each pattern is compiled once for a test.
-fn matches(pattern: &str, text: &str) -> bool {
-    thread_local!(static COMPILED: RefCell<HashMap<String, Regex>> = RefCell::default());
-    COMPILED.with_borrow_mut(|compiled| {
-        let regex = compiled
-            .entry(pattern.to_owned())
-            .or_insert_with(|| Regex::new(&pattern.replace("[^]", r"[\s\S]")).unwrap());
-        regex.is_match(text).unwrap()
-    })
-}
-
-fn count(number: &Json) -> usize {
-    usize::try_from(number.as_u64().unwrap()).unwrap()
-}
-
-fn is_of_type(value: &Json, word: &str) -> bool {
-    match word {
-        "string" => value.is_string(),
-        "boolean" => value.is_boolean(),
-        "integer" => value.is_u64() || value.is_i64(),
-        "number" => value.is_number(),
-        "array" => value.is_array(),
-        "object" => value.is_object(),
-        other => panic!("{other}"),
-    }
-}
 
 /// Reads a document as the program does; what it says of examples that do not come out is no matter
 /// of shape.
@@ -179,6 +49,8 @@ fn refusals(name: SchemaWord, text: &str) -> Vec<String> {
         SchemaWord::Script => ModelScript::parse("f", text).err().map_or_else(Vec::new, |errors| {
             errors.mistakes.iter().map(|one| one.message.clone()).collect()
         }),
+        // Nobody writes it.
+        SchemaWord::Events => Vec::new(),
         SchemaWord::Modes => {
             let source = ModeSource::Project { file: ".locum/modes.yml".to_owned() };
             let said = loader::parse(text, &source).err().map_or_else(Vec::new, |errors| {
@@ -357,6 +229,31 @@ fn the_schema_of_settings_says_what_a_repository_may_set() {
 #[test]
 fn the_schema_of_modes_says_what_is_read() {
     check(SchemaWord::Modes);
+}
+
+#[test]
+fn lines_of_a_run_are_as_the_schema_of_events_says() {
+    let stage = Stage::with(&[("a.txt", "a\n")]);
+    let script = "version: 1\ntasks:\n  - turns:\n      - calls: [{ tool: read_file, args: { path: a.txt \
+                  } }]\n      - calls: [{ tool: attempt_completion, args: { result: Read. } }]\n";
+    let ran = stage.play(script, &["--output-format", "stream-json"]);
+    let lines = ran.json_lines();
+    assert!(lines.len() > 5, "{ran:?}");
+    for line in &lines {
+        assert_eq!(faults_of_line(line), Vec::<String>::new(), "{line}");
+    }
+    let (report, events) = lines.split_last().unwrap();
+    let without = |line: &Json, key: &str| {
+        let mut line = line.clone();
+        line.as_object_mut().unwrap().shift_remove(key);
+        line
+    };
+    for line in [without(report, "outcome"), without(&events[0], "task"), json!({})] {
+        assert!(!faults_of_line(&line).is_empty(), "{line}");
+    }
+    let mut odd = events[0].clone();
+    odd["no_such_key"] = json!(1);
+    assert_eq!(faults_of_line(&odd), ["no_such_key: unknown"]);
 }
 
 #[test]

@@ -34,6 +34,7 @@ mod estimate;
 pub mod event;
 mod event_charge;
 mod event_images;
+pub mod event_schema;
 mod expert;
 mod finish;
 pub mod go_on;

@@ -7,5 +7,6 @@
     reason = "the unit tests of the forge use this file too, and more of it"
 )]
 pub(crate) mod github;
+pub(crate) mod json_schema;
 pub(crate) mod model_server;
 pub(crate) mod stage;

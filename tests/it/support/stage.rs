@@ -19,6 +19,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use crate::support::json_schema::faults_of_line;
 use git2::Repository;
 use locum_agent::session::event::{Event, JournalLine};
 use locum_agent::session::journal::Journal;
@@ -212,6 +213,9 @@ impl Stage {
             (true, lines.len()),
             "every line is whole"
         );
+        for line in text.lines().map(|line| serde_json::from_str(line).unwrap()) {
+            assert_eq!(faults_of_line(&line), Vec::<String>::new(), "{line}");
+        }
         lines
     }
 
