@@ -12,19 +12,29 @@ use tokio::sync::{Mutex, MutexGuard};
 
 use locum_index::vectors::Vectors;
 use locum_models::embedding::EmbeddingModel;
+use locum_policy::budget::Budget;
 
 /// See the module.
 #[derive(Debug)]
 pub struct Embedder {
     model: EmbeddingModel,
-    /// `None` until the first search.
-    vectors: Mutex<Option<Vectors>>,
+    known: Mutex<EmbedderState>,
+}
+
+/// What searches leave to those behind them.
+#[derive(Debug, Default)]
+pub(crate) struct EmbedderState {
+    /// The vectors that are known; `None` until the first search.
+    pub(crate) vectors: Option<Vectors>,
+    /// What was left of a task's budget before searches of one reply, and the tokens that they have
+    /// sent since: the budget is charged when all of them are over.
+    pub(crate) reply: Option<(Budget, u64)>,
 }
 
 impl Embedder {
     /// Makes one that knows nothing yet.
     pub fn new(model: EmbeddingModel) -> Self {
-        Self { model, vectors: Mutex::new(None) }
+        Self { model, known: Mutex::default() }
     }
 
     /// Returns the model.
@@ -32,8 +42,8 @@ impl Embedder {
         &self.model
     }
 
-    /// Waits until no other search is at work; returns what is known, `None` before the first.
-    pub(crate) async fn vectors(&self) -> MutexGuard<'_, Option<Vectors>> {
-        self.vectors.lock().await
+    /// Waits until no other search is at work; returns what is known.
+    pub(crate) async fn known(&self) -> MutexGuard<'_, EmbedderState> {
+        self.known.lock().await
     }
 }

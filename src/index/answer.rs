@@ -63,7 +63,7 @@ pub fn found<'t>(
     let with_words = found.iter().filter(|file| file.ranked.score > 0.0);
     let with_words: Vec<usize> = with_words.map(|file| file.ranked.place).collect();
     let like: Vec<usize> = like.iter().map(|file| file.place).collect();
-    let order = fused(&[&with_words, &like]);
+    let order = fused(&with_words, &like);
     found.sort_by_key(|file| order.iter().position(|place| *place == file.ranked.place));
     found
 }
@@ -79,10 +79,9 @@ fn named(hashed: HashedChunk, all: &[Chunk]) -> Chunk {
 
 /// Makes one order of a file's chunks with words of a query and those that are like it.
 fn together(with_words: Vec<RankedChunk>, near: Vec<Chunk>) -> Vec<RankedChunk> {
-    let first_lines =
-        |chunks: &[Chunk]| -> Vec<usize> { chunks.iter().map(|chunk| chunk.first_line).collect() };
     let by_words: Vec<usize> = with_words.iter().map(|ranked| ranked.chunk.first_line).collect();
-    let order = fused(&[&by_words, &first_lines(&near)]);
+    let by_meaning: Vec<usize> = near.iter().map(|chunk| chunk.first_line).collect();
+    let order = fused(&by_words, &by_meaning);
     let mut chunks = with_words;
     for chunk in near {
         if !by_words.contains(&chunk.first_line) {

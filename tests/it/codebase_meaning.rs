@@ -202,7 +202,7 @@ fn a_search_spends_a_tenth_of_the_budget_at_most() {
     let server = server();
     let ran = search(&stage, &server, &["{ query: stale }"], &["--max-cost-usd", "9"]);
     let answers = answers(&stage, &ran);
-    let note = "not more: one search may spend a tenth of what is left of the budget.)";
+    let note = "not more: searches of one reply may spend a tenth of what is left of the budget.)";
     assert!(answers[0].contains(note), "{}", answers[0]);
     let spent = ran.json()["spent"]["cost_usd"].as_f64().unwrap();
     assert!(spent > 0.0 && spent < 0.9, "{spent}");

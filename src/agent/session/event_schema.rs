@@ -172,6 +172,19 @@ const EVENTS: &[EventKeys] = &[
         ],
     ),
     (
+        "texts_embedded",
+        "a model that embeds texts gave vectors for a call",
+        &[
+            TASK,
+            CALL,
+            ("by", Text, Always, "profile that was asked"),
+            ("count", Count, Always, "how many texts"),
+            USAGE,
+            ESTIMATED,
+            COST,
+        ],
+    ),
+    (
         "painted",
         "an image model generated an image, or said why not",
         &[

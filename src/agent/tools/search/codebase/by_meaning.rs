@@ -11,7 +11,7 @@ use std::time::Duration;
 use futures::stream::{self, Stream, StreamExt as _};
 use tokio::time::timeout;
 
-use crate::embedder::Embedder;
+use crate::embedder::{Embedder, EmbedderState};
 use crate::tools::search::codebase::candidates::{
     CANDIDATES_LIMIT_BYTES, CandidateText, outlines, texts,
 };
@@ -27,6 +27,7 @@ use locum_index::query::RankedFile;
 use locum_index::vectors::{Direction, HashedChunk, VECTORS_LIMIT_BYTES, Vectors};
 use locum_models::ModelError;
 use locum_models::embedding::{EmbeddingModel, Embeddings, REQUEST_LIMIT_TEXTS};
+use locum_policy::budget::Budget;
 use locum_workspace::index_folder::IndexFolder;
 
 /// Most chunks that one search has embedded.
@@ -44,7 +45,7 @@ const CONCURRENT_REQUESTS: usize = 4;
 /// How long one search embeds chunks.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// The part of what is left of a budget that one search may spend: several can run at once.
+/// The part of what is left of a budget that the searches of one reply may spend together.
 const BUDGET_PARTS: u32 = 10;
 
 /// What was found by meaning.
@@ -79,17 +80,21 @@ struct Sending<'m> {
     model: &'m EmbeddingModel,
     /// Tokens that may still be sent; `None` for any number.
     left_tokens: Option<u64>,
+    /// Tokens that were sent, by estimate.
+    used: u64,
     sent: EmbeddedTexts,
 }
 
 impl Sending<'_> {
     /// Takes what texts need out of the budget; false where it is too little.
     fn takes(&mut self, texts: &[&str]) -> bool {
-        let Some(left) = &mut self.left_tokens else { return true };
         let needed: u64 = texts.iter().map(|text| self.model.estimate_tokens(text)).sum();
-        let rest = left.checked_sub(needed);
-        *left = rest.unwrap_or(*left);
-        rest.is_some()
+        let used = self.used.saturating_add(needed);
+        let fits = self.left_tokens.is_none_or(|left| used <= left);
+        if fits {
+            self.used = used;
+        }
+        fits
     }
 
     fn count(&mut self, embeddings: &Embeddings) {
@@ -106,8 +111,10 @@ impl MeaningSearch<'_> {
         ranked: &[RankedFile],
     ) -> MeaningFound {
         let model = self.embedder.model();
+        let mut known = self.embedder.known().await;
+        let EmbedderState { vectors, reply } = &mut *known;
         let sent = EmbeddedTexts { by: model.name().to_owned(), ..EmbeddedTexts::default() };
-        let mut sending = Sending { model, left_tokens: self.may_spend(), sent };
+        let mut sending = Sending { model, left_tokens: self.may_send(*reply), used: 0, sent };
         let mut found = MeaningFound::default();
         match self.direction(&mut sending).await {
             Err(problem) => {
@@ -115,8 +122,7 @@ impl MeaningSearch<'_> {
                 found.problem = Some(problem);
             }
             Ok(query) => {
-                let mut kept = self.embedder.vectors().await;
-                let vectors = kept.get_or_insert_with(|| self.load());
+                let vectors = vectors.get_or_insert_with(|| self.load());
                 found.problem =
                     self.embed_missing(vectors, searched, ranked, &mut sending).await.err();
                 let is_unknown = |file: &&WordsFile<'_>| !is_known(vectors, file);
@@ -125,6 +131,11 @@ impl MeaningSearch<'_> {
                 let chunks = chunks.map(|file| vectors.chunks(&file.hash).unwrap_or_default());
                 found.files = nearest(&query, chunks, vectors, self.room);
             }
+        }
+        if let Some(rest) = self.context.given.rest {
+            let before = reply.filter(|(of_reply, _)| *of_reply == rest);
+            let before = before.map_or(0, |(_, tokens)| tokens);
+            *reply = Some((rest, before.saturating_add(sending.used)));
         }
         found.embedded = sending.sent;
         found
@@ -145,13 +156,16 @@ impl MeaningSearch<'_> {
         direction.ok_or_else(|| "the query has no direction".to_owned())
     }
 
-    /// Returns how many tokens may be sent; `None` for any number.
-    fn may_spend(&self) -> Option<u64> {
+    /// Returns how many tokens may be sent, after what other searches of the same reply have sent;
+    /// `None` for any number.
+    fn may_send(&self, reply: Option<(Budget, u64)>) -> Option<u64> {
         let rest = self.context.given.rest?;
         let affordable =
             self.embedder.model().affordable_tokens(rest.cost_usd / f64::from(BUDGET_PARTS));
         let tokens = rest.tokens / u64::from(BUDGET_PARTS);
-        Some(affordable.map_or(tokens, |affordable| affordable.min(tokens)))
+        let tokens = affordable.map_or(tokens, |affordable| affordable.min(tokens));
+        let before = reply.filter(|(of_reply, _)| *of_reply == rest);
+        Some(tokens.saturating_sub(before.map_or(0, |(_, tokens)| tokens)))
     }
 
     fn load(&self) -> Vectors {
@@ -275,7 +289,7 @@ async fn take<'w>(
 }
 
 /// Why no more is sent.
-const USED_UP: &str = "one search may spend a tenth of what is left of the budget";
+const USED_UP: &str = "searches of one reply may spend a tenth of what is left of the budget";
 
 /// Returns the files that are not known yet, those with words of a query first, as many as one
 /// search reads.
