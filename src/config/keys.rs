@@ -116,6 +116,7 @@ pub const KEYS: &[SettingKey] = &[
         SettingKind::Count { most: 3600 },
         "longest silence in a reply, in seconds",
     ),
+    key("models.profiles.*.stream", SettingKind::Flag, "whether replies come piece by piece"),
     key("models.profiles.*.price.input", USD, "US dollars per million input tokens"),
     key("models.profiles.*.price.output", USD, "US dollars per million output tokens"),
     key(

@@ -10,6 +10,10 @@ use locum_base::tool::ToolName;
 
 /// Longest idle timeout accepted, in seconds.
 const IDLE_TIMEOUT_LIMIT_S: u64 = 3600;
+/// Longest silence between two pieces of a reply, where the profile does not say.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
+/// The same of a reply that comes whole: nothing is heard before its end.
+const WHOLE_REPLY_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Fewest tokens that Anthropic's models are let think.
 pub(crate) const LEAST_THINKING_TOKENS: u32 = 1024;
@@ -67,9 +71,13 @@ pub struct Profile {
     /// Extra request headers. Never a key: their values are not secret.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// Longest silence between two pieces of a reply, in seconds.
-    #[serde(default = "Profile::default_idle_timeout_s")]
-    pub idle_timeout_s: u64,
+    /// Whether replies are requested piece by piece, as events of a stream; true when absent.
+    /// Otherwise each is requested whole.
+    #[serde(default = "Profile::streams")]
+    pub stream: bool,
+    /// Longest silence between two pieces of a reply, in seconds; where replies come whole, the
+    /// longest wait for one. 120 and 600 when absent.
+    pub idle_timeout_s: Option<u64>,
     /// US dollars per million tokens; unknown models cost nothing and the receipt says so.
     pub price: Option<Price>,
     /// Whether the model sees images; what the catalogue says when absent.
@@ -99,7 +107,8 @@ impl Profile {
             reasoning_effort: None,
             thinking_tokens: None,
             headers: BTreeMap::new(),
-            idle_timeout_s: Self::default_idle_timeout_s(),
+            stream: Self::streams(),
+            idle_timeout_s: None,
             price: None,
             images: None,
             included_tools: None,
@@ -128,7 +137,7 @@ impl Profile {
         if let Some(tokens) = self.thinking_tokens {
             self.check_thinking(tokens)?;
         }
-        if !(1..=IDLE_TIMEOUT_LIMIT_S).contains(&self.idle_timeout_s) {
+        if self.idle_timeout_s.is_some_and(|limit| !(1..=IDLE_TIMEOUT_LIMIT_S).contains(&limit)) {
             return Err(format!("`idle_timeout_s` is outside 1 to {IDLE_TIMEOUT_LIMIT_S}"));
         }
         let price = self.price.unwrap_or_default();
@@ -164,13 +173,14 @@ impl Profile {
         Ok(())
     }
 
-    fn default_idle_timeout_s() -> u64 {
-        120
+    fn streams() -> bool {
+        true
     }
 
-    /// Returns the longest silence between two pieces of a reply.
+    /// Returns the longest silence while a reply is not whole.
     pub(crate) fn idle_timeout(&self) -> Duration {
-        Duration::from_secs(self.idle_timeout_s)
+        let usual = if self.stream { IDLE_TIMEOUT } else { WHOLE_REPLY_TIMEOUT };
+        self.idle_timeout_s.map_or(usual, Duration::from_secs)
     }
 }
 

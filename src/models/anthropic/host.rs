@@ -3,11 +3,11 @@
 //! In: a path and a body as Anthropic takes them. Out: those of the host. At a cloud the model
 //! stands in the address and the API's version in the body. Source: platform.claude.com/docs,
 //! "Claude on Amazon Bedrock" and "Claude on Vertex AI"; docs.aws.amazon.com/bedrock/latest,
-//! "InvokeModelWithResponseStream".
+//! "InvokeModelWithResponseStream" and "InvokeModel"; cloud.google.com/vertex-ai, "rawPredict".
 
 use serde_json::{Map, Value};
 
-use crate::profile::Provider;
+use crate::profile::{Profile, Provider};
 
 /// Who serves the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,8 @@ impl MessagesHost {
     }
 
     /// Returns the path of a request below the API's own.
-    pub(super) fn path(self, path: &str, model: &str) -> String {
+    pub(super) fn path(self, path: &str, profile: &Profile) -> String {
+        let Profile { model, stream, .. } = profile;
         match self {
             Self::Anthropic if path.ends_with("/messages") => path.to_owned(),
             Self::Anthropic if path.ends_with("/v1") => format!("{path}/messages"),
@@ -43,9 +44,13 @@ impl MessagesHost {
             // A profile's ARN holds slashes, and every name a colon.
             Self::Bedrock => {
                 let model = model.replace('/', "%2F").replace(':', "%3A");
-                format!("{path}/model/{model}/invoke-with-response-stream")
+                let action = if *stream { "invoke-with-response-stream" } else { "invoke" };
+                format!("{path}/model/{model}/{action}")
             }
-            Self::Vertex => format!("{path}/publishers/anthropic/models/{model}:streamRawPredict"),
+            Self::Vertex => {
+                let action = if *stream { "streamRawPredict" } else { "rawPredict" };
+                format!("{path}/publishers/anthropic/models/{model}:{action}")
+            }
         }
     }
 

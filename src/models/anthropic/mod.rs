@@ -84,7 +84,7 @@ struct Messages {
 /// When the address or a header cannot be used, or the system has no certificates to trust.
 pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
     let host = MessagesHost::of(chosen.profile.provider);
-    let url = endpoint_url(chosen, |path| host.path(path, &chosen.profile.model))?;
+    let url = endpoint_url(chosen, |path| host.path(path, &chosen.profile))?;
     let own = url.host_str() == Some(OWN_HOST);
     let mut defaults = ModelDefaults::new(chosen, &url);
     let thinks = chosen.profile.thinking_tokens.unwrap_or_default();

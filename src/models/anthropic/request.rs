@@ -52,6 +52,7 @@ pub(super) fn render_body(
     let mark = (!options.has(UNCACHED)).then_some(CacheControl { kind: "ephemeral" });
     let messages = wire_messages(request.messages, options, mark);
     let max_tokens = options.max_output_tokens.unwrap_or(OUTPUT_LIMIT_TOKENS);
+    let has_early_input = options.stream && !options.has(LATE_INPUT);
     let thinks = thinks(options);
     let thinking = thinking(thinks, max_tokens, options).filter(|thinking| {
         !matches!(thinking, MessagesThinking::Enabled { .. })
@@ -61,14 +62,14 @@ pub(super) fn render_body(
     serde_json::to_vec(&MessagesBody {
         model: options.model,
         max_tokens,
-        stream: true,
+        stream: options.stream,
         temperature: options
             .temperature
             .filter(|_| !options.has(NO_TEMPERATURE))
             .filter(|_| matches!(thinking, None | Some(MessagesThinking::Disabled))),
         thinking,
         output_config: effort.map(|effort| OutputConfig { effort: effort_word(effort) }),
-        tools: request.tools.iter().map(|tool| wire_tool(tool, !options.has(LATE_INPUT))).collect(),
+        tools: request.tools.iter().map(|tool| wire_tool(tool, has_early_input)).collect(),
         system: Some(request.system)
             .filter(|system| !system.trim().is_empty())
             .map(|text| [KnownBlock::Text { text, cache_control: mark }]),

@@ -49,8 +49,8 @@ pub(super) fn render_body(
     }
     serde_json::to_vec(&ChatBody {
         model: options.model,
-        stream: true,
-        stream_options: (!options.has(NO_STREAM_OPTIONS))
+        stream: options.stream,
+        stream_options: (options.stream && !options.has(NO_STREAM_OPTIONS))
             .then_some(StreamOptions { include_usage: true }),
         temperature: options.temperature.filter(|_| !options.has(NO_TEMPERATURE)),
         reasoning_effort: effort.filter(|_| !options.has(NO_EFFORT)),

@@ -1,4 +1,4 @@
-//! Gemini `generateContent`, streamed.
+//! Gemini `generateContent`, streamed or not.
 //!
 //! In: a chosen model. Out: a model that speaks this protocol. The model stands in the address, the
 //! key in a header of its own.
@@ -39,7 +39,7 @@ struct Gemini {
     generation: u32,
 }
 
-/// Prepares a model behind a `streamGenerateContent` endpoint.
+/// Prepares a model behind a `streamGenerateContent` or `generateContent` endpoint.
 ///
 /// # Errors
 /// When the address or a header cannot be used, or the system has no certificates to trust.
@@ -52,9 +52,11 @@ pub fn prepare(chosen: &ChosenModel) -> Result<Box<dyn Model>, SetupError> {
         } else {
             model_path(path, model)
         };
-        format!("{of_model}:streamGenerateContent")
+        let action =
+            if chosen.profile.stream { "streamGenerateContent" } else { "generateContent" };
+        format!("{of_model}:{action}")
     })?;
-    if !url.query_pairs().any(|(name, _)| name == "alt") {
+    if chosen.profile.stream && !url.query_pairs().any(|(name, _)| name == "alt") {
         url.query_pairs_mut().append_pair("alt", "sse");
     }
     let own = url.host_str().is_some_and(|host| host.ends_with(".googleapis.com"));

@@ -39,7 +39,7 @@ pub(super) fn render_body(
     }
     serde_json::to_vec(&ResponsesBody {
         model: options.model,
-        stream: true,
+        stream: options.stream,
         store: (!options.has(NO_STORE)).then_some(false),
         include: (!options.has(NO_ENCRYPTED)).then_some(["reasoning.encrypted_content"]),
         temperature: options.temperature.filter(|_| !options.has(NO_TEMPERATURE)),

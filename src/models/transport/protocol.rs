@@ -90,6 +90,8 @@ pub(crate) struct RequestOptions<'a> {
     pub(crate) thinking_tokens: Option<u32>,
     /// The kinds of images the model is sent.
     pub(crate) images: &'static [ImageKind],
+    /// Whether the reply is to come as events of a stream.
+    pub(crate) stream: bool,
     /// How the server wants optional fields.
     pub(crate) dialect: ServerDialect,
 }
@@ -134,6 +136,7 @@ impl ModelDefaults {
             effort: self.profile.reasoning_effort,
             thinking_tokens: self.profile.thinking_tokens,
             images: if dialect & NO_IMAGES == 0 { self.images } else { &[] },
+            stream: self.profile.stream,
             dialect,
         }
     }

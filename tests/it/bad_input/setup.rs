@@ -140,6 +140,14 @@ fn every_mistake_of_a_file_is_told_with_its_place() {
             ],
         ),
         (
+            ".locum/config.yml",
+            "models: { profiles: { m: { model: m, stream: often } } }\n",
+            &[
+                "error: .locum/config.yml:1:46: `models.profiles.m.stream` must be `true` or `false`, \
+                 not text",
+            ],
+        ),
+        (
             ".locum/modes.yml",
             "customModes: [\n",
             &["error: .locum/modes.yml:1:14: unclosed bracket '['"],

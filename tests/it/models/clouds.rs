@@ -98,6 +98,18 @@ fn bedrock_gets_signed_requests_and_answers_in_frames() {
         (&body["anthropic_version"], &body["model"], &body["stream"]),
         (&json!("bedrock-2023-05-31"), &Value::Null, &Value::Null)
     );
+    // Whole replies are another operation, which answers in JSON.
+    let whole = |_: &Asked| {
+        let content = json!([{ "type": "text", "text": "hi" }]);
+        let usage = json!({ "input_tokens": 1, "output_tokens": 1 });
+        let message = json!({ "type": "message", "content": content, "stop_reason": "end_turn", "usage": usage });
+        Some(Answer::json(200, &message))
+    };
+    let mut job = Job::new(Provider::Anthropic, whole, AWS);
+    job.is_whole = true;
+    assert_eq!(job.ask_twice(&format!("bedrock:{MODEL}")).unwrap().unwrap().text, "hi");
+    let path = path.replace("-with-response-stream", "");
+    assert_eq!(job.server.asked()[0].path, path);
     // Another secret signs another way.
     let mut job = Job::new(Provider::Anthropic, answer, AWS);
     job.env.insert("AWS_SECRET_ACCESS_KEY".into(), "another-secret".into());

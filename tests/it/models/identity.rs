@@ -22,6 +22,8 @@ pub(crate) const TOKEN: &str = "token-of-the-exchange-1";
 pub(crate) struct Job {
     pub(crate) server: ModelServer,
     pub(crate) env: BTreeMap<String, String>,
+    /// Whether whole replies are requested.
+    pub(crate) is_whole: bool,
 }
 
 impl Job {
@@ -46,7 +48,7 @@ impl Job {
             .iter()
             .chain(env)
             .map(|(name, value)| ((*name).to_owned(), value.replace("ROOT", &root)));
-        Self { env: env.collect(), server }
+        Self { env: env.collect(), server, is_whole: false }
     }
 
     /// Asks the model twice with one connection, as a run would.
@@ -66,7 +68,9 @@ impl Job {
     fn chosen(&self, model: &str) -> Result<ChosenModel, ProfileError> {
         let facts =
             ModelFacts { env: &self.env, asked: Some(model), from_repository: &BTreeSet::new() };
-        Ok(resolve(&ModelSettings::default(), &facts)?.main)
+        let mut chosen = resolve(&ModelSettings::default(), &facts)?.main;
+        chosen.profile.stream = !self.is_whole;
+        Ok(chosen)
     }
 
     pub(crate) fn paths(&mut self) -> Vec<String> {

@@ -192,7 +192,7 @@ fn every_fault_with_every_protocol() {
         for provider in ALL {
             let mut server =
                 ModelServer::start(vec![(case.answer)(provider), stream(&words(provider))]);
-            let idle_timeout_s = if case.name.starts_with("silence") { 1 } else { 60 };
+            let idle_timeout_s = Some(if case.name.starts_with("silence") { 1 } else { 60 });
             let model =
                 model_of(&Profile { idle_timeout_s, ..profile(provider, &server.base_url) });
             let (reply, _, _) = ask_model(&*model, &[Message::User { text: "go".into() }]);

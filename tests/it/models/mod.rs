@@ -12,6 +12,7 @@ mod stop;
 mod tested;
 pub(crate) mod tunnel;
 mod way_out;
+mod whole;
 mod xml;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -282,7 +283,7 @@ fn says_when_nobody_listens() {
 fn does_not_wait_for_a_silent_server_for_ever() {
     let half = Answer::events(&[r#"{"choices":[{"delta":{"content":"hal"}}]}"#]).then(Piece::Hang);
     let mut server = ModelServer::start(vec![half, Answer::words("hi")]);
-    let model = model_at(&server.base_url, |profile| profile.idle_timeout_s = 1);
+    let model = model_at(&server.base_url, |profile| profile.idle_timeout_s = Some(1));
     let (reply, _, _) = ask_model(&*model, &[Message::User { text: "go".into() }]);
     assert_eq!((reply.unwrap().text.as_str(), server.asked().len()), ("hi", 2));
 }

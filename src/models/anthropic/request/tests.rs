@@ -19,6 +19,7 @@ const OPTIONS: RequestOptions<'static> = RequestOptions {
     thinking_tokens: None,
     images: &[],
     dialect: UNCACHED | LATE_INPUT | BARE_THINKING,
+    stream: true,
 };
 
 fn written(messages: &[Message], options: RequestOptions<'_>) -> String {

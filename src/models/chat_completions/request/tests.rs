@@ -25,6 +25,7 @@ const OPTIONS: RequestOptions<'static> = RequestOptions {
     max_output_tokens: None,
     images: &ImageKind::ALL,
     dialect: 0,
+    stream: true,
 };
 
 fn body(messages: &[Message], tools: &[ToolSpec], options: RequestOptions<'_>) -> String {

@@ -18,6 +18,7 @@ const OPTIONS: RequestOptions<'static> = RequestOptions {
     thinking_tokens: None,
     images: &[],
     dialect: 0,
+    stream: true,
 };
 
 fn written(messages: &[Message], options: RequestOptions<'_>) -> String {
