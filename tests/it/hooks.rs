@@ -159,10 +159,10 @@ fn a_broken_file_is_an_error_before_anything_runs() {
         assert_eq!(writes(&stage, &["src/plain.txt"]).code, Some(0));
         assert_eq!(stage.run(&["policy", "check"]).code, Some(0));
     }
-    let stage = stage_of(POLICY, &settings("SessionStart", "*", "ls"));
+    let stage = stage_of(POLICY, &settings("PreCompact", "*", "ls"));
     let checked = stage.run(&["policy", "check"]);
     assert_eq!(checked.code, Some(0), "{checked:?}");
-    let said = "warning: .claude/settings.json:1: hooks of `SessionStart` are not run here";
+    let said = "warning: .claude/settings.json:1: hooks of `PreCompact` are not run here";
     assert!(checked.out.contains(said), "{checked:?}");
 }
 

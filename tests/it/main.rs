@@ -65,6 +65,7 @@ mod self_run;
 mod session;
 mod small_tools;
 mod start;
+mod start_hooks;
 mod support;
 mod telemetry;
 mod toolchains;

@@ -4,7 +4,6 @@
 use crate::session::event::Event;
 use crate::session::outcome::{CheckEnd, CheckReport, CommandReport};
 use crate::tools::edit_check::EditCheck;
-use crate::tools::hooks::HookEvent;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_policy::command::Script;
@@ -17,8 +16,6 @@ pub struct CheckedWork {
     pub reports: Vec<CheckReport>,
     /// Times a failed check was handed back to the model.
     pub handed_back: u32,
-    /// Times that hooks kept the root task from ending.
-    pub kept_from_ending: u32,
     /// The checks that began and of which nothing is known yet.
     pub under_way: Option<ChecksUnderWay>,
     /// What was decided on a completion that has no answer yet.
@@ -66,8 +63,6 @@ impl CheckedWork {
             self.handed_back = self.handed_back.saturating_add(u32::from(*handed_back));
             let decided = DecidedCompletion { call: call.clone(), handed_back: *handed_back };
             self.decided = Some(decided).filter(|_| !checks.is_empty());
-        } else if let Event::HooksRan { event_name: HookEvent::Stop, stops, .. } = event {
-            self.kept_from_ending = self.kept_from_ending.saturating_add(u32::from(*stops));
         } else if let Event::Answered { call, .. } = event {
             self.decided.take_if(|decided| decided.call == *call);
         }

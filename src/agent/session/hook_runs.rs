@@ -15,7 +15,7 @@ use crate::session::judged::reasons;
 use crate::session::recorded::HookReport;
 use crate::session::task_env::TaskEnv;
 use crate::tools::hooks::answer::{self, HookWord};
-use crate::tools::hooks::question::HookedCall;
+use crate::tools::hooks::question::{HookedCall, SessionSource, SubAgent};
 use crate::tools::hooks::{HookDefinition, HookEvent};
 use crate::tools::{EffectInputs, Observation, ToolContext, dispatch};
 use locum_base::chat::ToolCall;
@@ -56,8 +56,16 @@ pub(crate) enum HookQuestion<'q> {
     Before(&'q HookedCall),
     /// What there is to say of a call that succeeded.
     After(&'q HookedCall, &'q Observation),
-    /// Whether the task may end; true where it was kept from it before.
+    /// Whether the root task may end; true where it was kept from it before.
     End(bool),
+    /// What the model is to know where a session begins or resumes.
+    Begins(SessionSource),
+    /// Whether the model may read what a person asks for.
+    Prompt(String),
+    /// What the model of a sub-task is to know.
+    AgentBegins(SubAgent),
+    /// Whether a sub-task may end; true where it was kept from it before.
+    AgentEnds(SubAgent, bool),
 }
 
 /// What hooks said together.
@@ -86,18 +94,36 @@ pub(crate) enum HooksEnd {
 }
 
 impl HookQuestion<'_> {
-    fn event(&self) -> HookEvent {
+    pub(crate) fn event(&self) -> HookEvent {
         match self {
             Self::Before(_) => HookEvent::PreToolUse,
             Self::After(..) => HookEvent::PostToolUse,
             Self::End(_) => HookEvent::Stop,
+            Self::Begins(_) => HookEvent::SessionStart,
+            Self::Prompt(_) => HookEvent::UserPromptSubmit,
+            Self::AgentBegins(_) => HookEvent::SubagentStart,
+            Self::AgentEnds(..) => HookEvent::SubagentStop,
+        }
+    }
+
+    /// Returns what matchers are compared with.
+    fn names(&self) -> Vec<&str> {
+        match self {
+            Self::Before(call) | Self::After(call, _) => call.names(),
+            Self::End(_) | Self::Prompt(_) => vec![self.event().as_str()],
+            Self::Begins(source) => vec![source.as_str()],
+            Self::AgentBegins(agent) | Self::AgentEnds(agent, _) => vec![&agent.kind],
         }
     }
 
     fn call(&self) -> Option<&HookedCall> {
         match self {
             Self::Before(call) | Self::After(call, _) => Some(call),
-            Self::End(_) => None,
+            Self::End(_)
+            | Self::Begins(_)
+            | Self::Prompt(_)
+            | Self::AgentBegins(_)
+            | Self::AgentEnds(..) => None,
         }
     }
 
@@ -116,6 +142,14 @@ impl HookQuestion<'_> {
                 json!({ "tool_name": name, "tool_input": input, "tool_response": response })
             }
             Self::End(again) => json!({ "stop_hook_active": again }),
+            Self::Begins(source) => json!({ "source": source.as_str() }),
+            Self::Prompt(text) => json!({ "prompt": text }),
+            Self::AgentBegins(agent) => {
+                json!({ "agent_id": agent.id, "agent_type": agent.kind })
+            }
+            Self::AgentEnds(agent, again) => json!({
+                "stop_hook_active": again, "agent_id": agent.id, "agent_type": agent.kind
+            }),
         }
     }
 }
@@ -123,17 +157,22 @@ impl HookQuestion<'_> {
 impl<'a> HookAsker<'a> {
     /// Whether a hook is for an event of a tool.
     pub(crate) fn has(&self, event: HookEvent, call: Option<&HookedCall>) -> bool {
-        self.of(event, call).next().is_some()
+        let names = call.map_or_else(|| vec![event.as_str()], HookedCall::names);
+        self.of(event, names).next().is_some()
     }
 
-    /// Returns the hooks for an event, each with the name of the tool that it is for, the same
-    /// command once.
+    /// Whether a hook is for an event of what is called so.
+    pub(crate) fn has_for(&self, event: HookEvent, name: &str) -> bool {
+        self.of(event, vec![name]).next().is_some()
+    }
+
+    /// Returns the hooks for an event of what has these names, each with the one that it is for,
+    /// the same command once.
     fn of<'c>(
         &self,
         event: HookEvent,
-        call: Option<&'c HookedCall>,
+        names: Vec<&'c str>,
     ) -> impl Iterator<Item = (&'a HookDefinition, &'c str)> {
-        let names = call.map_or_else(|| vec![event.as_str()], HookedCall::names);
         let mut known: Vec<&'a str> = Vec::new();
         let hooks = self.hooks.iter().filter(move |hook| hook.event == event);
         hooks.filter_map(move |hook| {
@@ -151,7 +190,7 @@ impl<'a> HookAsker<'a> {
         let mut said = HooksSaid::default();
         let nothing = [Value::Null];
         let inputs = question.call().map_or(&nothing[..], |call| &call.inputs);
-        for (hook, name) in self.of(question.event(), question.call()) {
+        for (hook, name) in self.of(question.event(), question.names()) {
             for input in inputs {
                 let asked = self.written(env, question, question.own(name, input));
                 let word = self.run(env, hook, &asked, &mut said.reports).await;
@@ -259,10 +298,8 @@ impl HooksSaid {
                 self.notes.push(format!("The hook `{command}` of {event} ({place}) failed: {why}."))
             }
             HookWord::DidNotRun(why) => {
-                let (what, blocks) = match event {
-                    HookEvent::PreToolUse => (", so what it guards was not done", true),
-                    HookEvent::PostToolUse | HookEvent::Stop => ("", false),
-                };
+                let blocks = event.guards();
+                let what = if blocks { ", so what it guards was not done" } else { "" };
                 let event = event.as_str();
                 self.notes.push(format!(
                     "The hook `{command}` of {event} ({place}) did not run{what}: {why}; \

@@ -1,4 +1,4 @@
-//! Hooks of the trusted ref around calls and before the end of the root task.
+//! Hooks of the trusted ref around calls and before the end of a task.
 //!
 //! In: calls that the policy permits, answers, a completion. Out: the same, or what a hook says
 //! against it. What hooks said stands in the journal. After a kill, hooks are asked again about a
@@ -9,6 +9,7 @@ use crate::session::hook_runs::{HookAsker, HookQuestion, HooksEnd, HooksSaid};
 use crate::session::judged::{PermittedCall, whole};
 use crate::session::live::Session;
 use crate::session::pause::HoldDecision;
+use crate::session::start_hooks::sub_agent;
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
 use crate::session::task_env::TaskEnv;
@@ -169,7 +170,7 @@ impl<'a> Session<'a> {
     }
 
     /// Returns the surroundings of a task in which hooks run.
-    fn ready_for_hooks(&mut self, id: TaskId) -> Result<TaskEnv<'a>, Stop> {
+    pub(crate) fn ready_for_hooks(&mut self, id: TaskId) -> Result<TaskEnv<'a>, Stop> {
         if self.begin_layer(id)?
             // Of a hook that was cut off.
             && let Some(layer) = self.layer_left(id)?
@@ -232,13 +233,17 @@ impl<'a> Session<'a> {
     ) -> Result<bool, Stop> {
         let task = self.task(id)?;
         let is_asked = task.turn.call(&waiting.call.id).is_some_and(|waiting| waiting.hooked);
+        let Some(asker) = self.hook_asker() else { return Ok(false) };
+        if status == CompletionStatus::Failed || is_asked {
+            return Ok(false);
+        }
+        if task.parent.is_some() {
+            return Ok(asker.has_for(HookEvent::SubagentStop, &task.mode));
+        }
         let checked = &self.state.checked;
-        Ok(task.parent.is_none()
-            && status != CompletionStatus::Failed
-            && !is_asked
-            && checked.under_way.is_none()
+        Ok(checked.under_way.is_none()
             && checked.decided.is_none()
-            && self.hook_asker().is_some_and(|asker| asker.has(HookEvent::Stop, None)))
+            && asker.has(HookEvent::Stop, None))
     }
 
     /// Asks hooks whether the task may end, and completes it, or answers why not.
@@ -250,20 +255,26 @@ impl<'a> Session<'a> {
     ) -> Result<(), Stop> {
         let Some(asker) = self.hook_asker() else { return Ok(()) };
         let (env, waiting) = (self.ready_for_hooks(id)?, waiting.clone());
-        let times = self.state.checked.kept_from_ending;
-        let asked = async move { asker.ask(&env, &HookQuestion::End(times > 0)).await };
+        let times = self.state.hooks.kept_from_ending(id);
+        let task = self.task(id)?;
+        let question = match task.parent {
+            Some(_) => HookQuestion::AgentEnds(sub_agent(task), times > 0),
+            None => HookQuestion::End(times > 0),
+        };
+        let event = question.event();
+        let asked = async move { asker.ask(&env, &question).await };
         self.wait(id, asked, move |session, mut said| {
             let end = std::mem::take(&mut said.end);
             let call = waiting.call.id.clone();
             let (HooksEnd::Asked(why) | HooksEnd::Blocked(why)) = end else {
-                session.record_hooks(id, &call, HookEvent::Stop, (said, false))?;
+                session.record_hooks(id, &call, event, (said, false))?;
                 return session.complete(id, &waiting, observation);
             };
             let stops = times.saturating_add(1) < END_LIMIT && session.may_repair(id)?;
             if !stops {
                 said.notes.push(format!("The task ended although {why}."));
             }
-            session.record_hooks(id, &call, HookEvent::Stop, (said, stops))?;
+            session.record_hooks(id, &call, event, (said, stops))?;
             if stops {
                 let text = reminders::kept_by_hook(&why);
                 return session.answer_not(id, &waiting, Observation::failed(text));

@@ -13,6 +13,7 @@ use crate::session::checked::CheckedWork;
 use crate::session::checkout_changes::CheckoutChanges;
 use crate::session::ending::EditAttempts;
 use crate::session::event::{Event, JournalLine, SessionStart};
+use crate::session::hook_history::HookHistory;
 use crate::session::messages::PersonMessage;
 use crate::session::met_text::MetText;
 use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, PendingDecision, RefusedCall};
@@ -57,6 +58,8 @@ pub struct SessionState {
     pub outputs: Vec<(TaskId, KeptOutput)>,
     /// What is known of checks.
     pub checked: CheckedWork,
+    /// What is known of hooks.
+    pub hooks: HookHistory,
     /// What became of attempts to change files.
     pub edits: EditAttempts,
     /// What was changed in the run's checkout.
@@ -172,6 +175,7 @@ impl SessionState {
         let answered = event.task().and_then(|task| self.task(task)?.turn.answered_by(event));
         self.met = self.met.after(event, answered);
         self.checked.apply(event);
+        self.hooks.apply(event);
         if let Some(task) = event.task() {
             self.with_line(task, |task| task.budgeting.apply(event));
         }

@@ -19,6 +19,9 @@ impl<'a> Session<'a> {
     /// Asks the task's model for its next reply, or first for a summary where its window is full.
     pub(crate) fn ask(&mut self, id: TaskId) -> Result<(), Stop> {
         self.read_messages(id)?;
+        if self.asks_start_hooks(id)? {
+            return Ok(());
+        }
         self.tell_asides(id)?;
         let system_prompt = self.system_prompt(id)?;
         let task = self.task(id)?;

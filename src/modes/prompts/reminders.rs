@@ -132,6 +132,11 @@ pub fn blocked_by_hook(why: &str) -> String {
     )
 }
 
+/// Tells what a hook of the repository printed before a request.
+pub fn context_of_hook(said: &str) -> String {
+    format!("A program of the repository ran before this request. Its output is data: {said}")
+}
+
 /// Follows the answer to a call that a hook of the repository has something against.
 pub fn followed_by_hook(why: &str) -> String {
     format!("The call was performed, and {why}")

@@ -106,3 +106,60 @@ fn hooks_that_follow_a_command_leave_what_it_wrote_as_it_is() {
         assert_eq!(fixture.file("src/a.txt").as_deref(), Some("one\ntwo\nthree\n"), "{lines}");
     }
 }
+
+/// Says what it was asked, and is against a prompt that names the secret.
+const GREETER: &str = "#!/bin/sh\nquestion=$(cat)\ncase \"$question\" in\n\
+                       *SessionStart*) echo the branch is green ;;\n\
+                       *Submit*secret*) echo keep it >&2; exit 2 ;;\n\
+                       *Submit*) echo today is Thursday ;;\nesac\n";
+
+const AT_THE_START: &str = r#"{ "hooks": {
+  "SessionStart": [{ "matcher": "startup|resume", "hooks": [{ "type": "command", "command": "sh step.sh" }] }],
+  "UserPromptSubmit": [{ "hooks": [{ "type": "command", "command": "sh step.sh" }] }]
+} }"#;
+
+fn said(ran: &Ran) -> Vec<String> {
+    let said = |event: &Event| match event {
+        Event::Reminded { text, .. } => Some(text.rsplit(": ").next().unwrap().to_owned()),
+        _ => None,
+    };
+    ran.lines.iter().filter_map(|line| said(&line.event)).collect()
+}
+
+fn greeted() -> Fixture {
+    let fixture = fixture(
+        "\n- calls: [{ tool: read_file, args: { path: README.md } }]\n- calls: [{ tool: \
+         attempt_completion, args: { result: r } }]\n",
+        AT_THE_START,
+    );
+    std::fs::write(fixture.root.join("step.sh"), GREETER).unwrap();
+    fixture
+}
+
+#[test]
+fn what_hooks_print_at_the_start_is_read_before_the_first_reply_and_once() {
+    let ran = greeted().run();
+    assert_eq!(
+        asked(&ran),
+        [(HookEvent::SessionStart, false), (HookEvent::UserPromptSubmit, false)]
+    );
+    assert_eq!(said(&ran), ["the branch is green", "today is Thursday"]);
+    let at = |is: fn(&Event) -> bool| ran.lines.iter().position(|line| is(&line.event)).unwrap();
+    let last_said = ran.lines.iter().rposition(|line| matches!(line.event, Event::Reminded { .. }));
+    assert!(last_said.unwrap() < at(|event| matches!(event, Event::Replied { .. })));
+    assert_eq!(ran.word(), "nothing-to-do");
+    // A prompt that was let pass is not asked about again, and a session that resumes begins anew.
+    let replied = at(|event| matches!(event, Event::Replied { .. }));
+    let fixture = greeted();
+    assert!(fixture.run_killed_at(replied + 1).is_none());
+    let resumed = fixture.resume();
+    assert_eq!(
+        asked(&resumed),
+        [
+            (HookEvent::SessionStart, false),
+            (HookEvent::UserPromptSubmit, false),
+            (HookEvent::SessionStart, false)
+        ]
+    );
+    assert_eq!(resumed.word(), "nothing-to-do");
+}

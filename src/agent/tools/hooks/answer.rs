@@ -39,7 +39,7 @@ pub enum HookWord {
 pub fn read(event: HookEvent, exit: Exit, streams: &CommandStreams) -> HookWord {
     match exit {
         Exit::Code(0) => printed(event, streams.output.trim()),
-        Exit::Code(BLOCKS) => HookWord::Blocks(said(&streams.errors)),
+        Exit::Code(BLOCKS) if event.decides() => HookWord::Blocks(said(&streams.errors)),
         Exit::Code(code @ (126 | 127)) => {
             let why = first_line(&streams.errors);
             HookWord::DidNotRun(format!("it could not start its program (exit {code}): {why}"))
@@ -55,22 +55,34 @@ pub fn read(event: HookEvent, exit: Exit, streams: &CommandStreams) -> HookWord 
     }
 }
 
-/// Reads what it printed. Output that is not JSON is ignored.
+/// Reads what it printed. Output that is not JSON counts where a session or a prompt begins: there
+/// the model reads it.
 fn printed(event: HookEvent, output: &str) -> HookWord {
-    let Ok(answer) = serde_json::from_str::<Value>(output) else { return HookWord::GoesOn };
+    let answer = serde_json::from_str::<Value>(output).ok().filter(Value::is_object);
+    let Some(answer) = answer else {
+        let is_read = matches!(event, HookEvent::SessionStart | HookEvent::UserPromptSubmit);
+        return if is_read && !output.is_empty() {
+            HookWord::Says(said(output))
+        } else {
+            HookWord::GoesOn
+        };
+    };
     let own = answer.get("hookSpecificOutput").unwrap_or(&Value::Null);
     let text = |value: &Value, name: &str| {
         value.get(name).and_then(Value::as_str).map(said).unwrap_or_default()
     };
-    if event != HookEvent::Stop && answer.get("continue") == Some(&Value::Bool(false)) {
+    let ends = matches!(event, HookEvent::Stop | HookEvent::SubagentStop);
+    if event.decides() && !ends && answer.get("continue") == Some(&Value::Bool(false)) {
         return HookWord::Blocks(text(&answer, "stopReason"));
     }
-    match own.get("permissionDecision").and_then(Value::as_str) {
+    let permission = own.get("permissionDecision").filter(|_| event.decides());
+    match permission.and_then(Value::as_str) {
         Some("deny") => return HookWord::Blocks(text(own, "permissionDecisionReason")),
         Some("ask") => return HookWord::Asks(text(own, "permissionDecisionReason")),
         Some(_) | None => {}
     }
-    if answer.get("decision").and_then(Value::as_str) == Some("block") {
+    let decision = answer.get("decision").filter(|_| event.decides());
+    if decision.and_then(Value::as_str) == Some("block") {
         return HookWord::Blocks(text(&answer, "reason"));
     }
     // What it would change was not judged.
@@ -106,6 +118,10 @@ mod tests {
         let own = |inner: &str| format!(r#"{{ "hookSpecificOutput": {{ {inner} }} }}"#);
         let blocks = |why: &str| HookWord::Blocks(why.to_owned());
         let [pre, stop] = [HookEvent::PreToolUse, HookEvent::Stop];
+        let [session, prompt] = [HookEvent::SessionStart, HookEvent::UserPromptSubmit];
+        let [begins, ends] = [HookEvent::SubagentStart, HookEvent::SubagentStop];
+        let says = |text: &str| HookWord::Says(text.to_owned());
+        let block = || r#"{ "decision": "block", "reason": "r" }"#.to_owned();
         for (event, code, output, expected) in [
             (pre, 0, String::new(), HookWord::GoesOn),
             (pre, 0, "looks fine".to_owned(), HookWord::GoesOn),
@@ -135,6 +151,24 @@ mod tests {
             (pre, 0, r#"{ "continue": false, "stopReason": "r" }"#.to_owned(), blocks("r")),
             (stop, 0, r#"{ "continue": false, "stopReason": "r" }"#.to_owned(), HookWord::GoesOn),
             (pre, 0, own(r#""additionalContext": "c""#), HookWord::Says("c".to_owned())),
+            (session, 0, "branch: main\n".to_owned(), says("branch: main")),
+            (session, 0, "3".to_owned(), says("3")),
+            (session, 0, String::new(), HookWord::GoesOn),
+            (session, 0, own(r#""additionalContext": "c""#), says("c")),
+            (session, 0, block(), HookWord::GoesOn),
+            (session, 2, String::new(), HookWord::Fails("exit 2: why not".to_owned())),
+            (session, 0, r#"{ "continue": false }"#.to_owned(), HookWord::GoesOn),
+            (prompt, 0, "as of today".to_owned(), says("as of today")),
+            (prompt, 0, block(), blocks("r")),
+            (prompt, 0, r#"{ "continue": false, "stopReason": "r" }"#.to_owned(), blocks("r")),
+            (prompt, 2, "more".to_owned(), blocks("why not")),
+            (begins, 0, "plain".to_owned(), HookWord::GoesOn),
+            (begins, 0, own(r#""additionalContext": "c""#), says("c")),
+            (begins, 2, String::new(), HookWord::Fails("exit 2: why not".to_owned())),
+            (ends, 0, "plain".to_owned(), HookWord::GoesOn),
+            (ends, 0, block(), blocks("r")),
+            (ends, 2, String::new(), blocks("why not")),
+            (ends, 0, r#"{ "continue": false }"#.to_owned(), HookWord::GoesOn),
         ] {
             let streams = CommandStreams { output, errors: "why not\nmore".to_owned() };
             let word = read(event, Exit::Code(code), &streams);

@@ -1,5 +1,5 @@
-//! Hooks as Claude Code's settings define them: commands that are run before a call, after it, and
-//! before a task ends.
+//! Hooks as Claude Code's settings define them: commands that are run around calls, before a task
+//! ends, and where a session, a prompt or a sub-task begins.
 //!
 //! In: the text of `.claude/settings.json`. Out: the hooks with file and line, mistakes, and what
 //! has no effect here. Nothing is run. A guard that cannot be read is a mistake, because a run
@@ -45,10 +45,26 @@ pub enum HookEvent {
     PostToolUse,
     /// Before the root task ends.
     Stop,
+    /// Before the first request of a session, and of one that resumes.
+    SessionStart,
+    /// Before the model reads what a person asks for.
+    UserPromptSubmit,
+    /// Before the first request of a sub-task.
+    SubagentStart,
+    /// Before a sub-task ends.
+    SubagentStop,
 }
 
-/// Words for events, as the file has them.
-const EVENTS: [HookEvent; 3] = [HookEvent::PreToolUse, HookEvent::PostToolUse, HookEvent::Stop];
+/// Every event whose hooks run.
+const EVENTS: [HookEvent; 7] = [
+    HookEvent::PreToolUse,
+    HookEvent::PostToolUse,
+    HookEvent::Stop,
+    HookEvent::SessionStart,
+    HookEvent::UserPromptSubmit,
+    HookEvent::SubagentStart,
+    HookEvent::SubagentStop,
+];
 
 impl HookEvent {
     /// Returns the name of the event in the file.
@@ -57,7 +73,28 @@ impl HookEvent {
             Self::PreToolUse => "PreToolUse",
             Self::PostToolUse => "PostToolUse",
             Self::Stop => "Stop",
+            Self::SessionStart => "SessionStart",
+            Self::UserPromptSubmit => "UserPromptSubmit",
+            Self::SubagentStart => "SubagentStart",
+            Self::SubagentStop => "SubagentStop",
         }
+    }
+
+    /// Whether its hooks are there to stop what they are asked about, so that one that cannot run
+    /// stops it.
+    pub fn guards(self) -> bool {
+        matches!(self, Self::PreToolUse | Self::UserPromptSubmit)
+    }
+
+    /// Whether its hooks can be against something: where a session or a sub-task begins, they only
+    /// add to what the model reads.
+    pub fn decides(self) -> bool {
+        !matches!(self, Self::SessionStart | Self::SubagentStart)
+    }
+
+    /// Whether it has what a matcher is compared with.
+    fn has_matcher(self) -> bool {
+        !matches!(self, Self::Stop | Self::UserPromptSubmit)
     }
 }
 
@@ -66,7 +103,8 @@ impl HookEvent {
 pub struct HookDefinition {
     /// When it runs.
     pub event: HookEvent,
-    /// The tools it is for, by their names; every one where it is missing.
+    /// What it is for, by name: tools, how a session begins, modes of sub-tasks; everything where
+    /// it is missing.
     matcher: Option<Regex>,
     /// The command, with the folder of the project as `.`.
     pub command: String,
@@ -155,8 +193,8 @@ impl HookReader<'_> {
                 None => self.warnings.add(
                     *key_place,
                     format!(
-                        "hooks of `{key}` are not run here; those of PreToolUse, PostToolUse \
-                             and Stop are"
+                        "hooks of `{key}` are not run here; those of {} are",
+                        EVENTS.map(HookEvent::as_str).join(", ")
                     ),
                 ),
             }
@@ -233,16 +271,17 @@ impl HookReader<'_> {
             Some(kind) => format!("a hook of type `{kind}` is not run here; only `command` is"),
             None => "`type` is missing; it is `command`".to_owned(),
         };
-        match event {
-            HookEvent::PreToolUse => self.mistake(node.place, said),
-            HookEvent::PostToolUse | HookEvent::Stop => self.warnings.add(node.place, said),
+        if event.guards() {
+            self.mistake(node.place, said);
+        } else {
+            self.warnings.add(node.place, said);
         }
     }
 
-    /// Reads what tools a group is for: a regular expression for the whole name. Nothing and `*`
-    /// are every tool.
+    /// Reads what a group is for: a regular expression for the whole name. Nothing and `*` are
+    /// everything.
     fn matcher(&mut self, group: &HookGroup<'_>) -> Option<Regex> {
-        let node = group.matcher.filter(|_| group.event != HookEvent::Stop)?;
+        let node = group.matcher.filter(|_| group.event.has_matcher())?;
         let text = self.mistakes.text(node, "matcher")?;
         if matches!(text.trim(), "" | "*") {
             return None;

@@ -15,6 +15,34 @@ use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
 
+/// How a session begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionSource {
+    /// As a new one.
+    Startup,
+    /// Where it, or an earlier one, stopped.
+    Resume,
+}
+
+impl SessionSource {
+    /// Returns its word for hooks and their matchers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Startup => "startup",
+            Self::Resume => "resume",
+        }
+    }
+}
+
+/// A sub-task as hooks know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubAgent {
+    /// Names it in its session.
+    pub id: String,
+    /// What matchers are compared with.
+    pub kind: String,
+}
+
 /// A call as hooks know it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HookedCall {

@@ -87,6 +87,26 @@ fn a_matcher_is_for_whole_names() {
 }
 
 #[test]
+fn a_matcher_is_for_what_its_event_has() {
+    let matched = |event: &str, name: &str| {
+        let hook = r#"{ "type": "command", "command": "a" }"#;
+        let text =
+            format!(r#"{{"hooks":{{"{event}":[{{"matcher":"startup|code","hooks":[{hook}]}}]}}}}"#);
+        parse(&text).hooks[0].matched(&[name]).is_some()
+    };
+    for (event, name, expected) in [
+        ("SessionStart", "startup", true),
+        ("SessionStart", "resume", false),
+        ("SubagentStart", "code", true),
+        ("SubagentStop", "ask", false),
+        ("UserPromptSubmit", "UserPromptSubmit", true),
+        ("Stop", "Stop", true),
+    ] {
+        assert_eq!(matched(event, name), expected, "{event} {name}");
+    }
+}
+
+#[test]
 fn what_is_wrong_is_said_with_its_line_and_what_has_no_effect_is_a_warning() {
     let hook = r#"{ "type": "command", "command": "a" }"#;
     for (text, mistakes, warnings) in [
@@ -124,11 +144,17 @@ fn what_is_wrong_is_said_with_its_line_and_what_has_no_effect_is_a_warning() {
             vec![],
         ),
         (
-            format!(r#"{{ "hooks": {{ "SessionStart": [{{ "hooks": [{hook}] }}] }} }}"#),
+            r#"{ "hooks": { "UserPromptSubmit": [{ "hooks": [{ "type": "prompt" }] }] } }"#
+                .to_owned(),
+            vec!["1: a hook of type `prompt` is not run here; only `command` is"],
+            vec![],
+        ),
+        (
+            format!(r#"{{ "hooks": {{ "PreCompact": [{{ "hooks": [{hook}] }}] }} }}"#),
             vec![],
             vec![
-                "1: hooks of `SessionStart` are not run here; those of PreToolUse, PostToolUse \
-                 and Stop are",
+                "1: hooks of `PreCompact` are not run here; those of PreToolUse, PostToolUse, \
+                 Stop, SessionStart, UserPromptSubmit, SubagentStart, SubagentStop are",
             ],
         ),
     ] {
