@@ -60,6 +60,11 @@ pub const KEYS: &[SettingKey] = &[
     key("language", SettingKind::Text, "language of results and questions: `German`"),
     key("context_files", SettingKind::Names, "files that every mode reads at the start"),
     key(
+        "concurrent_reads",
+        SettingKind::Count { most: 32 },
+        "most calls that only read and run side by side",
+    ),
+    key(
         "instructions",
         SettingKind::Prose { most_bytes: 16 * 1024 },
         "instructions for every mode in every repository, yours or your organisation's",
@@ -111,12 +116,12 @@ pub const KEYS: &[SettingKey] = &[
     ),
     key("models.profiles.*.headers.*", SettingKind::Hidden, "extra request header")
         .only(SettingScope::NotRepository),
+    key("models.profiles.*.stream", SettingKind::Flag, "whether replies come piece by piece"),
     key(
         "models.profiles.*.idle_timeout_s",
         SettingKind::Count { most: 3600 },
-        "longest silence in a reply, in seconds",
+        "longest silence in a reply, in seconds; of a whole reply, the longest wait",
     ),
-    key("models.profiles.*.stream", SettingKind::Flag, "whether replies come piece by piece"),
     key("models.profiles.*.price.input", USD, "US dollars per million input tokens"),
     key("models.profiles.*.price.output", USD, "US dollars per million output tokens"),
     key(

@@ -53,6 +53,8 @@ pub struct SettingValues {
     pub language: Option<String>,
     /// Files of the repository that every mode reads at the start.
     pub context_files: Vec<String>,
+    /// Most calls that only read and run side by side.
+    pub concurrent_reads: Option<u32>,
     /// Instructions for every mode in every repository.
     pub instructions: Option<String>,
     /// Profile or model of the root task, requested by flag, input or variable.

@@ -31,7 +31,7 @@ use locum_agent::session::earlier::EarlierConversation;
 use locum_agent::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
 use locum_agent::session::journal::{Journal, JournalError};
 use locum_agent::session::outcome::Outcome;
-use locum_agent::session::parts::SessionParts;
+use locum_agent::session::parts::{CONCURRENT_READS, SessionParts};
 use locum_agent::session::state::SessionState;
 use locum_agent::tools::mcp::servers::{McpServers, ServerEnvironment};
 use locum_base::secret::Redactor;
@@ -228,6 +228,8 @@ async fn run<'a>(
     };
     servers::log_missing(&servers);
     let memory = memory::load(execution).await;
+    let concurrent_reads = prepared.settings.values.concurrent_reads;
+    let concurrent_reads = concurrent_reads.and_then(|count| usize::try_from(count).ok());
     let parts = SessionParts {
         memory: memory.notes,
         start,
@@ -241,6 +243,7 @@ async fn run<'a>(
         workspace: execution.workspace,
         stands_for: execution.stands_for,
         checks: prepared.checks,
+        concurrent_reads: concurrent_reads.unwrap_or(CONCURRENT_READS),
         hooks: &prepared.hooks,
         servers: &servers,
         inbox: execution.inbox,

@@ -5,6 +5,7 @@ use crate::docs::{documents, read};
 use crate::support::model_server::{Answer, ModelServer};
 use crate::support::stage::Stage;
 use locum_agent::report::transcript::{EventSelection, transcript};
+use locum_agent::session::event::Event;
 use locum_base::tool::{Availability, ToolName};
 use pretty_assertions::assert_eq;
 
@@ -190,5 +191,30 @@ fn the_documents_name_every_tool_and_each_opt_in_tool_where_it_is_chosen() {
                 assert!(text.contains(&name), "{page} does not name {tool}");
             }
         }
+    }
+}
+
+#[test]
+fn the_setting_says_how_many_reads_run_side_by_side() {
+    let read = "{ tool: read_file, args: { path: src/a.txt } }";
+    for (setting, largest) in [("concurrent_reads: 2\n", 2), ("", 4)] {
+        let stage = Stage::with(&[
+            (".locum/policy.yml", POLICY),
+            (".locum/config.yml", &format!("mode: ask\n{setting}")),
+            ("src/a.txt", "one\n"),
+        ]);
+        let answers = play(&stage, &[&[read; 4].join(", ")], &[]);
+        assert_eq!(answers.iter().filter(|answer| answer.contains("one")).count(), 4);
+        // A group is judged as a whole before any of it is answered.
+        let (mut judged, mut most) = (0, 0);
+        for line in stage.journal() {
+            match line.event {
+                Event::Judged { .. } => judged += 1,
+                Event::Answered { .. } => judged = 0,
+                _ => {}
+            }
+            most = most.max(judged);
+        }
+        assert_eq!(most, largest, "{setting}");
     }
 }

@@ -13,7 +13,7 @@ use crate::session::id::SessionId;
 use crate::session::journal::Journal;
 use crate::session::messages::Inbox;
 use crate::session::model::{RunModels, TaskModel};
-use crate::session::parts::{CheckTiming, SessionParts};
+use crate::session::parts::{CONCURRENT_READS, CheckTiming, SessionParts};
 use crate::session::repetition::REPEAT_LIMIT;
 use crate::session::run;
 use locum_base::secret::{MASK, Redactor, Secret};
@@ -128,6 +128,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
         instructions: &instructions,
         trusted: &trusted,
         review_base: None,
+        concurrent_reads: CONCURRENT_READS,
         models: RunModels {
             main: alone(&model),
             task: alone(&model),

@@ -36,9 +36,6 @@ use locum_policy::approval::Approval;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::verdict::{Decision, Refusal, RefusedBy, Verdict};
 
-/// Most read-only calls that run side by side.
-pub(crate) const CONCURRENT_READS: usize = 10;
-
 impl<'a> Session<'a> {
     /// Answers the first unanswered calls of a task: a group of read-only calls, or of sub-tasks,
     /// or one other call, or the result of a sub-task.
@@ -60,7 +57,7 @@ impl<'a> Session<'a> {
             let other_kind =
                 group.first().is_some_and(|first| starts_task(&first.waiting) != delegates);
             let waits = delegates && !group.is_empty() && NewTask::waits(&waiting.call);
-            let limit = if delegates { self.parallel_limit() } else { CONCURRENT_READS };
+            let limit = if delegates { self.parallel_limit() } else { self.parts.concurrent_reads };
             if other_kind || waits || group.len() >= limit {
                 break;
             }
@@ -366,8 +363,10 @@ impl<'a> Session<'a> {
                 }
                 .instrument(span)
             };
+            // The group is as large as may run side by side.
+            let at_a_time = reads.len();
             let seen: Vec<(WaitingCall, Observation)> =
-                futures::stream::iter(reads).map(read).buffered(CONCURRENT_READS).collect().await;
+                futures::stream::iter(reads).map(read).buffered(at_a_time).collect().await;
             let mut answers = Vec::new();
             for (waiting, observation) in seen {
                 let (observation, said) = match &follower {

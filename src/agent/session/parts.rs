@@ -18,6 +18,9 @@ use locum_workspace::repo::CommitId;
 /// Sees every line after it is in the journal, and the state it led to.
 pub type JournalObserver<'a> = Box<dyn FnMut(&JournalLine, &SessionState) + 'a>;
 
+/// Most calls that only read and run side by side, where the settings do not say.
+pub const CONCURRENT_READS: usize = 10;
+
 /// When the policy's checks run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CheckTiming {
@@ -54,6 +57,8 @@ pub struct SessionParts<'a> {
     pub stands_for: Option<&'a Workspace>,
     /// When the policy's checks run.
     pub checks: CheckTiming,
+    /// Most calls that only read and run side by side; at least 1.
+    pub concurrent_reads: usize,
     /// The hooks of the trusted ref; none where the policy turns them off.
     pub hooks: &'a [HookDefinition],
     /// The MCP servers, started already.

@@ -141,6 +141,11 @@ fn every_mistake_of_a_file_is_told_with_its_place() {
         ),
         (
             ".locum/config.yml",
+            "language: German\nconcurrent_reads: 33\n",
+            &["error: .locum/config.yml:2:19: `concurrent_reads` must be from 1 to 32"],
+        ),
+        (
+            ".locum/config.yml",
             "models: { profiles: { m: { model: m, stream: often } } }\n",
             &[
                 "error: .locum/config.yml:1:46: `models.profiles.m.stream` must be `true` or `false`, \

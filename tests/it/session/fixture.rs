@@ -16,7 +16,7 @@ use locum_agent::session::journal::Journal;
 use locum_agent::session::messages::Inbox;
 use locum_agent::session::model::{RunModels, TaskModel};
 use locum_agent::session::outcome::Outcome;
-use locum_agent::session::parts::{CheckTiming, SessionParts};
+use locum_agent::session::parts::{CONCURRENT_READS, CheckTiming, SessionParts};
 use locum_agent::session::run;
 use locum_agent::session::state::SessionState;
 use locum_agent::tools::hooks::HookDefinition;
@@ -72,6 +72,7 @@ pub(crate) struct Fixture {
     /// Tokens the model can take; no limit when absent.
     pub(crate) window: Option<u32>,
     pub(crate) condense_percent: Option<u32>,
+    pub(crate) concurrent_reads: Option<usize>,
     /// What the model costs.
     pub(crate) price: Option<Price>,
     /// How often a request is sent at most.
@@ -133,6 +134,7 @@ impl Fixture {
             browser: None,
             window: None,
             condense_percent: None,
+            concurrent_reads: None,
             price: None,
             attempts: 1,
             tokenizer: Tokenizer::Bytes,
@@ -303,6 +305,7 @@ impl Fixture {
             instructions: &instructions,
             trusted: &trusted,
             review_base: None,
+            concurrent_reads: self.concurrent_reads.unwrap_or(CONCURRENT_READS),
             models: RunModels {
                 main,
                 task: main,

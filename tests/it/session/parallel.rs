@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::session::fixture::{Fixture, POLICY, Ran};
+use crate::session::fixture::{Fixture, POLICY, Ran, turns};
 use locum_agent::report::json::RunReport;
 use locum_agent::report::summary::{DiffSection, terminal};
 use locum_agent::session::event::Event;
@@ -544,4 +544,30 @@ fn a_sub_task_that_waits_for_others_begins_with_their_work_and_results() {
     // Beside it, it would know nothing of them.
     let beside = Fixture::with_policy(&script(&tasks, "Read it."), &policy());
     assert_ne!(beside.in_mode("orchestrator").run().word(), "done");
+}
+
+#[test]
+fn as_many_reads_run_side_by_side_as_the_setting_says() {
+    let reads = "{ tool: read_file, args: { path: README.md } }";
+    let script = format!(
+        "\n- calls: [{reads}, {reads}, {reads}]\n- calls: [{{ tool: attempt_completion, args: {{ \
+         result: r }} }}]\n"
+    );
+    for (setting, largest) in [(Some(1), 1), (Some(2), 2), (None, 3)] {
+        let mut fixture = Fixture::new(&turns(&script));
+        fixture.concurrent_reads = setting;
+        let ran = fixture.run();
+        // A group is judged as a whole before any of it is answered.
+        let (mut judged, mut most) = (0, 0);
+        for line in &ran.lines {
+            match line.event {
+                Event::Judged { .. } => judged += 1,
+                Event::Answered { .. } => judged = 0,
+                _ => {}
+            }
+            most = most.max(judged);
+        }
+        assert_eq!((ran.word(), most), ("nothing-to-do", largest), "{setting:?}");
+        assert_eq!(ran.answers("read_file").len(), 3);
+    }
 }
