@@ -293,6 +293,20 @@ impl Mode {
         }
     }
 
+    /// Returns the variables that stay where a task comes into this mode from others, which it left
+    /// in this order: a later mode's value counts, and this mode's own before all.
+    pub fn kept_variables<'m>(
+        &self,
+        before: impl IntoIterator<Item = &'m Self>,
+    ) -> BTreeMap<String, String> {
+        let mut kept = BTreeMap::new();
+        for mode in before {
+            kept.extend(mode.variables.clone());
+        }
+        kept.retain(|name, _| !self.variables.contains_key(name));
+        kept
+    }
+
     /// Returns a text of this mode with its variables filled in: `{{name}}`, blanks inside allowed.
     /// A name it does not have stays as it is written.
     pub fn filled(&self, text: &str) -> String {

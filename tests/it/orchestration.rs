@@ -320,3 +320,52 @@ tasks:
     let ran = play(&stage, &script, &[]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
 }
+
+#[test]
+fn variables_of_the_modes_before_stay_and_a_modes_own_win() {
+    let mode = |slug: &str, variables: &str| {
+        format!(
+            "  - slug: {slug}\n    name: {slug}\n    roleDefinition: \"{slug} of {{{{team}}}} for \
+             {{{{customer}}}} in {{{{year}}}}\"\n    groups: [read]\n    variables: {{ {variables} \
+             }}\n"
+        )
+    };
+    let modes = format!(
+        "customModes:\n{}{}{}",
+        mode("plan", "team: Core, year: 2026"),
+        mode("build", "team: Build, customer: Acme"),
+        mode("check", "year: 2027"),
+    );
+    let policy = "version: 1\nmodes: { default: plan, allow: [plan, build, check], switching: \
+                  direct }\nrules:\n  - allow: \"read(**)\"\n";
+    let stage = Stage::with(&[
+        (".locum/policy.yml", policy),
+        (".locum/modes.yml", modes.as_str()),
+        (
+            ".locum/config.yml",
+            "models: { profiles: { m: { model: m, context_window: 100000 } } }\n",
+        ),
+    ]);
+    let to = |slug: &str| {
+        Answer::calls(&[("switch_mode", json!({ "mode_slug": slug, "reason": "next" }))])
+    };
+    let done = Answer::calls(&[("attempt_completion", json!({ "result": "Done." }))]);
+    let mut server = ModelServer::start(vec![to("build"), to("check"), to("plan"), done]);
+    let mut command = stage.locum(&["run", "Do it.", "--model", "m"]);
+    command
+        .env("OPENAI_API_KEY", "sk-of-the-test-0123456789")
+        .env("OPENAI_BASE_URL", &server.base_url);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let roles = [
+        "plan of Core for {{customer}} in 2026",
+        "build of Build for Acme in 2026",
+        "check of Build for Acme in 2027",
+        "plan of Core for Acme in 2026",
+    ];
+    assert_eq!(server.asked().len(), roles.len());
+    for (asked, role) in server.asked().iter().zip(roles) {
+        let system = asked.json()["messages"][0]["content"].as_str().unwrap().to_owned();
+        assert!(system.contains(role), "{role}: {system}");
+    }
+}

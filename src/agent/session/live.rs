@@ -9,6 +9,7 @@
 //! [`emit`]: Session::emit
 //! [`wait`]: Session::wait
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -48,8 +49,8 @@ type PendingWork<'a> = LocalBoxFuture<'a, (TaskId, Continuation<'a>)>;
 type Continuation<'a> = Box<dyn FnOnce(&mut Session<'a>) -> Result<(), Stop> + 'a>;
 
 /// What a system prompt depends on: mode, whether it may delegate, whether it is the root task's,
-/// whether it has had commands in the background, purpose.
-type PromptKey = (String, bool, bool, bool, TaskPurpose);
+/// whether it has had commands in the background, purpose, variables of the modes before.
+type PromptKey = (String, bool, bool, bool, TaskPurpose, BTreeMap<String, String>);
 
 /// A session at work.
 pub(crate) struct Session<'a> {
@@ -204,14 +205,21 @@ impl<'a> Session<'a> {
         let may_delegate = self.may_delegate(task);
         let had_background = self.background.get(&id).is_some_and(|own| own.started() > 0);
         let is_root = task.parent.is_none();
-        let key = (task.mode.clone(), may_delegate, is_root, had_background, task.purpose);
+        let before = task.left_modes.iter().filter_map(|slug| self.parts.modes.find(slug));
+        let mut mode = Cow::Borrowed(self.mode(&task.mode)?);
+        let kept = mode.kept_variables(before);
+        let slug = task.mode.clone();
+        let key = (slug, may_delegate, is_root, had_background, task.purpose, kept.clone());
         if let Some(system_prompt) = self.prompts.get(&key) {
             return Ok(Rc::clone(system_prompt));
+        }
+        if !kept.is_empty() {
+            mode.to_mut().variables.extend(kept);
         }
         let model = self.model_of(task);
         let system_prompt = SystemPrompt::of(
             &PromptContext {
-                mode: self.mode(&task.mode)?,
+                mode: &mode,
                 modes: self.parts.modes,
                 policy: self.parts.run.policy,
                 facts: &self.facts(&task.mode),

@@ -49,6 +49,8 @@ pub struct TaskState {
     pub mode: String,
     /// Slugs of the modes it was in, in order: the first is the one it was given.
     pub modes: Vec<String>,
+    /// Slugs of the modes it left, each once, the one left last at the end.
+    pub left_modes: Vec<String>,
     /// First message of its conversation.
     pub message: String,
     /// Checklist as last replaced.
@@ -135,6 +137,7 @@ impl TaskState {
             depth: 0,
             purpose: TaskPurpose::Work,
             modes: vec![mode.clone()],
+            left_modes: Vec::new(),
             mode,
             message,
             todos: Vec::new(),
@@ -173,8 +176,10 @@ impl TaskState {
             self.messages_read = self.messages_read.saturating_add(1);
         } else if let Event::TodosChanged { todos, .. } = event {
             self.todos.clone_from(todos);
-        } else if let Event::ModeSwitched { to, .. } = event {
+        } else if let Event::ModeSwitched { from, to, .. } = event {
             self.mode.clone_from(to);
+            self.left_modes.retain(|left| left != from);
+            self.left_modes.push(from.clone());
             if !self.modes.contains(to) {
                 self.modes.push(to.clone());
             }
