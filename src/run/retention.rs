@@ -169,7 +169,8 @@ pub fn retain(sessions: &Path, since: Timestamp) -> usize {
     old.count()
 }
 
-fn size_bytes(folder: &Path) -> u64 {
+/// Returns the bytes of every file in a folder, however deep.
+pub fn size_bytes(folder: &Path) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let size = |entry: std::fs::DirEntry| match entry.file_type() {
         Ok(kind) if kind.is_dir() => size_bytes(&entry.path()),

@@ -11,9 +11,13 @@ use crate::cli::session::folder::sessions_folder;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
+use crate::run::retention::size_bytes;
 use crate::run::session_record::{SessionRecord, names};
 use locum_agent::report::figures;
 use locum_base::clock::Clock;
+
+/// Most letters of a parent's name in the table.
+const PARENT_LETTERS: usize = 12;
 
 /// A session as shown in the list.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -31,9 +35,17 @@ struct SessionRow {
     actor: String,
     tokens_in: u64,
     tokens_out: u64,
+    /// Of the tokens read, those that came from the provider's cache.
+    tokens_cached_read: u64,
+    /// Of the tokens read, those that were written to it.
+    tokens_cached_write: u64,
     cost_usd: f64,
     /// True when some of it was estimated or had no price.
     is_estimate: bool,
+    /// Bytes of its folder.
+    bytes: u64,
+    /// The session whose conversation it goes on with.
+    parent: Option<String>,
     task: String,
 }
 
@@ -42,6 +54,7 @@ impl SessionRow {
         let row = Self {
             session: record.name.clone(),
             state: record.word().to_owned(),
+            bytes: size_bytes(&record.folder),
             ..Self::default()
         };
         let Some((state, start)) =
@@ -58,24 +71,36 @@ impl SessionRow {
             turns: spent.turns,
             tokens_in: spent.usage.input,
             tokens_out: spent.usage.output,
+            tokens_cached_read: spent.usage.cached_read,
+            tokens_cached_write: spent.usage.cached_write,
             cost_usd: spent.cost_usd,
             is_estimate: state.spent_is_estimate(),
+            parent: start.earlier.as_ref().map(|earlier| earlier.session.to_string()),
             task: figures::clip(start.task.trim().lines().next().unwrap_or_default(), 60),
             ..row
         }
     }
 
-    fn cells(&self) -> [String; 8] {
+    fn cells(&self) -> [String; 11] {
         [
             self.session.clone(),
             self.started.clone().unwrap_or_default(),
             self.state.clone(),
             self.mode.clone(),
             self.turns.to_string(),
+            self.cached_share(),
             figures::money(self.cost_usd, self.is_estimate),
+            format!("{} KiB", self.bytes.div_ceil(1024)),
+            figures::clip(self.parent.as_deref().unwrap_or_default(), PARENT_LETTERS),
             self.repository.as_deref().map(folder_name).unwrap_or_default().to_owned(),
             self.task.clone(),
         ]
+    }
+
+    /// Returns how much of what was read came from the cache; nothing where nothing was read.
+    fn cached_share(&self) -> String {
+        let percent = self.tokens_cached_read.saturating_mul(100).checked_div(self.tokens_in);
+        percent.map(|percent| format!("{percent}%")).unwrap_or_default()
     }
 }
 
@@ -112,7 +137,19 @@ pub(super) fn run(
         return Ok(ExitStatus::Done);
     }
     output.table(
-        ["SESSION", "STARTED", "STATE", "MODE", "TURNS", "COST", "REPOSITORY", "TASK"],
+        [
+            "SESSION",
+            "STARTED",
+            "STATE",
+            "MODE",
+            "TURNS",
+            "CACHED",
+            "COST",
+            "SIZE",
+            "PARENT",
+            "REPOSITORY",
+            "TASK",
+        ],
         rows.iter().map(SessionRow::cells),
     );
     if found > rows.len() {

@@ -241,3 +241,34 @@ fn a_run_removes_old_sessions_where_the_settings_say_so() {
     assert_eq!(left.len(), 3);
     assert!(!left.iter().any(|name| name == old) && left.contains(&session), "{left:?}");
 }
+
+#[test]
+fn the_list_has_cache_figures_sizes_and_the_session_before() {
+    let script = SCRIPT.replace("input: 100,", "input: 100, cached_read: 71, cached_write: 9,");
+    let stage = Stage::with(&[(".locum/policy.yml", POLICY), ("src/start.txt", "start\n")]);
+    let ran = stage.play(&script, &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let first = stage.sessions().remove(0);
+    // One that goes on with it begins with its conversation.
+    let journal = |session: &str| format!("state/locum/sessions/{session}/journal.jsonl");
+    let lines = stage.read(&journal(&first));
+    let (begin, rest) = lines.split_once('\n').unwrap();
+    let mut begin: Value = serde_json::from_str(begin).unwrap();
+    begin["earlier"] = json!({ "session": first, "messages": [], "turns": 3 });
+    let last = format!("{}x", first.get(..first.len() - 1).unwrap());
+    stage.write(&journal(&last), &format!("{begin}\n{rest}"));
+    let rows = stage.run(&["session", "list", "--json"]).json();
+    let row = |name: &str| {
+        let mut rows = rows.as_array().unwrap().iter();
+        rows.find(|row| row["session"] == name).unwrap().clone()
+    };
+    assert_eq!((&row(&first)["parent"], &row(&last)["parent"]), (&json!(null), &json!(first)));
+    let cached = ["tokens_in", "tokens_cached_read", "tokens_cached_write"];
+    assert_eq!(cached.map(|key| row(&first)[key].clone()), [json!(710), json!(71), json!(9)]);
+    let bytes = u64::try_from(lines.len()).unwrap();
+    assert!(row(&first)["bytes"].as_u64().unwrap() >= bytes, "{rows:#}");
+    let table = stage.run(&["session", "list"]).out;
+    for words in ["CACHED", "SIZE", "PARENT", " 10% ", " KiB ", first.get(..11).unwrap()] {
+        assert!(table.contains(words), "{words}: {table}");
+    }
+}
