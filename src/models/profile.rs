@@ -13,7 +13,7 @@ const IDLE_TIMEOUT_LIMIT_S: u64 = 3600;
 /// Longest silence between two pieces of a reply, where the profile does not say.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(120);
 /// The same of a reply that comes whole: nothing is heard before its end.
-const WHOLE_REPLY_TIMEOUT: Duration = Duration::from_secs(600);
+const WHOLE_REPLY_TIMEOUT: Duration = Duration::from_secs(280);
 
 /// Fewest tokens that Anthropic's models are let think.
 pub(crate) const LEAST_THINKING_TOKENS: u32 = 1024;
@@ -76,7 +76,7 @@ pub struct Profile {
     #[serde(default = "Profile::streams")]
     pub stream: bool,
     /// Longest silence between two pieces of a reply, in seconds; where replies come whole, the
-    /// longest wait for one. 120 and 600 when absent.
+    /// longest wait for one. 120 and 280 when absent.
     pub idle_timeout_s: Option<u64>,
     /// US dollars per million tokens; unknown models cost nothing and the receipt says so.
     pub price: Option<Price>,
