@@ -15,7 +15,9 @@ use crate::cli::{CommandContext, ExitStatus};
 use crate::config::edit;
 use crate::config::environment::Environment;
 use crate::config::keys::{self, KEYS, SettingKey};
+use crate::config::kind::SettingKind;
 use crate::config::load::{ConfigFile, Layers, load};
+use crate::config::settings::HIDDEN;
 use crate::run::error::RunError;
 use crate::run::trusted::CONFIG_FILE;
 use crate::run::user::{UserFolder, named_file};
@@ -53,7 +55,7 @@ pub(super) fn run(
     }
     if args.json {
         let written = !args.dry_run;
-        let set: Map<String, Value> = set.into_iter().collect();
+        let set: Map<String, Value> = set.into_iter().map(shown).collect();
         output.json(&json!({ "set": set, "file": origin, "written": written }));
         return Ok(ExitStatus::Done);
     }
@@ -92,6 +94,14 @@ fn setting(key: &str) -> Result<&'static SettingKey, RunError> {
         );
         RunError::usage("KEY", format!("no setting is called `{key}`")).hint(hint)
     })
+}
+
+/// Returns a setting as it is printed: a value that may be secret is not.
+fn shown((key, value): (String, Value)) -> (String, Value) {
+    match keys::find(&key).map(|setting| setting.kind) {
+        Some(SettingKind::Hidden) => (key, json!(HIDDEN)),
+        Some(_) | None => (key, value),
+    }
 }
 
 /// Reads a value as a flag or variable has it.

@@ -21,7 +21,7 @@ use locum_modes::loader::Strictness;
 use locum_policy::budget::Budget;
 
 /// What is shown in place of a value that may be secret.
-const HIDDEN: &str = "***";
+pub(crate) const HIDDEN: &str = "***";
 
 /// Every setting of a run.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@
 
 use crate::run::error::RunError;
 use crate::run::source::FileSource;
-use locum_agent::tools::hooks::{HOOKS_FILE, HookDefinition, HookEvent, HookFile};
+use locum_agent::tools::hooks::{HOOKS_FILE, HookDefinition, HookFile};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_policy::lint::warning::Warning;
@@ -51,10 +51,8 @@ fn why_not(policy: &Policy, hook: &HookDefinition) -> Option<Warning> {
             verdicts.first()?.reason()
         }
     };
-    let effect = match hook.event {
-        HookEvent::PreToolUse => "every call that it guards is refused",
-        _ => "it does not run",
-    };
+    let is_guard = hook.event.guards();
+    let effect = if is_guard { "everything that it guards is refused" } else { "it does not run" };
     let (origin, line) = hook.place.rsplit_once(':')?;
     let rule = RuleRef {
         pattern: "hooks".to_owned(),

@@ -25,6 +25,8 @@ fn a_setting_is_set_in_the_repository_or_for_the_user_and_comments_stay() {
     assert_eq!(text(), expected);
     let found = set(&stage, &["publish", "local", "--json"]).json();
     assert_eq!((&found["set"]["publish"], &found["written"]), (&"local".into(), &true.into()));
+    let found = set(&stage, &["mcp.x.url", "https://h/m", "mcp.x.headers.Key", "k", "--json"]);
+    assert_eq!(found.json()["set"]["mcp.x.headers.Key"], "***");
     let price = ["models.profiles.p.price.input", "1", "models.profiles.p.price.output", "2.5"];
     let ran = set(&stage, &[&["models.profiles.p.model", "m"], &price[..]].concat());
     assert_eq!(ran.out.lines().count(), 3, "{ran:?}");

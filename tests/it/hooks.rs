@@ -123,7 +123,7 @@ fn a_guard_that_may_not_or_cannot_run_blocks_and_names_the_way_out() {
         assert_eq!(is_there, said.is_none(), "{commands} {ran:?}");
         let answer = &stage.answers()[0].1;
         let checked = stage.run(&["policy", "check"]);
-        let warned = "the hook `sh tools/guard.sh` of PreToolUse may run in no mode, so every call \
+        let warned = "the hook `sh tools/guard.sh` of PreToolUse may run in no mode, so everything \
                       that it guards is refused";
         let is_warned = checked.out.contains(warned);
         assert!(is_warned == said.is_some() && checked.code == Some(0), "{checked:?}");
