@@ -120,7 +120,10 @@ const AT_THE_START: &str = r#"{ "hooks": {
 
 fn said(ran: &Ran) -> Vec<String> {
     let said = |event: &Event| match event {
-        Event::Reminded { text, .. } => Some(text.rsplit(": ").next().unwrap().to_owned()),
+        Event::Reminded { text, .. } => {
+            let said = text.split("says: ").nth(1).unwrap();
+            Some(said.trim_end().trim_end_matches('`').trim_end().to_owned())
+        }
         _ => None,
     };
     ran.lines.iter().filter_map(|line| said(&line.event)).collect()
