@@ -47,7 +47,7 @@ tasks:
     turns:
       - calls:
           - { tool: update_todo_list, args: { todos: "- [-] three parts\n- [ ] the rest" } }
-          - { tool: new_task, args: { mode: code, message: "Part one.", priority: high } }
+          - { tool: new_task, args: { mode: code, message: "Part one.", title: "The german part", priority: high } }
           - { tool: new_task, args: { mode: code, message: "Part two.", context: "The middle line is wrong." } }
           - { tool: new_task, args: { mode: code, message: "Part three." } }
       - expect: { contains: ["Sub-task 1 completed", "Sub-task 2 completed", "conflict with the current files", "src/a.txt", "ZWEI", "DEUX", "Sub-task 3 completed", "src/steps.txt"] }
@@ -57,11 +57,12 @@ tasks:
           - { tool: attempt_completion, args: { result: "put together" } }
   - contains: Part one.
     turns:
-      - calls: [{ tool: read_file, args: { path: src/a.txt } }, { tool: write_to_file, args: { path: src/a.txt, content: "one\nZWEI\nthree\n" } }]
+      - expect: { contains: ["This is sub-task 1, `The german part`, priority high: one part of a larger task"] }
+        calls: [{ tool: read_file, args: { path: src/a.txt } }, { tool: write_to_file, args: { path: src/a.txt, content: "one\nZWEI\nthree\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "german" } }]
   - contains: Part two.
     turns:
-      - expect: { contains: ["The middle line is wrong."] }
+      - expect: { contains: ["The middle line is wrong.", "This is sub-task 2, priority normal: one part"] }
         calls: [{ tool: read_file, args: { path: src/a.txt } }, { tool: write_to_file, args: { path: src/a.txt, content: "one\nDEUX\nthree\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "french" } }]
   - contains: Part three.

@@ -20,6 +20,7 @@ use crate::tools::{Control, Observation, Todo};
 use locum_base::id::TaskId;
 use locum_base::text::{counted, head};
 use locum_modes::access::TaskPurpose;
+use locum_modes::prompts::task::SubTaskText;
 use locum_modes::prompts::{reminders, task};
 use locum_policy::budget::Budget;
 use locum_policy::schema::OnQuestion;
@@ -141,18 +142,20 @@ impl Session<'_> {
         let earlier = if call.after { earlier_results(parent, waiting) } else { Vec::new() };
         let known: Vec<String> = call.context.iter().cloned().chain(earlier).collect();
         let lines: Vec<String> = call.todos.iter().map(Todo::line).collect();
-        let mut message = task::subtask_message(
-            &parent.mode,
-            &call.message,
-            (!known.is_empty()).then(|| known.join("\n\n")).as_deref(),
-            &lines,
-            &reminders::may_spend(&budget),
-        );
+        let task = self.next_task();
+        let mut message = task::subtask_message(&SubTaskText {
+            parent_mode: &parent.mode,
+            name: &call.named(task),
+            message: &call.message,
+            context: (!known.is_empty()).then(|| known.join("\n\n")).as_deref(),
+            todos: &lines,
+            may_spend: &reminders::may_spend(&budget),
+        });
         message.extend(copied);
         let (owner, place) = (self.state.tree_owner(id), self.place(id)?);
         message.push_str(&self.under_review(&call.mode, &place, owner));
         self.emit(Event::TaskStarted {
-            task: self.next_task(),
+            task,
             parent: Some(id),
             parent_call: Some(waiting.call.id.clone()),
             mode: call.mode.clone(),

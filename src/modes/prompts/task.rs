@@ -40,15 +40,27 @@ pub fn task_message(task: &str, materials: &[UntrustedText<'_>]) -> String {
     message
 }
 
-/// Returns the first message of a sub-task: the parent's words with its first checklist, one line
-/// each, in the peers' form (`- [ ] ...`). `may_spend` says what its share of the budget is.
-pub fn subtask_message(
-    parent_mode: &str,
-    message: &str,
-    context: Option<&str>,
-    todos: &[String],
-    may_spend: &str,
-) -> String {
+/// What the first message of a sub-task is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct SubTaskText<'a> {
+    /// The mode of the task that hands it out.
+    pub parent_mode: &'a str,
+    /// What it is called among the tasks of the session: its number, its title if it has one, and
+    /// its priority, in words.
+    pub name: &'a str,
+    /// What it is to do.
+    pub message: &'a str,
+    /// What it has to know.
+    pub context: Option<&'a str>,
+    /// Its first checklist, one line each, in the peers' form (`- [ ] ...`).
+    pub todos: &'a [String],
+    /// What its share of the budget is.
+    pub may_spend: &'a str,
+}
+
+/// Returns the first message of a sub-task: the parent's words with its first checklist.
+pub fn subtask_message(sub_task: &SubTaskText<'_>) -> String {
+    let SubTaskText { parent_mode, name, message, context, todos, may_spend } = *sub_task;
     let what = format!("what `{parent_mode}` says is known");
     let context = context
         .map(|text| {
@@ -59,7 +71,7 @@ pub fn subtask_message(
     let todos =
         if todos.is_empty() { String::new() } else { format!("{CHECKLIST}{}", todos.join("\n")) };
     format!(
-        "{}{todos}\n{context}\n---\nThis is one part of a larger task, given to you by its \
+        "{}{todos}\n{context}\n---\nThis is {name}: one part of a larger task, given to you by its \
          `{parent_mode}`. Do this part and nothing else. Your result goes back there and is all \
          that is seen of your work. You may spend: {may_spend}. Call attempt_completion before \
          that is used up.",

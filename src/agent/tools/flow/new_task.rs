@@ -8,9 +8,14 @@ use crate::tools::flow::todo;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, Todo, ToolContext};
 use locum_base::chat::ToolCall;
+use locum_base::id::TaskId;
+use locum_base::text::head;
 use locum_base::tool::ToolName;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
+
+/// Most bytes of a title.
+const TITLE_LIMIT_BYTES: usize = 120;
 
 /// The argument that makes a sub-task wait for others.
 const AFTER: &str = "after";
@@ -21,6 +26,8 @@ const AFTER_MEANING: &str = "whether it begins after those before it";
 pub struct NewTask {
     /// The requested mode.
     pub mode: String,
+    /// What it is called, in one line; a reader of the run tells sub-tasks apart by it.
+    pub title: Option<String>,
     /// What it is to do.
     pub message: String,
     /// Its first checklist.
@@ -58,6 +65,14 @@ impl TaskPriority {
         }
     }
 
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Normal => "normal",
+            Self::High => "high",
+        }
+    }
+
     fn find(name: &str) -> Option<Self> {
         match name.trim().to_ascii_lowercase().as_str() {
             "low" => Some(Self::Low),
@@ -69,6 +84,12 @@ impl TaskPriority {
 }
 
 impl NewTask {
+    /// Returns what the sub-task is called among those of its session.
+    pub fn named(&self, number: TaskId) -> String {
+        let title = self.title.as_ref().map(|title| format!(", `{title}`")).unwrap_or_default();
+        format!("sub-task {number}{title}, priority {}", self.priority.as_str())
+    }
+
     /// Returns true for a call that waits for those before it; what is wrong with it is said when it
     /// is read.
     pub fn waits(call: &ToolCall) -> bool {
@@ -89,6 +110,7 @@ impl Tool for NewTask {
         json!({
             "mode": { "type": "string", "description": "The mode of the sub-task, e.g. `code`" },
             "message": { "type": "string", "description": "The complete instructions" },
+            "title": { "type": ["string", "null"], "description": "A short name" },
             "todos": { "type": ["string", "null"], "description": "Its first checklist, one `- [ ] step` a line" },
             "priority": { "type": ["string", "null"], "enum": ["low", "normal", "high", null], "description": "Its share of the budget" },
             "context": { "type": ["string", "null"], "description": "What it has to know" },
@@ -100,6 +122,9 @@ impl Tool for NewTask {
     fn parse(mut arguments: CallFields, _: ToolContext<'_>) -> Result<Self, CallError> {
         let mode = arguments.words("mode", "the mode of the sub-task")?.trim().to_owned();
         let message = arguments.words("message", "the complete instructions of the sub-task")?;
+        let title = arguments.optional_text("title", "a short name of the sub-task")?;
+        let title = title.unwrap_or_default();
+        let title = title.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "'");
         let todos = arguments.optional_value("todos");
         let todos = todos.map(|list| todo::read(&list)).transpose()?.unwrap_or_default();
         let priority =
@@ -115,6 +140,7 @@ impl Tool for NewTask {
         Ok(Self {
             after,
             mode,
+            title: Some(head(&title, TITLE_LIMIT_BYTES).to_owned()).filter(|it| !it.is_empty()),
             message,
             todos,
             priority,
@@ -127,7 +153,8 @@ impl Tool for NewTask {
     }
 
     fn headline(&self) -> String {
-        format!("start a sub-task in {} mode", self.mode)
+        let title = self.title.as_ref().map(|title| format!(": {title}")).unwrap_or_default();
+        format!("start a sub-task in {} mode{title}", self.mode)
     }
 
     async fn perform(

@@ -1,7 +1,8 @@
 //! First messages of tasks, and material that tries to leave its fence.
 
 use super::{
-    MATERIAL_LIMIT_BYTES, UntrustedText, seen_of_markdown, subtask_message, task_message, words_of,
+    MATERIAL_LIMIT_BYTES, SubTaskText, UntrustedText, seen_of_markdown, subtask_message,
+    task_message, words_of,
 };
 use pretty_assertions::assert_eq;
 
@@ -70,20 +71,22 @@ fn long_material_keeps_both_ends() {
 #[test]
 fn what_a_sub_task_has_to_know_is_no_instruction_and_its_words_are_found_again() {
     let todos = ["- [ ] see it fail".to_owned()];
-    let message = subtask_message(
-        "orchestrator",
-        "Write the test.\n\nAll of it.\n",
-        Some("It is in src/a.\n"),
-        &todos,
-        "9 turns",
-    );
+    let sub_task = SubTaskText {
+        parent_mode: "orchestrator",
+        name: "sub-task 1, priority normal",
+        message: "Write the test.\n\nAll of it.\n",
+        context: Some("It is in src/a.\n"),
+        todos: &todos,
+        may_spend: "9 turns",
+    };
+    let message = subtask_message(&sub_task);
     assert!(message.contains(
         "[material: what `orchestrator` says is known; origin: the task that hands this one \
          out]\n````\nIt is in src/a.\n````\n"
     ));
     for message in [
         message.as_str(),
-        &subtask_message("x", "Write the test.\n\nAll of it.", None, &[], "9 turns"),
+        &subtask_message(&SubTaskText { context: None, todos: &[], ..sub_task }),
         "Write the test.\n\nAll of it.\n",
     ] {
         assert_eq!(words_of(message), "Write the test.\n\nAll of it.", "{message}");
@@ -92,13 +95,21 @@ fn what_a_sub_task_has_to_know_is_no_instruction_and_its_words_are_found_again()
 
 #[test]
 fn a_sub_task_knows_its_scope_and_checklist() {
-    insta::assert_snapshot!(subtask_message("orchestrator", "Write the test.\n", None, &["- [ ] see it fail".to_owned()], "9 turns, 2 minutes"), @r"
+    let sub_task = SubTaskText {
+        parent_mode: "orchestrator",
+        name: "sub-task 3, `Fix the parser`, priority high",
+        message: "Write the test.\n",
+        context: None,
+        todos: &["- [ ] see it fail".to_owned()],
+        may_spend: "9 turns, 2 minutes",
+    };
+    insta::assert_snapshot!(subtask_message(&sub_task), @r"
         Write the test.
 
         Checklist to begin with:
         - [ ] see it fail
 
         ---
-        This is one part of a larger task, given to you by its `orchestrator`. Do this part and nothing else. Your result goes back there and is all that is seen of your work. You may spend: 9 turns, 2 minutes. Call attempt_completion before that is used up.
+        This is sub-task 3, `Fix the parser`, priority high: one part of a larger task, given to you by its `orchestrator`. Do this part and nothing else. Your result goes back there and is all that is seen of your work. You may spend: 9 turns, 2 minutes. Call attempt_completion before that is used up.
         ");
 }
