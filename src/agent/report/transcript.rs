@@ -258,9 +258,12 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
                 described(&observation.images)
             )
         }
-        Event::ModeSwitched { task, from, to, reason, rule } => {
+        Event::ModeSwitched { task, from, to, reason, rule, took_ms } => {
+            let took = Some(took_ms / 1000).filter(|seconds| *seconds > 0);
+            let took = took.map(|seconds| format!(" after {}", figures::duration(seconds)));
+            let took = took.unwrap_or_default();
             let rule = rule.as_ref().map(|rule| format!(" ({})", rule.pattern)).unwrap_or_default();
-            format!("task {task} goes from mode {from} to {to}{rule}: {}", shown(reason))
+            format!("task {task} goes from mode {from} to {to}{took}{rule}: {}", shown(reason))
         }
         Event::Checkpointed { commit, touched, .. } => {
             format!("checkpoint {} of {} files", commit.0, touched.len())

@@ -404,6 +404,9 @@ pub enum Event {
         /// What in the policy lets it be.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<RuleRef>,
+        /// Milliseconds since the reply that asked for it, without the time the session lay dead.
+        #[serde(default)]
+        took_ms: u64,
     },
     /// The files written so far are safe on the session's private ref.
     Checkpointed {

@@ -193,10 +193,12 @@ impl Session<'_> {
 
     /// Writes down a switch that was approved, with what in the policy lets it be.
     pub(crate) fn switch(&mut self, id: TaskId, slug: String, reason: String) -> Result<(), Stop> {
-        let from = self.task(id)?.mode.clone();
+        let task = self.task(id)?;
+        let (from, took) = (task.mode.clone(), task.budgeting.since_reply());
+        let took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         let verdict = self.parts.run.policy.decide(&Intent::Mode(slug.clone()), &self.facts(&from));
         let rule = verdict.rule().cloned();
-        self.emit(Event::ModeSwitched { task: id, from, to: slug, reason, rule })
+        self.emit(Event::ModeSwitched { task: id, from, to: slug, reason, rule, took_ms })
     }
 
     /// Returns the mode in which requests are decided: the first of `modes.allow` that there is and

@@ -456,3 +456,19 @@ fn a_decision_killed_at_any_line_is_made_once() {
         assert_eq!(tasks(&resumed), tasks(&expected), "line {lines}");
     }
 }
+
+#[test]
+fn a_switch_says_how_long_it_took_with_the_coordinators_decision() {
+    let ran = decided("code", "a file");
+    let is_reply = |event: &Event| matches!(event, Event::Replied { task, .. } if task.0 == 0);
+    let at = |is: &dyn Fn(&Event) -> bool| {
+        let at = ran.lines.iter().position(|line| is(&line.event));
+        at.unwrap_or_else(|| panic!("{}", ran.reason()))
+    };
+    let (replied, switched) =
+        (at(&is_reply), at(&|event| matches!(event, Event::ModeSwitched { .. })));
+    let Event::ModeSwitched { took_ms, .. } = &ran.lines[switched].event else { panic!() };
+    let passed = ran.lines[switched - 1].at.duration_since(ran.lines[replied].at).as_millis();
+    assert_eq!(i128::from(*took_ms), passed);
+    assert!(passed > 2000, "the coordinator's own turn counts: {passed}");
+}

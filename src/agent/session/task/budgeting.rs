@@ -22,6 +22,8 @@ pub struct TaskBudget {
     pub own: ChargedUsage,
     /// Wall time it took, with its sub-tasks.
     pub wall: Duration,
+    /// What of that had passed at its last reply.
+    pub(super) replied: Duration,
 }
 
 impl TaskBudget {
@@ -47,6 +49,16 @@ impl TaskBudget {
         if matches!(event, Event::Answered { .. }) {
             self.spent.tool_calls = self.spent.tool_calls.saturating_add(1);
         }
+    }
+
+    /// Notes a reply of the task's own model.
+    pub(crate) fn note_reply(&mut self) {
+        self.replied = self.wall;
+    }
+
+    /// Returns the wall time since the task's last reply.
+    pub(crate) fn since_reply(&self) -> Duration {
+        self.wall.saturating_sub(self.replied)
     }
 
     /// Counts wall time.

@@ -159,6 +159,9 @@ impl TaskState {
     /// Takes in an event of this task.
     pub(crate) fn apply(&mut self, event: &Event) {
         self.budgeting.own.add(event.charged().unwrap_or_default());
+        if matches!(event, Event::Replied { .. }) {
+            self.budgeting.note_reply();
+        }
         self.nudges.apply(event, &self.turn);
         self.consultation.apply(event, &self.turn);
         let added = self.turn.apply(event);
