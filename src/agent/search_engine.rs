@@ -7,12 +7,20 @@
 //! <https://docs.tavily.com/documentation/api-reference/endpoint/search> and
 //! <https://docs.searxng.org/dev/search_api.html>.
 
+mod provider;
+
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::search_engine::provider::{ProviderRequest, ProviderSearch};
+
+use locum_base::chat::Usage;
 use locum_base::secret::Secret;
+use locum_models::accounting::PricedUsage;
+use locum_models::catalogue::Catalogue;
+use locum_models::profile::{Price, Profile, Provider};
 use locum_policy::urls::{Scheme, WebUrl};
 use locum_sandbox::network::exchange::HttpMethod;
 
@@ -26,6 +34,9 @@ pub struct SearchSettings {
     pub url: Option<String>,
     /// The variable that holds the key; the engine's own where it has one.
     pub api_key_env: Option<String>,
+    /// The model that searches, where the engine is a provider of models; one that the catalogue
+    /// knows if absent.
+    pub model: Option<String>,
 }
 
 /// Whose API is spoken.
@@ -38,6 +49,12 @@ pub enum EngineKind {
     Tavily,
     /// An instance of SearXNG.
     Searxng,
+    /// The search of Anthropic's API.
+    Anthropic,
+    /// The search of OpenAI's API.
+    Openai,
+    /// The search of the Gemini API.
+    Gemini,
 }
 
 /// Who decides where the API is. A repository may not decide where a key goes.
@@ -53,11 +70,21 @@ pub enum UrlAuthor {
 }
 
 /// A search engine that can be asked.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SearchEngine {
     kind: EngineKind,
     url: WebUrl,
     key: Option<Secret>,
+    /// The model that searches, where the engine is a provider of models.
+    model: Option<SearchModel>,
+}
+
+/// A model that searches.
+#[derive(Clone, Debug, PartialEq)]
+struct SearchModel {
+    search: ProviderSearch,
+    name: String,
+    price: Option<Price>,
 }
 
 /// One request to an engine's API.
@@ -98,6 +125,19 @@ impl EngineKind {
             Self::Brave => Some(("https://api.search.brave.com/res/v1", "BRAVE_API_KEY")),
             Self::Tavily => Some(("https://api.tavily.com", "TAVILY_API_KEY")),
             Self::Searxng => None,
+            Self::Anthropic | Self::Openai | Self::Gemini => {
+                let home = self.provider_search()?.provider().home()?;
+                Some((home.url, home.key_variable))
+            }
+        }
+    }
+
+    fn provider_search(self) -> Option<ProviderSearch> {
+        match self {
+            Self::Brave | Self::Tavily | Self::Searxng => None,
+            Self::Anthropic => Some(ProviderSearch::Anthropic),
+            Self::Openai => Some(ProviderSearch::Openai),
+            Self::Gemini => Some(ProviderSearch::Gemini),
         }
     }
 }
@@ -127,6 +167,7 @@ impl SearchEngine {
             let rest = settings.url.is_some() || settings.api_key_env.is_some();
             return if rest { Err("`web_search.engine` is not set".to_owned()) } else { Ok(None) };
         };
+        let model = SearchModel::find(kind, settings)?;
         let Some((own_url, own_variable)) = kind.own() else {
             return Self::without_key(kind, settings).map(Some);
         };
@@ -146,13 +187,15 @@ impl SearchEngine {
         if key.chars().any(|letter| !letter.is_ascii_graphic()) {
             return Err(format!("`{variable}` holds what no key holds"));
         }
-        Ok(Some(Self { kind, url, key: Some(Secret::new(key)) }))
+        Ok(Some(Self { kind, url, key: Some(Secret::new(key)), model }))
     }
 
     /// Returns an engine for tests, wherever it is.
     #[cfg(test)]
     pub(crate) fn unchecked(kind: EngineKind, url: &str, key: Option<&str>) -> Self {
-        Self { kind, url: WebUrl::parse(url), key: key.map(Secret::new) }
+        let settings = SearchSettings { engine: Some(kind), ..SearchSettings::default() };
+        let model = SearchModel::find(kind, &settings).ok().flatten();
+        Self { kind, url: WebUrl::parse(url), key: key.map(Secret::new), model }
     }
 
     fn without_key(kind: EngineKind, settings: &SearchSettings) -> Result<Self, String> {
@@ -161,7 +204,7 @@ impl SearchEngine {
         }
         let url = settings.url.as_deref();
         let url = url.ok_or("`web_search.url` is not set; it names the instance of SearXNG")?;
-        Ok(Self { kind, url: checked(url)?, key: None })
+        Ok(Self { kind, url: checked(url)?, key: None, model: None })
     }
 
     /// Returns where its API starts.
@@ -177,7 +220,11 @@ impl SearchEngine {
     /// Returns what a refusal of the engine to answer usually means.
     pub(crate) fn when_forbidden(&self) -> &'static str {
         match self.kind {
-            EngineKind::Brave | EngineKind::Tavily => "it does not accept the key of this run",
+            EngineKind::Brave
+            | EngineKind::Tavily
+            | EngineKind::Anthropic
+            | EngineKind::Openai
+            | EngineKind::Gemini => "it does not accept the key of this run",
             EngineKind::Searxng => {
                 "its `search.formats` do not list `json`, or its bot limiter blocks automated \
                  requests"
@@ -196,6 +243,19 @@ impl SearchEngine {
             )
         };
         let accept = ("accept".to_owned(), Secret::new("application/json"));
+        if let Some(SearchModel { search, name, .. }) = &self.model {
+            let ProviderRequest { path, headers, key_header: (header, before), body } =
+                search.request(name, query);
+            let own = headers.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(*value)));
+            return EngineRequest {
+                url: self.url.call(&path, &[]),
+                method: HttpMethod::Post(body.to_string()),
+                headers: [accept, (header.to_owned(), key(before))]
+                    .into_iter()
+                    .chain(own)
+                    .collect(),
+            };
+        }
         match self.kind {
             EngineKind::Brave => {
                 let most = most.to_string();
@@ -223,12 +283,25 @@ impl SearchEngine {
                     headers: vec![accept, ("authorization".to_owned(), key("Bearer "))],
                 }
             }
-            EngineKind::Searxng => EngineRequest {
+            _ => EngineRequest {
                 url: self.url.call("/search", &[("q", query), ("format", "json")]),
                 method: HttpMethod::Get,
                 headers: vec![accept],
             },
         }
+    }
+
+    /// Returns the model that searched for an answer, and what it used up; `None` where none did.
+    pub(crate) fn model_use(&self, body: &[u8]) -> Option<(&str, PricedUsage)> {
+        let SearchModel { search, name, price } = self.model.as_ref()?;
+        let answer: Value = serde_json::from_slice(body).unwrap_or_default();
+        let counted = search.usage(&answer);
+        // What is not counted is about what is read.
+        let size = u64::try_from(body.len() / 4).unwrap_or(u64::MAX);
+        let usage = counted.unwrap_or(Usage { input: size, ..Usage::default() });
+        let priced = PricedUsage::of(usage, *price);
+        let usage = PricedUsage { is_estimate: priced.is_estimate || counted.is_none(), ..priced };
+        Some((name, usage))
     }
 
     /// Reads the results out of an answer.
@@ -238,13 +311,16 @@ impl SearchEngine {
     pub(crate) fn results(&self, body: &[u8]) -> Result<Vec<SearchResult>, String> {
         let answer: Value =
             serde_json::from_slice(body).map_err(|error| format!("it is not JSON: {error}"))?;
+        if let Some(model) = &self.model {
+            return model.search.results(&answer);
+        }
         let (list, snippet) = match self.kind {
             // Where nothing was found, there is no `web`.
             EngineKind::Brave if answer.is_object() && answer.get("web").is_none() => {
                 return Ok(Vec::new());
             }
             EngineKind::Brave => (answer.pointer("/web/results"), "description"),
-            EngineKind::Tavily | EngineKind::Searxng => (answer.get("results"), "content"),
+            _ => (answer.get("results"), "content"),
         };
         let list = list.and_then(Value::as_array).ok_or("it has no list of results")?;
         let text = |one: &Value, name: &str| {
@@ -256,6 +332,28 @@ impl SearchEngine {
             snippet: text(one, snippet),
         };
         Ok(list.iter().map(result).collect())
+    }
+}
+
+impl SearchModel {
+    /// Finds the model that searches; `None` for an engine that is no provider of models.
+    fn find(kind: EngineKind, settings: &SearchSettings) -> Result<Option<Self>, String> {
+        let Some(search) = kind.provider_search() else {
+            let needless = "only an engine with models takes `web_search.model`; take it out";
+            return settings.model.as_ref().map_or(Ok(None), |_| Err(needless.to_owned()));
+        };
+        let catalogue = Catalogue::built_in()?;
+        let provider = search.provider();
+        let usual = catalogue.defaults().map(|(_, name)| Provider::before(name));
+        let usual =
+            usual.filter(|(of, _)| *of == provider).map(|(_, model)| model.to_owned()).next();
+        let name = settings.model.clone().or(usual).ok_or("`web_search.model` is not set")?;
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
+        if name.is_empty() || !name.chars().all(is_plain) {
+            return Err(format!("`web_search.model` cannot be `{name}`"));
+        }
+        let profile = Profile { provider, ..Profile::new(name.clone()) };
+        Ok(Some(Self { search, price: catalogue.limits(&profile).price, name }))
     }
 }
 
@@ -290,6 +388,7 @@ mod tests {
             engine: Some(engine),
             url: url.map(str::to_owned),
             api_key_env: variable.map(str::to_owned),
+            model: None,
         };
         let env: BTreeMap<String, String> =
             KEYS.map(|(name, key)| (name.to_owned(), key.to_owned())).into();
@@ -337,6 +436,31 @@ mod tests {
         let half =
             SearchSettings { url: Some("https://x.example.org".into()), ..Default::default() };
         assert_eq!(find(&half), Err("`web_search.engine` is not set".to_owned()));
+    }
+
+    #[test]
+    fn a_providers_search_has_a_model_and_no_other_engine_has() {
+        let env = BTreeMap::from([
+            ("GEMINI_API_KEY".to_owned(), "g-key".to_owned()),
+            ("BRAVE_API_KEY".to_owned(), "b-key".to_owned()),
+        ]);
+        let find = |engine, model: Option<&str>| {
+            let model = model.map(str::to_owned);
+            let settings = SearchSettings { engine: Some(engine), model, ..Default::default() };
+            let found = SearchEngine::find(&settings, &env, UrlAuthor::Person);
+            found.map(|engine| engine.unwrap().model.map(|model| model.name))
+        };
+        let usual = find(EngineKind::Gemini, None).unwrap().unwrap();
+        assert!(usual.starts_with("gemini-"), "{usual}");
+        assert_eq!(find(EngineKind::Gemini, Some("own-1.5")), Ok(Some("own-1.5".to_owned())));
+        assert_eq!(find(EngineKind::Brave, None), Ok(None));
+        for (engine, model, why) in [
+            (EngineKind::Brave, Some("m"), "only an engine with models takes `web_search.model`"),
+            (EngineKind::Gemini, Some("../m?x"), "`web_search.model` cannot be `../m?x`"),
+            (EngineKind::Openai, None, "`OPENAI_API_KEY` is not set"),
+        ] {
+            assert!(find(engine, model).unwrap_err().contains(why), "{engine:?}");
+        }
     }
 
     #[test]

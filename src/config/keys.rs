@@ -213,10 +213,11 @@ pub const KEYS: &[SettingKey] = &[
     key("mcp.*.disabled_tools", SettingKind::Names, "tools of the server that no mode is offered"),
     key(
         "web_search.engine",
-        SettingKind::Word(&["brave", "tavily", "searxng"]),
+        SettingKind::Word(&["brave", "tavily", "searxng", "anthropic", "openai", "gemini"]),
         "search engine of `web_search`; no such tool when absent",
     ),
     key("web_search.url", SettingKind::Text, "where the search engine's API starts"),
+    key("web_search.model", SettingKind::Text, "model that searches, where the engine has models"),
     key("web_search.api_key_env", SettingKind::Text, "variable that holds the search engine's key")
         .only(SettingScope::NotRepository),
     key(

@@ -10,6 +10,32 @@ use crate::tokens::{Tokenizer, estimate_tokens};
 use locum_base::chat::{Message, OpaquePart, Reply, ToolCall, ToolSpec, Usage};
 use locum_base::image::Image;
 
+/// What a request used up that is no reply to a task: of a model that embeds texts, or searches.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PricedUsage {
+    /// Tokens as the provider counted them, or estimated.
+    pub usage: Usage,
+    /// US dollars by the price table; 0 without a price.
+    pub cost_usd: f64,
+    /// True when some tokens were not counted, or have no price.
+    pub is_estimate: bool,
+}
+
+impl PricedUsage {
+    /// Returns what counted tokens cost.
+    pub fn of(usage: Usage, price: Option<Price>) -> Self {
+        let cost_usd = price.map_or(0.0, |price| cost(usage, price));
+        Self { usage, cost_usd, is_estimate: price.is_none() }
+    }
+
+    /// Adds what another request used up.
+    pub fn add(&mut self, other: Self) {
+        self.usage.add(other.usage);
+        self.cost_usd += other.cost_usd;
+        self.is_estimate |= other.is_estimate;
+    }
+}
+
 /// Tokens a price is quoted for.
 const PRICED_TOKENS: f64 = 1_000_000.0;
 

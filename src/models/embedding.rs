@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::timeout;
 
+use crate::ModelError;
+use crate::accounting::{self, PricedUsage};
 use crate::catalogue::ModelLimits;
 use crate::gemini::model_path;
 use crate::profile::Provider;
@@ -20,7 +22,6 @@ use crate::transport::SetupError;
 use crate::transport::connection::{Connection, ServerAnswer};
 use crate::transport::json::count_at;
 use crate::transport::protocol::{Endpoint, KeyHeader, endpoint_url, identity, openai_key_header};
-use crate::{ModelError, accounting};
 use locum_base::chat::Usage;
 
 /// Most texts of one request: Gemini takes 100.
@@ -59,27 +60,7 @@ pub struct Embeddings {
     /// One for each text, in their order; all of one length, and none without a direction.
     pub vectors: Vec<Vec<f32>>,
     /// What the request used up.
-    pub usage: EmbeddingUsage,
-}
-
-/// What requests for vectors used up.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct EmbeddingUsage {
-    /// Tokens as the provider counted them, or estimated.
-    pub usage: Usage,
-    /// US dollars by the price table; 0 without a price.
-    pub cost_usd: f64,
-    /// True when some tokens were not counted, or have no price.
-    pub is_estimate: bool,
-}
-
-impl EmbeddingUsage {
-    /// Adds what another request used up.
-    pub fn add(&mut self, other: Self) {
-        self.usage.add(other.usage);
-        self.cost_usd += other.cost_usd;
-        self.is_estimate |= other.is_estimate;
-    }
+    pub usage: PricedUsage,
 }
 
 impl EmbeddingModel {
@@ -236,7 +217,7 @@ impl EmbeddingModel {
         Ok(embedded.into_iter().map(|embedded| embedded.vector).collect())
     }
 
-    fn usage(&self, answer: &Value, texts: &[&str]) -> EmbeddingUsage {
+    fn usage(&self, answer: &Value, texts: &[&str]) -> PricedUsage {
         let counted = [["usage", "prompt_tokens"], ["usage", "total_tokens"]]
             .into_iter()
             .chain([["usageMetadata", "promptTokenCount"]])
@@ -244,12 +225,8 @@ impl EmbeddingModel {
             .find(|count| *count > 0);
         let estimate = || texts.iter().map(|text| self.estimate_tokens(text)).sum();
         let usage = Usage { input: counted.unwrap_or_else(estimate), ..Usage::default() };
-        let price = self.limits.price;
-        EmbeddingUsage {
-            usage,
-            cost_usd: price.map_or(0.0, |price| accounting::cost(usage, price)),
-            is_estimate: counted.is_none() || price.is_none(),
-        }
+        let priced = PricedUsage::of(usage, self.limits.price);
+        PricedUsage { is_estimate: priced.is_estimate || counted.is_none(), ..priced }
     }
 }
 

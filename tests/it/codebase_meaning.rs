@@ -110,9 +110,11 @@ fn answers(stage: &Stage, ran: &Ran) -> Vec<String> {
 /// Returns how many texts were embedded for each search, with the dollars.
 fn embedded(stage: &Stage, ran: &Ran) -> Vec<(usize, f64)> {
     let of = |event| match event {
-        Event::TextsEmbedded { by, count, charge, .. } if by == "near" => {
+        Event::ModelUsed { by, what, charge, .. } if by == "near" => {
             assert!(!charge.estimated, "{charge:?}");
-            Some((count, charge.cost_usd))
+            let (count, what) = what.split_once(' ').unwrap();
+            assert!(["text embedded", "texts embedded"].contains(&what), "{what}");
+            Some((count.parse().unwrap(), charge.cost_usd))
         }
         _ => None,
     };
@@ -145,7 +147,7 @@ fn places_are_found_that_have_no_word_of_the_query() {
     assert!((ran.json()["spent"]["cost_usd"].as_f64().unwrap() - dollars).abs() < 1e-9, "{ran:?}");
     let cost = stage.run(&["cost", "--by", "model", "--json"]);
     assert!(cost.out.contains("\"near\""), "{cost:?}");
-    assert!(ran.err.contains("embed   near · "), "{}", ran.err);
+    assert!(ran.err.contains("model   near · "), "{}", ran.err);
     // Neither what may not be read nor a secret is sent.
     let sent: Vec<String> = server.asked().iter().flat_map(texts).collect();
     assert!(

@@ -16,7 +16,7 @@ pub struct SessionCharge {
     pub at: Timestamp,
     /// Slug of the mode its task was in.
     pub mode: String,
-    /// Label of the model; for an expert and a model that draws or embeds, the name of its profile.
+    /// Label of the model; for an expert and a model that works for a tool, the name of its profile.
     pub model: String,
     /// Tokens and US dollars.
     pub charged: ChargedUsage,
@@ -50,7 +50,7 @@ fn model(event: &Event, task: &TaskState, start: &SessionStart) -> String {
         Event::Replied { reply, .. } => reply.by.clone().unwrap_or_else(of_the_task),
         Event::Consulted { expert, .. } => expert.clone(),
         Event::ImageGenerated { generated, .. } => generated.by.clone(),
-        Event::TextsEmbedded { by, .. } => by.clone(),
+        Event::ModelUsed { by, .. } => by.clone(),
         Event::Compacted { .. } => start.condense_model.clone().unwrap_or_else(of_the_task),
         _ => of_the_task(),
     }

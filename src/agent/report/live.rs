@@ -136,9 +136,7 @@ fn lines_of(event: &Event) -> Vec<String> {
             generated.by,
             transcript::painted(generated)
         ))],
-        Event::TextsEmbedded { by, count, .. } => {
-            vec![format!("  embed   {by} · {count} texts")]
-        }
+        Event::ModelUsed { by, what, .. } => vec![one_line(&format!("  model   {by} · {what}"))],
         Event::ReplyLost { task, charge } => {
             vec![format!(
                 "task {task} · a reply broke off · about {} tokens lost",

@@ -170,8 +170,8 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
                 described(generated.image.as_slice())
             )
         }
-        Event::TextsEmbedded { task, by, count, .. } => {
-            format!("task {task} had {by} embed {count} texts ({charged})")
+        Event::ModelUsed { task, by, what, .. } => {
+            format!("task {task} used {by}: {what} ({charged})")
         }
         Event::ReplyLost { task, .. } => format!(
             "task {task}: a reply broke off; this much of it is counted, by estimate: {charged}"

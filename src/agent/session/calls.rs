@@ -310,8 +310,8 @@ impl<'a> Session<'a> {
             let ignored = dispatch::ignored(&waiting.call);
             observation.text.push_str(&self.parts.run.redactor.redact(&ignored));
         }
-        if let Some(embedded) = observation.embedded.take() {
-            self.emit(Event::embedded(id, call.clone(), *embedded))?;
+        if let Some(model_use) = observation.model_use.take() {
+            self.emit(Event::model_used(id, call.clone(), *model_use))?;
         }
         let refusal = observation.refused.take();
         let mistake = std::mem::take(&mut observation.is_mistake);

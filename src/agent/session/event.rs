@@ -227,16 +227,16 @@ pub enum Event {
         #[serde(flatten)]
         charge: ReplyCharge,
     },
-    /// A model that embeds texts gave vectors for a call.
-    TextsEmbedded {
+    /// Another model did something for a call: it embedded texts, or searched the web.
+    ModelUsed {
         /// In which task.
         task: TaskId,
-        /// Id of the call they are for.
+        /// Id of the call it was for.
         call: String,
-        /// The name of the profile that was asked.
+        /// The name of the profile, or of the model, that was asked.
         by: String,
-        /// How many texts.
-        count: usize,
+        /// What it did: `12 texts embedded`.
+        what: String,
         /// What it cost.
         #[serde(flatten)]
         charge: ReplyCharge,
@@ -473,7 +473,7 @@ impl Event {
             | Self::Replied { task, .. }
             | Self::Consulted { task, .. }
             | Self::ImageGenerated { task, .. }
-            | Self::TextsEmbedded { task, .. }
+            | Self::ModelUsed { task, .. }
             | Self::Compacted { task, .. }
             | Self::Reminded { task, .. }
             | Self::MessageRead { task, .. }

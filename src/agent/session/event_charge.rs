@@ -3,19 +3,19 @@
 use crate::session::event::Event;
 use crate::session::outcome::ChargedUsage;
 use crate::session::recorded::ReplyCharge;
-use crate::tools::EmbeddedTexts;
+use crate::tools::ModelUse;
 use locum_base::id::TaskId;
 
 impl Event {
-    /// Says that texts were embedded for a call, and what that cost.
-    pub(crate) fn embedded(task: TaskId, call: String, texts: EmbeddedTexts) -> Self {
-        let EmbeddedTexts { by, count, usage } = texts;
+    /// Says what another model did for a call, and what that cost.
+    pub(crate) fn model_used(task: TaskId, call: String, model_use: ModelUse) -> Self {
+        let ModelUse { by, what, usage } = model_use;
         let charge = ReplyCharge {
             usage: usage.usage,
             estimated: usage.is_estimate,
             cost_usd: usage.cost_usd,
         };
-        Self::TextsEmbedded { task, call, by, count, charge }
+        Self::ModelUsed { task, call, by, what, charge }
     }
 
     /// Returns what it charges to its task; `None` for what no model was asked.
@@ -34,7 +34,7 @@ impl Event {
             (1, *charge)
         } else if let Self::ReplyLost { charge, .. }
         | Self::Compacted { charge, .. }
-        | Self::TextsEmbedded { charge, .. } = self
+        | Self::ModelUsed { charge, .. } = self
         {
             (0, *charge)
         } else {

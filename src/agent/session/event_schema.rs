@@ -172,19 +172,6 @@ const EVENTS: &[EventKeys] = &[
         ],
     ),
     (
-        "texts_embedded",
-        "a model that embeds texts gave vectors for a call",
-        &[
-            TASK,
-            CALL,
-            ("by", Text, Always, "profile that was asked"),
-            ("count", Count, Always, "how many texts"),
-            USAGE,
-            ESTIMATED,
-            COST,
-        ],
-    ),
-    (
         "painted",
         "an image model generated an image, or said why not",
         &[
@@ -195,6 +182,19 @@ const EVENTS: &[EventKeys] = &[
             ("image", Part, Sometimes, "the image"),
             ("said", Text, Sometimes, "text that came with it"),
             ("again", Flag, Sometimes, "whether an earlier call asked for it"),
+            USAGE,
+            ESTIMATED,
+            COST,
+        ],
+    ),
+    (
+        "model_used",
+        "another model did something for a call: it embedded texts, or searched the web",
+        &[
+            TASK,
+            CALL,
+            ("by", Text, Always, "profile or model that was asked"),
+            ("what", Text, Always, "what it did"),
             USAGE,
             ESTIMATED,
             COST,
@@ -303,6 +303,7 @@ const EVENTS: &[EventKeys] = &[
             ("to", Text, Always, "mode after"),
             ("reason", Text, Always, "why"),
             ("rule", Part, Sometimes, "what in the policy lets it be"),
+            ("took_ms", Count, Sometimes, "milliseconds since the reply that asked for it"),
         ],
     ),
     (

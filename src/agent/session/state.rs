@@ -1,8 +1,7 @@
 //! `SessionState`: everything a session knows, computed from its events and from nothing else.
 //!
-//! In: journal lines in order, the live ones and those read back alike. Out: the tasks, what was
-//! spent, refused, run, touched. A resumed session therefore stands exactly where the killed one
-//! stood after its last whole line.
+//! In: journal lines in order, live or read back. Out: the tasks, what was spent, refused, run,
+//! touched. So a resumed session stands where the killed one stood after its last whole line.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -281,7 +280,7 @@ impl SessionState {
             | Event::ReplyLost { .. }
             | Event::Consulted { .. }
             | Event::ImageGenerated { .. }
-            | Event::TextsEmbedded { .. }
+            | Event::ModelUsed { .. }
             | Event::Compacted { .. }
             | Event::Reminded { .. }
             | Event::MessageRead { .. }

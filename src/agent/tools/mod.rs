@@ -40,7 +40,7 @@ use crate::tools::memory::entry::{Memory, MemoryWrite};
 use crate::tools::search::changes::ChangeRange;
 use locum_base::image::Image;
 use locum_base::path::RepoPath;
-use locum_models::embedding::EmbeddingUsage;
+use locum_models::accounting::PricedUsage;
 use locum_modes::Mode;
 use locum_modes::prompts::commands::CommandSet;
 use locum_modes::prompts::skills::SkillSet;
@@ -179,9 +179,9 @@ pub struct Observation {
     /// What the model is shown with the text. Their bytes are stored next to the journal.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
-    /// What it had another model embed; the journal records it with the answer.
+    /// What it had another model do; the journal records it with the answer.
     #[serde(skip)]
-    pub embedded: Option<Box<EmbeddedTexts>>,
+    pub model_use: Option<Box<ModelUse>>,
     /// What the policy refused on the way; the journal records it with the answer.
     #[serde(skip)]
     pub refused: Option<Box<Refusal>>,
@@ -196,15 +196,15 @@ pub struct Observation {
     pub streams: Option<CommandStreams>,
 }
 
-/// What a call had another model embed.
+/// What a call had another model do.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct EmbeddedTexts {
-    /// The name of the model's profile.
+pub struct ModelUse {
+    /// The name of the model's profile, or of the model.
     pub by: String,
-    /// How many texts.
-    pub count: usize,
+    /// What it did: `12 texts embedded`.
+    pub what: String,
     /// What that used up.
-    pub usage: EmbeddingUsage,
+    pub usage: PricedUsage,
 }
 
 /// What a command printed, bounded and without secrets.

@@ -33,6 +33,7 @@ fn an_allowed_query_is_asked_and_a_denied_one_never_leaves() {
         engine: Some(EngineKind::Searxng),
         url: Some("http://searx.example.org".to_owned()),
         api_key_env: None,
+        model: None,
     };
     let mut run = Fixture::with_policy(SCRIPT, POLICY);
     run.connector = Connector::new(Arc::new(wire));

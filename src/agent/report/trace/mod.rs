@@ -128,7 +128,7 @@ impl<'a> Tracer<'a> {
             }
             Event::Consulted { task, call, charge, .. }
             | Event::ImageGenerated { task, call, charge, .. }
-            | Event::TextsEmbedded { task, call, charge, .. } => {
+            | Event::ModelUsed { task, call, charge, .. } => {
                 if let Some(span) = self.call(*task, call) {
                     span.attributes.spent(charge);
                 }

@@ -11,7 +11,7 @@ use crate::search_engine::{SearchEngine, SearchResult, WantedResults};
 use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::tool::{Tool, ToolEffect};
-use crate::tools::{CallError, Observation, ToolContext};
+use crate::tools::{CallError, ModelUse, Observation, ToolContext};
 use locum_base::secret::view::entity;
 use locum_base::text::head;
 use locum_modes::prompts::task::{UntrustedText, fenced};
@@ -106,7 +106,10 @@ impl Tool for WebSearch {
         let asked = timeout(longest, self.ask(permit, engine, context)).await;
         let late = || Err(format!("it took longer than {} s", longest.as_secs_f64()));
         match asked.unwrap_or_else(|_| late()) {
-            Ok(results) => Ok(self.shown(&host(engine), &results)),
+            Ok((results, model_use)) => {
+                let shown = self.shown(&host(engine), &results);
+                Ok(Observation { model_use: model_use.map(Box::new), ..shown })
+            }
             Err(why) => {
                 // What ends in text of the engine ends with its fence.
                 let end = if why.ends_with('\n') { "" } else { "." };
@@ -124,7 +127,7 @@ impl WebSearch {
         permit: &Permit<CheckedCall>,
         engine: &SearchEngine,
         context: ToolContext<'_>,
-    ) -> Result<Vec<SearchResult>, String> {
+    ) -> Result<(Vec<SearchResult>, Option<ModelUse>), String> {
         let filters = !(self.allowed.is_empty() && self.blocked.is_empty());
         let request = engine.request(WantedResults {
             query: self.query.text(),
@@ -139,9 +142,17 @@ impl WebSearch {
         let body = whole(&mut answer).await.map_err(|error| error.to_string())?;
         let (host, status) = (host(engine), answer.status);
         match (status, body) {
-            (200..=299, Some(body)) => engine.results(&body).map_err(|why| {
-                format!("the answer of `{host}` is not what its API answers: {why}")
-            }),
+            (200..=299, Some(body)) => {
+                let results = engine.results(&body).map_err(|why| {
+                    format!("the answer of `{host}` is not what its API answers: {why}")
+                })?;
+                let model_use = engine.model_use(&body).map(|(model, usage)| ModelUse {
+                    by: model.to_owned(),
+                    what: "the web searched".to_owned(),
+                    usage,
+                });
+                Ok((results, model_use))
+            }
             (200..=299, None) => Err(format!(
                 "the answer of `{host}` is longer than {} MiB",
                 ANSWER_LIMIT_BYTES >> 20

@@ -12,13 +12,13 @@ use futures::stream::{self, Stream, StreamExt as _};
 use tokio::time::timeout;
 
 use crate::embedder::{Embedder, EmbedderState};
+use crate::tools::ToolContext;
 use crate::tools::search::codebase::candidates::{
     CANDIDATES_LIMIT_BYTES, CandidateText, outlines, texts,
 };
 use crate::tools::search::codebase::indexed::{SearchedFiles, WordsFile};
 use crate::tools::search::opened::OpenedFolder;
 use crate::tools::search::walk::FolderWalk;
-use crate::tools::{EmbeddedTexts, ToolContext};
 use locum_base::text::head;
 use locum_index::chunk::{Chunk, cut};
 use locum_index::kept::{ContentHash, content_hash};
@@ -26,6 +26,7 @@ use locum_index::meaning::{LikeFile, nearest};
 use locum_index::query::RankedFile;
 use locum_index::vectors::{Direction, HashedChunk, VECTORS_LIMIT_BYTES, Vectors};
 use locum_models::ModelError;
+use locum_models::accounting::PricedUsage;
 use locum_models::embedding::{EmbeddingModel, Embeddings, REQUEST_LIMIT_TEXTS};
 use locum_policy::budget::Budget;
 use locum_workspace::index_folder::IndexFolder;
@@ -57,8 +58,10 @@ pub(super) struct MeaningFound {
     pub(super) unknown: usize,
     /// Why not more is known, as a fragment.
     pub(super) problem: Option<String>,
-    /// What the model was sent.
-    pub(super) embedded: EmbeddedTexts,
+    /// How many texts the model was sent.
+    pub(super) sent: usize,
+    /// What that used up.
+    pub(super) usage: PricedUsage,
 }
 
 /// A search by meaning.
@@ -82,7 +85,8 @@ struct Sending<'m> {
     left_tokens: Option<u64>,
     /// Tokens that were sent, by estimate.
     used: u64,
-    sent: EmbeddedTexts,
+    sent: usize,
+    usage: PricedUsage,
 }
 
 impl Sending<'_> {
@@ -98,8 +102,8 @@ impl Sending<'_> {
     }
 
     fn count(&mut self, embeddings: &Embeddings) {
-        self.sent.count += embeddings.vectors.len();
-        self.sent.usage.add(embeddings.usage);
+        self.sent += embeddings.vectors.len();
+        self.usage.add(embeddings.usage);
     }
 }
 
@@ -113,8 +117,13 @@ impl MeaningSearch<'_> {
         let model = self.embedder.model();
         let mut known = self.embedder.known().await;
         let EmbedderState { vectors, reply } = &mut *known;
-        let sent = EmbeddedTexts { by: model.name().to_owned(), ..EmbeddedTexts::default() };
-        let mut sending = Sending { model, left_tokens: self.may_send(*reply), used: 0, sent };
+        let mut sending = Sending {
+            model,
+            left_tokens: self.may_send(*reply),
+            used: 0,
+            sent: 0,
+            usage: PricedUsage::default(),
+        };
         let mut found = MeaningFound::default();
         match self.direction(&mut sending).await {
             Err(problem) => {
@@ -137,7 +146,7 @@ impl MeaningSearch<'_> {
             let before = before.map_or(0, |(_, tokens)| tokens);
             *reply = Some((rest, before.saturating_add(sending.used)));
         }
-        found.embedded = sending.sent;
+        (found.sent, found.usage) = (sending.sent, sending.usage);
         found
     }
 

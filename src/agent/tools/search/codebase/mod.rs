@@ -20,7 +20,8 @@ use crate::tools::search::codebase::indexed::{index_folder, load, search};
 use crate::tools::search::codebase::shown::{SearchAnswer, ShownFile, render};
 use crate::tools::search::opened::OpenedFolder;
 use crate::tools::tool::{Tool, ToolEffect};
-use crate::tools::{CallError, Observation, ToolContext};
+use crate::tools::{CallError, ModelUse, Observation, ToolContext};
+use locum_base::text::counted;
 use locum_index::answer::{CandidateFile, found};
 use locum_index::meaning::LikeFile;
 use locum_index::query::{Query, RankedFile, rank};
@@ -133,9 +134,12 @@ impl Tool for CodebaseSearch {
             no_outlines: no_outlines.as_deref(),
         };
         let text = render(&answer);
-        let embedded = by_meaning.map(|found| found.embedded).filter(|sent| sent.count > 0);
-        let embedded = embedded.map(Box::new);
-        Ok(Observation { embedded, ..Observation::said(text) })
+        let sent = by_meaning.filter(|found| found.sent > 0).zip(context.run.embedder);
+        let model_use = sent.map(|(found, embedder)| {
+            let what = format!("{} embedded", counted(found.sent, "text"));
+            Box::new(ModelUse { by: embedder.model().name().to_owned(), what, usage: found.usage })
+        });
+        Ok(Observation { model_use, ..Observation::said(text) })
     }
 }
 

@@ -31,6 +31,17 @@ const TAVILY: &str = r#"{"query": "rust async", "answer": null, "images": [], "r
 const SEARXNG: &str = r#"{"query": "rust async", "number_of_results": 0, "answers": [], "suggestions": [],
     "results": [{"url": "https://tokio.rs/", "title": "Tokio", "content": "A runtime.", "engine": "duckduckgo", "score": 1.0, "category": "general"}]}"#;
 
+/// An answer of Anthropic's API after a search of its own:
+/// <https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool>.
+const ANTHROPIC: &str = r#"{"type": "message", "content": [
+    {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {"query": "rust async"}},
+    {"type": "web_search_tool_result", "tool_use_id": "s", "content": [
+        {"type": "web_search_result", "url": "https://docs.rs/tokio", "title": "Docs", "encrypted_content": "x"},
+        {"type": "web_search_result", "url": "https://tokio.rs/", "title": "Tokio", "encrypted_content": "x"}]},
+    {"type": "text", "text": "It is a runtime.", "citations": [
+        {"type": "web_search_result_location", "url": "https://tokio.rs/", "title": "Tokio", "cited_text": "A runtime."}]}],
+    "usage": {"input_tokens": 1000000, "output_tokens": 0, "server_tool_use": {"web_search_requests": 1}}}"#;
+
 /// A tool before an engine that answers so.
 struct SearchFixture {
     fixture: ToolFixture,
@@ -264,4 +275,32 @@ fn a_query_with_a_secret_is_not_asked() {
     without.search_engine = None;
     let seen = without.call("web_search", r#"{"query": "rust"}"#);
     assert!(seen.text.contains("No search engine is configured"), "{}", seen.text);
+}
+
+#[test]
+fn the_search_of_a_provider_is_an_engine_that_is_paid_for() {
+    let search = SearchFixture::new(
+        EngineKind::Anthropic,
+        "POST /api/messages HTTP/1.1",
+        answer("200 OK", ANTHROPIC),
+    );
+    let shown = search.search(&json!({ "query": "rust async" }));
+    assert!(!shown.is_error, "{}", shown.text);
+    let places =
+        ["1. Tokio\n   https://tokio.rs/\n   A runtime.", "2. Docs\n   https://docs.rs/tokio"];
+    assert!(places.iter().all(|place| shown.text.contains(place)), "{}", shown.text);
+    let request = search.requests.recv().unwrap();
+    assert!(
+        request.contains("x-api-key: k-123") && request.contains("anthropic-version: "),
+        "{request}"
+    );
+    let used = shown.model_use.unwrap();
+    assert!(used.by.starts_with("claude-") && used.what == "the web searched", "{used:?}");
+    assert!(used.usage.cost_usd > 0.1 && !used.usage.is_estimate, "{used:?}");
+    // What is refused costs nothing.
+    let refusal = answer("401 Unauthorized", "{}");
+    let search = SearchFixture::new(EngineKind::Openai, "POST /api/responses HTTP/1.1", refusal);
+    let shown = search.search(&json!({ "query": "rust async" }));
+    assert!(shown.is_error && shown.model_use.is_none(), "{shown:?}");
+    assert!(shown.text.contains("it does not accept the key of this run"), "{}", shown.text);
 }
