@@ -1,9 +1,9 @@
 //! A model that embeds texts: it gives each a vector, and texts that mean the like have vectors of
 //! like directions.
 //!
-//! In: a chosen model, texts. Out: a vector for each, and what the provider counted. One request is
-//! sent, once: what fails is the caller's to do without. It speaks the embeddings of OpenAI, as
-//! most servers do (`POST …/embeddings`; OpenAI API reference, "Create embeddings"), and Gemini's
+//! In: a chosen model, texts. Out: a vector for each, and what the provider counted. What fails is
+//! the caller's to do without. It speaks the embeddings of OpenAI, as most servers do
+//! (`POST …/embeddings`; OpenAI API reference, "Create embeddings"), and Gemini's
 //! (`…:batchEmbedContents`; Gemini API reference, "Embeddings").
 
 use std::time::Duration;
@@ -129,11 +129,20 @@ impl EmbeddingModel {
         Some(tokens as u64)
     }
 
-    /// Asks for the vectors of texts: at most [`REQUEST_LIMIT_TEXTS`].
+    /// Asks for the vectors of texts: at most [`REQUEST_LIMIT_TEXTS`]. After a passing fault it asks
+    /// once more, unless the server says how long to wait: servers close connections that are about
+    /// to be used again.
     ///
     /// # Errors
     /// When there is no answer, or not the one that was asked for.
     pub async fn embed(&self, texts: &[&str]) -> Result<Embeddings, ModelError> {
+        match self.embed_once(texts).await {
+            Err(ModelError::Unavailable { retry_after: None, .. }) => self.embed_once(texts).await,
+            answer => answer,
+        }
+    }
+
+    async fn embed_once(&self, texts: &[&str]) -> Result<Embeddings, ModelError> {
         let body = self.body(texts).map_err(|err| {
             self.connection.garbled(&format!("the request cannot be written: {err}"))
         })?;

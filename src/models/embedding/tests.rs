@@ -135,7 +135,7 @@ fn an_answer_that_is_none_says_why() {
         ),
         (OK, json!({ "vectors": [] }), "the answer has no `data`"),
         (OK, json!([]), "the answer has no `data`"),
-        (OK, json!({ "error": { "message": "overloaded" } }), "overloaded"),
+        (OK, json!({ "error": { "message": "invalid request" } }), "invalid request"),
         ("400 Bad Request", json!({ "error": { "message": "no such model" } }), "no such model"),
         (
             "401 Unauthorized",
@@ -147,6 +147,29 @@ fn an_answer_that_is_none_says_why() {
         let error = embedded.unwrap_err().to_string();
         assert!(error.contains(why) && error.contains("`near (m)`"), "{error}");
         assert!(!error.contains("own-key-of-the-host"), "{error}");
+    }
+}
+
+#[test]
+fn a_connection_that_is_cut_is_tried_once_more_and_one_that_is_refused_is_not() {
+    for (cut, is_answered) in [(1, true), (2, false)] {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let base_url = Some(format!("http://{}", listener.local_addr().unwrap()));
+        let served = std::thread::spawn(move || {
+            (0..cut).for_each(|_| drop(listener.accept().unwrap()));
+            if is_answered {
+                let (mut stream, _) = listener.accept().unwrap();
+                let _request = stream.read(&mut [0; 4096]).unwrap();
+                let body = r#"{"data":[{"embedding":[1]}]}"#;
+                let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+                stream.write_all((head + body).as_bytes()).unwrap();
+            }
+        });
+        let model = prepared(Profile { base_url, ..Profile::new("m") });
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let embedded = runtime.block_on(model.embed(&["one"]));
+        assert_eq!(embedded.is_ok(), is_answered, "{embedded:?}");
+        served.join().unwrap();
     }
 }
 
