@@ -4,6 +4,7 @@
 //! Out: endpoint, model, latency, tokens and cost, or the error a run would end with. Fallbacks are
 //! not asked: what is tested is the model that is named.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -23,6 +24,7 @@ use locum_agent::session::stop::advice;
 use locum_base::chat::{Message, Usage};
 use locum_base::clock::Clock as _;
 use locum_base::id::TaskId;
+use locum_models::embedding::EmbeddingModel;
 use locum_models::resolve::{ChosenModel, ModelFacts, ProfileError, resolve, resolve_named};
 use locum_models::retry::{RetryLimits, StreamObserver, complete};
 use locum_models::{Delta, ModelRequest, accounting};
@@ -59,6 +61,9 @@ pub(super) struct ModelProbe {
     latency_ms: u64,
     /// Until its first piece came.
     first_piece_ms: Option<u64>,
+    /// How many numbers a vector has, of a model that embeds texts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vector_length: Option<usize>,
     /// Tokens as the provider counted them; `null` where it does not count.
     usage: Option<Usage>,
     /// US dollars by the price table; `null` where tokens or price are unknown.
@@ -78,9 +83,15 @@ pub fn test(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let place = InspectedRepository::open(context, args.inspect.at.as_deref())?;
-    let chosen = chosen(&place.settings()?, context, args.profile.as_deref())
-        .map_err(|error| RunError::usage("models", error.to_string()).hint(error.hint()))?;
-    let found = probe(&chosen, &place.source())?;
+    let (settings, name) = (place.settings()?, args.profile.as_deref());
+    let failed =
+        |error: ProfileError| RunError::usage("models", error.to_string()).hint(error.hint());
+    let embeds = |name: &str| settings.values.models.pointers.embed.0.iter().any(|own| own == name);
+    let found = if name.is_some_and(embeds) {
+        probe_embedding(&embedding(&settings, context, name).map_err(failed)?)?
+    } else {
+        probe(&chosen(&settings, context, name).map_err(failed)?, &place.source())?
+    };
     if args.inspect.json {
         output.json(&found);
     } else {
@@ -99,15 +110,58 @@ fn chosen(
     name: Option<&str>,
 ) -> Result<ChosenModel, ProfileError> {
     let (models, from_repository) = (&settings.values.models, settings.models_from_repository());
-    let facts = ModelFacts {
-        env: context.environment.variables(),
-        asked: name.or(settings.values.model.as_deref()),
-        from_repository: &from_repository,
-    };
+    let facts = facts(settings, context, name, &from_repository);
     match name.filter(|name| models.profiles.contains_key(*name)) {
         Some(profile) => resolve_named(models, &facts, profile),
         None => Ok(resolve(models, &facts)?.main),
     }
+}
+
+/// Returns the model that embeds texts, which is also asked for by its name.
+fn embedding(
+    settings: &Settings,
+    context: &CommandContext,
+    name: Option<&str>,
+) -> Result<ChosenModel, ProfileError> {
+    let from_repository = settings.models_from_repository();
+    let facts = facts(settings, context, name, &from_repository);
+    let resolved = resolve(&settings.values.models, &facts)?;
+    resolved.embed.unwrap_or(Ok(resolved.main))
+}
+
+fn facts<'f>(
+    settings: &'f Settings,
+    context: &'f CommandContext,
+    name: Option<&'f str>,
+    from_repository: &'f BTreeSet<String>,
+) -> ModelFacts<'f> {
+    ModelFacts {
+        env: context.environment.variables(),
+        asked: name.or(settings.values.model.as_deref()),
+        from_repository,
+    }
+}
+
+/// Has a model embed one text.
+///
+/// # Errors
+/// When it cannot be set up at all.
+fn probe_embedding(chosen: &ChosenModel) -> Result<ModelProbe, RunError> {
+    let model = EmbeddingModel::prepare(chosen)
+        .map_err(|error| RunError::usage("models", error.to_string()))?;
+    let (runtime, clock) = (runtime()?, SystemClock::start());
+    let answer = runtime.block_on(model.embed(&["ready"]));
+    let probe = ModelProbe { latency_ms: millis(clock.elapsed()), ..ModelProbe::of(chosen) };
+    Ok(match answer {
+        Ok(answer) => ModelProbe {
+            answered: true,
+            vector_length: answer.vectors.first().map(Vec::len),
+            usage: Some(answer.usage.usage),
+            cost_usd: chosen.limits.price.map(|_| answer.usage.cost_usd),
+            ..probe
+        },
+        Err(error) => ModelProbe { problem: Some(format!("{error}{}", advice(&error))), ..probe },
+    })
 }
 
 /// Asks a model one question.
@@ -135,22 +189,36 @@ pub(super) fn probe(chosen: &ChosenModel, source: &FileSource<'_>) -> Result<Mod
     let usage = replied.as_ref().ok().and_then(|reply| reply.usage);
     let price = usage.zip(chosen.limits.price);
     Ok(ModelProbe {
-        name: chosen.name.clone(),
-        model: chosen.profile.model.clone(),
-        provider: chosen.profile.provider.as_str(),
-        endpoint: chosen.profile.base_url.clone(),
-        key: chosen.key_variable.clone(),
         answered: replied.is_ok(),
         latency_ms,
         first_piece_ms: first,
         usage,
         cost_usd: price.map(|(usage, price)| accounting::cost(usage, price)),
         problem: replied.err().map(|error| format!("{error}{}", advice(&error))),
-        notes: chosen.notes.clone(),
+        ..ModelProbe::of(chosen)
     })
 }
 
 impl ModelProbe {
+    /// Returns what is known of a model before it is asked.
+    fn of(chosen: &ChosenModel) -> Self {
+        Self {
+            name: chosen.name.clone(),
+            model: chosen.profile.model.clone(),
+            provider: chosen.profile.provider.as_str(),
+            endpoint: chosen.profile.base_url.clone(),
+            key: chosen.key_variable.clone(),
+            answered: false,
+            latency_ms: 0,
+            first_piece_ms: None,
+            vector_length: None,
+            usage: None,
+            cost_usd: None,
+            problem: None,
+            notes: chosen.notes.clone(),
+        }
+    }
+
     /// Returns what is shown, a line each.
     pub(super) fn lines(&self) -> Vec<String> {
         let seconds = |millis: u64| format!("{}.{} s", millis / 1000, millis % 1000 / 100);
@@ -170,6 +238,7 @@ impl ModelProbe {
             ("endpoint", self.endpoint.clone()),
             ("key", self.key.as_ref().map(|variable| format!("in {variable}"))),
             (answered, Some(format!("after {}{first}", seconds(self.latency_ms)))),
+            ("vector", self.vector_length.map(|length| format!("{length} numbers"))),
             ("usage", self.usage.map(figures::usage)),
             ("cost", self.answered.then_some(cost)),
         ];

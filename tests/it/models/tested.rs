@@ -85,3 +85,37 @@ fn what_is_not_configured_is_a_mistake_of_usage() {
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.err.contains("`anthropic:` names no model"), "{ran:?}");
 }
+
+#[test]
+fn a_model_that_embeds_texts_is_asked_for_a_vector() {
+    let server = ModelServer::start_with(|asked| {
+        if asked.path.ends_with("/embeddings") {
+            let data = json!([{ "index": 0, "embedding": [0.5, 1.0, 0.25] }]);
+            Answer::json(200, &json!({ "data": data, "usage": { "prompt_tokens": 20 } }))
+        } else {
+            Answer::json(404, &json!({ "error": { "message": "no chat here" } }))
+        }
+    });
+    let stage = Stage::with(&[("README.md", "# It\n")]);
+    let test = |embed: &str, words: &[&str]| -> Ran {
+        let profile = format!("base_url: '{}', api_key_env: MY_KEY", server.base_url);
+        let settings = format!(
+            "models: {{ profiles: {{ near: {{ model: v, price: {{ input: 1000, output: 0 }}, {profile} \
+             }} }}, pointers: {{ {embed} }} }}\n"
+        );
+        stage.write("config/locum/config.yml", &settings);
+        let mut command = stage.locum(&[&["models", "test", "near"], words].concat());
+        command.env("MY_KEY", KEY).output().unwrap().into()
+    };
+    let ran = test("embed: near", &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    for row in ["vector     3 numbers", "usage      20 tokens in, 0 out", "cost       $0.020000"] {
+        assert!(ran.out.contains(row), "{}", ran.out);
+    }
+    let found = test("embed: near", &["--json"]).json();
+    assert_eq!((&found["vector_length"], &found["answered"]), (&json!(3), &json!(true)));
+    // Without the pointer it is a model that is to reply.
+    let ran = test("main: near", &[]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.err.contains("no chat here"), "{ran:?}");
+}
