@@ -196,6 +196,24 @@ fn where_the_model_gives_nothing_words_are_enough() {
 }
 
 #[test]
+fn no_part_of_a_secret_is_sent_wherever_a_text_is_cut() {
+    let token = format!("ghp_{}", "aB3dE6".repeat(6));
+    let long = format!("static LONG: &str = \"{} {token} end\";\n", "x".repeat(4096 - 30));
+    let key: String =
+        (0..80).map(|line| format!("MIIEvQIBADANBgkqhkiG{line:02}w0BAQEF\n")).collect();
+    let key = format!("-----BEGIN PRIVATE KEY-----\n{key}-----END PRIVATE KEY-----\n");
+    let price = CONFIG.replace("input: 1000", "input: 1");
+    let mut files = [FILES, &[("src/long.rs", &long), ("src/key.txt", &key)]].concat();
+    files[1].1 = &price;
+    let (stage, mut server) = (Stage::with(&files), server());
+    search(&stage, &server, &["{ query: stale }"], &[]);
+    let sent: Vec<String> = server.asked().iter().flat_map(texts).collect();
+    assert!(sent.iter().any(|text| text.contains("static LONG")), "{sent:?}");
+    let leaks = |text: &&String| text.contains("ghp_") || text.contains("MIIEvQIBADANBgkqhkiG");
+    assert_eq!(sent.iter().find(leaks), None);
+}
+
+#[test]
 fn a_search_spends_a_tenth_of_the_budget_at_most() {
     let stage = Stage::with(FILES);
     let long: String =

@@ -229,20 +229,26 @@ impl MeaningSearch<'_> {
         ended
     }
 
-    /// Returns chunks with the hashes of their texts, and the texts as they are sent.
+    /// Returns chunks with the hashes of their texts, and the texts as they are sent. Secrets are
+    /// taken out before a text is cut: a part of one is not always known as one. A file with a
+    /// secret of several lines has no chunks, because the lines behind it are others then.
     fn hashed(
         &self,
         text: &CandidateText<'_>,
         chunks: Vec<Chunk>,
     ) -> (Vec<HashedChunk>, SentTexts) {
-        let lines: Vec<&str> = text.text.lines().collect();
+        let clean = self.context.run.redactor.redact(&text.text);
+        let lines: Vec<&str> = clean.lines().collect();
+        if lines.len() != text.text.lines().count() {
+            return (Vec::new(), Vec::new());
+        }
         let limit_bytes = CHUNK_LIMIT_BYTES.min(self.embedder.model().text_limit_bytes());
         let hashed = |chunk: Chunk| {
             let of_chunk = lines.get(chunk.first_line - 1..chunk.last_line)?.join("\n");
             let hash = content_hash(of_chunk.as_bytes());
             let line = |line: usize| u32::try_from(line).ok();
             let (first_line, last_line) = (line(chunk.first_line)?, line(chunk.last_line)?);
-            let sent = self.context.run.redactor.redact(head(&of_chunk, limit_bytes));
+            let sent = head(&of_chunk, limit_bytes).to_owned();
             Some((HashedChunk { first_line, last_line, hash }, (hash, sent)))
         };
         chunks.into_iter().filter_map(hashed).unzip()
