@@ -72,11 +72,19 @@ pub enum UrlAuthor {
 /// A search engine that can be asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchEngine {
-    kind: EngineKind,
+    api: EngineApi,
     url: WebUrl,
     key: Option<Secret>,
-    /// The model that searches, where the engine is a provider of models.
-    model: Option<SearchModel>,
+}
+
+/// How an engine is asked.
+#[derive(Clone, Debug, PartialEq)]
+enum EngineApi {
+    Brave,
+    Tavily,
+    Searxng,
+    /// A model of a provider, which searches.
+    Model(SearchModel),
 }
 
 /// A model that searches.
@@ -118,26 +126,42 @@ pub(crate) struct SearchResult {
     pub(crate) snippet: String,
 }
 
-impl EngineKind {
-    /// Where its API starts, and the variable that usually holds its key.
-    fn own(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Self::Brave => Some(("https://api.search.brave.com/res/v1", "BRAVE_API_KEY")),
-            Self::Tavily => Some(("https://api.tavily.com", "TAVILY_API_KEY")),
-            Self::Searxng => None,
-            Self::Anthropic | Self::Openai | Self::Gemini => {
-                let home = self.provider_search()?.provider().home()?;
-                Some((home.url, home.key_variable))
+impl EngineApi {
+    /// Returns how the engine that the settings name is asked.
+    fn of(kind: EngineKind, settings: &SearchSettings) -> Result<Self, String> {
+        let plain = |api: Self| match &settings.model {
+            None => Ok(api),
+            Some(_) => {
+                Err("only an engine with models takes `web_search.model`; take it out".to_owned())
             }
+        };
+        let model = |search| SearchModel::find(search, settings.model.as_deref()).map(Self::Model);
+        match kind {
+            EngineKind::Brave => plain(Self::Brave),
+            EngineKind::Tavily => plain(Self::Tavily),
+            EngineKind::Searxng => plain(Self::Searxng),
+            EngineKind::Anthropic => model(ProviderSearch::Anthropic),
+            EngineKind::Openai => model(ProviderSearch::Openai),
+            EngineKind::Gemini => model(ProviderSearch::Gemini),
         }
     }
 
-    fn provider_search(self) -> Option<ProviderSearch> {
+    /// Returns where it starts, and the variable that usually holds its key; `None` where there is
+    /// no key. A provider's key belongs to the place that the environment names for the provider.
+    fn own(&self, env: &BTreeMap<String, String>) -> Option<(String, &'static str)> {
         match self {
-            Self::Brave | Self::Tavily | Self::Searxng => None,
-            Self::Anthropic => Some(ProviderSearch::Anthropic),
-            Self::Openai => Some(ProviderSearch::Openai),
-            Self::Gemini => Some(ProviderSearch::Gemini),
+            Self::Brave => {
+                Some(("https://api.search.brave.com/res/v1".to_owned(), "BRAVE_API_KEY"))
+            }
+            Self::Tavily => Some(("https://api.tavily.com".to_owned(), "TAVILY_API_KEY")),
+            Self::Searxng => None,
+            Self::Model(SearchModel { search, .. }) => {
+                let home = search.provider().home()?;
+                let named = env.get(home.url_variable).map(|url| url.trim());
+                let named = named.filter(|url| !url.is_empty());
+                let url = named.map_or(home.url.to_owned(), |url| search.versioned(url));
+                Some((url, home.key_variable))
+            }
         }
     }
 }
@@ -164,12 +188,13 @@ impl SearchEngine {
         url_by: UrlAuthor,
     ) -> Result<Option<Self>, String> {
         let Some(kind) = settings.engine else {
-            let rest = settings.url.is_some() || settings.api_key_env.is_some();
+            let others = [&settings.url, &settings.api_key_env, &settings.model];
+            let rest = others.into_iter().any(Option::is_some);
             return if rest { Err("`web_search.engine` is not set".to_owned()) } else { Ok(None) };
         };
-        let model = SearchModel::find(kind, settings)?;
-        let Some((own_url, own_variable)) = kind.own() else {
-            return Self::without_key(kind, settings).map(Some);
+        let api = EngineApi::of(kind, settings)?;
+        let Some((own_url, own_variable)) = api.own(env) else {
+            return Self::without_key(api, settings).map(Some);
         };
         if let Some((variable, setting)) = url_by.of_repository() {
             return Err(format!(
@@ -177,7 +202,7 @@ impl SearchEngine {
                  instead of `{setting}`"
             ));
         }
-        let url = checked(settings.url.as_deref().unwrap_or(own_url))?;
+        let url = checked(settings.url.as_deref().unwrap_or(&own_url))?;
         if url.destination().is_some_and(|destination| destination.scheme == Scheme::Http) {
             return Err(format!("`{url}` is not encrypted, and a key would be sent to it"));
         }
@@ -187,24 +212,24 @@ impl SearchEngine {
         if key.chars().any(|letter| !letter.is_ascii_graphic()) {
             return Err(format!("`{variable}` holds what no key holds"));
         }
-        Ok(Some(Self { kind, url, key: Some(Secret::new(key)), model }))
+        Ok(Some(Self { api, url, key: Some(Secret::new(key)) }))
     }
 
     /// Returns an engine for tests, wherever it is.
     #[cfg(test)]
     pub(crate) fn unchecked(kind: EngineKind, url: &str, key: Option<&str>) -> Self {
         let settings = SearchSettings { engine: Some(kind), ..SearchSettings::default() };
-        let model = SearchModel::find(kind, &settings).ok().flatten();
-        Self { kind, url: WebUrl::parse(url), key: key.map(Secret::new), model }
+        let api = EngineApi::of(kind, &settings).unwrap();
+        Self { api, url: WebUrl::parse(url), key: key.map(Secret::new) }
     }
 
-    fn without_key(kind: EngineKind, settings: &SearchSettings) -> Result<Self, String> {
+    fn without_key(api: EngineApi, settings: &SearchSettings) -> Result<Self, String> {
         if settings.api_key_env.is_some() {
             return Err("SearXNG takes no key; take out `web_search.api_key_env`".to_owned());
         }
         let url = settings.url.as_deref();
         let url = url.ok_or("`web_search.url` is not set; it names the instance of SearXNG")?;
-        Ok(Self { kind, url: checked(url)?, key: None, model: None })
+        Ok(Self { api, url: checked(url)?, key: None })
     }
 
     /// Returns where its API starts.
@@ -219,13 +244,11 @@ impl SearchEngine {
 
     /// Returns what a refusal of the engine to answer usually means.
     pub(crate) fn when_forbidden(&self) -> &'static str {
-        match self.kind {
-            EngineKind::Brave
-            | EngineKind::Tavily
-            | EngineKind::Anthropic
-            | EngineKind::Openai
-            | EngineKind::Gemini => "it does not accept the key of this run",
-            EngineKind::Searxng => {
+        match self.api {
+            EngineApi::Brave | EngineApi::Tavily | EngineApi::Model(_) => {
+                "it does not accept the key of this run"
+            }
+            EngineApi::Searxng => {
                 "its `search.formats` do not list `json`, or its bot limiter blocks automated \
                  requests"
             }
@@ -243,21 +266,8 @@ impl SearchEngine {
             )
         };
         let accept = ("accept".to_owned(), Secret::new("application/json"));
-        if let Some(SearchModel { search, name, .. }) = &self.model {
-            let ProviderRequest { path, headers, key_header: (header, before), body } =
-                search.request(name, query);
-            let own = headers.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(*value)));
-            return EngineRequest {
-                url: self.url.call(&path, &[]),
-                method: HttpMethod::Post(body.to_string()),
-                headers: [accept, (header.to_owned(), key(before))]
-                    .into_iter()
-                    .chain(own)
-                    .collect(),
-            };
-        }
-        match self.kind {
-            EngineKind::Brave => {
+        match &self.api {
+            EngineApi::Brave => {
                 let most = most.to_string();
                 let parameters = [
                     ("q", query),
@@ -271,7 +281,7 @@ impl SearchEngine {
                     headers: vec![accept, ("x-subscription-token".to_owned(), key(""))],
                 }
             }
-            EngineKind::Tavily => {
+            EngineApi::Tavily => {
                 let body = json!({
                     "query": query,
                     "max_results": most,
@@ -283,7 +293,19 @@ impl SearchEngine {
                     headers: vec![accept, ("authorization".to_owned(), key("Bearer "))],
                 }
             }
-            _ => EngineRequest {
+            EngineApi::Model(SearchModel { search, name, .. }) => {
+                let ProviderRequest { path, headers, key_header: (header, before), body } =
+                    search.request(name, query);
+                let own =
+                    headers.iter().map(|(name, value)| ((*name).to_owned(), Secret::new(*value)));
+                let with_key = [accept, (header.to_owned(), key(before))];
+                EngineRequest {
+                    url: self.url.call(&path, &[]),
+                    method: HttpMethod::Post(body.to_string()),
+                    headers: with_key.into_iter().chain(own).collect(),
+                }
+            }
+            EngineApi::Searxng => EngineRequest {
                 url: self.url.call("/search", &[("q", query), ("format", "json")]),
                 method: HttpMethod::Get,
                 headers: vec![accept],
@@ -293,7 +315,9 @@ impl SearchEngine {
 
     /// Returns the model that searched for an answer, and what it used up; `None` where none did.
     pub(crate) fn model_use(&self, body: &[u8]) -> Option<(&str, PricedUsage)> {
-        let SearchModel { search, name, price } = self.model.as_ref()?;
+        let EngineApi::Model(SearchModel { search, name, price }) = &self.api else {
+            return None;
+        };
         let answer: Value = serde_json::from_slice(body).unwrap_or_default();
         let counted = search.usage(&answer);
         // What is not counted is about what is read.
@@ -311,16 +335,14 @@ impl SearchEngine {
     pub(crate) fn results(&self, body: &[u8]) -> Result<Vec<SearchResult>, String> {
         let answer: Value =
             serde_json::from_slice(body).map_err(|error| format!("it is not JSON: {error}"))?;
-        if let Some(model) = &self.model {
-            return model.search.results(&answer);
-        }
-        let (list, snippet) = match self.kind {
+        let (list, snippet) = match &self.api {
+            EngineApi::Model(model) => return model.search.results(&answer),
             // Where nothing was found, there is no `web`.
-            EngineKind::Brave if answer.is_object() && answer.get("web").is_none() => {
+            EngineApi::Brave if answer.is_object() && answer.get("web").is_none() => {
                 return Ok(Vec::new());
             }
-            EngineKind::Brave => (answer.pointer("/web/results"), "description"),
-            _ => (answer.get("results"), "content"),
+            EngineApi::Brave => (answer.pointer("/web/results"), "description"),
+            EngineApi::Tavily | EngineApi::Searxng => (answer.get("results"), "content"),
         };
         let list = list.and_then(Value::as_array).ok_or("it has no list of results")?;
         let text = |one: &Value, name: &str| {
@@ -336,24 +358,20 @@ impl SearchEngine {
 }
 
 impl SearchModel {
-    /// Finds the model that searches; `None` for an engine that is no provider of models.
-    fn find(kind: EngineKind, settings: &SearchSettings) -> Result<Option<Self>, String> {
-        let Some(search) = kind.provider_search() else {
-            let needless = "only an engine with models takes `web_search.model`; take it out";
-            return settings.model.as_ref().map_or(Ok(None), |_| Err(needless.to_owned()));
+    /// Finds the model that searches: the named one, else the provider's in the catalogue.
+    fn find(search: ProviderSearch, named: Option<&str>) -> Result<Self, String> {
+        let (catalogue, provider) = (Catalogue::built_in()?, search.provider());
+        let usual = || {
+            let mut defaults = catalogue.defaults().map(|(_, name)| Provider::before(name));
+            defaults.find(|(of, _)| *of == provider).map(|(_, model)| model)
         };
-        let catalogue = Catalogue::built_in()?;
-        let provider = search.provider();
-        let usual = catalogue.defaults().map(|(_, name)| Provider::before(name));
-        let usual =
-            usual.filter(|(of, _)| *of == provider).map(|(_, model)| model.to_owned()).next();
-        let name = settings.model.clone().or(usual).ok_or("`web_search.model` is not set")?;
+        let name = named.or_else(usual).ok_or("`web_search.model` is not set")?.to_owned();
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-._".contains(letter);
         if name.is_empty() || !name.chars().all(is_plain) {
             return Err(format!("`web_search.model` cannot be `{name}`"));
         }
         let profile = Profile { provider, ..Profile::new(name.clone()) };
-        Ok(Some(Self { search, price: catalogue.limits(&profile).price, name }))
+        Ok(Self { search, price: catalogue.limits(&profile).price, name })
     }
 }
 
@@ -370,104 +388,4 @@ fn checked(text: &str) -> Result<WebUrl, String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use super::{EngineKind, SearchEngine, SearchSettings, UrlAuthor};
-    use pretty_assertions::assert_eq;
-
-    const KEYS: [(&str, &str); 2] = [("BRAVE_API_KEY", "b-key"), ("MINE", "m-key")];
-
-    fn find(
-        engine: EngineKind,
-        url: Option<&str>,
-        variable: Option<&str>,
-        url_by: UrlAuthor,
-    ) -> Result<(String, Option<String>), String> {
-        let settings = SearchSettings {
-            engine: Some(engine),
-            url: url.map(str::to_owned),
-            api_key_env: variable.map(str::to_owned),
-            model: None,
-        };
-        let env: BTreeMap<String, String> =
-            KEYS.map(|(name, key)| (name.to_owned(), key.to_owned())).into();
-        let found = SearchEngine::find(&settings, &env, url_by)?.unwrap();
-        Ok((found.url().to_string(), found.key().map(|key| key.expose().to_owned())))
-    }
-
-    #[test]
-    fn a_key_goes_to_the_engines_own_host_or_where_the_user_says() {
-        use EngineKind::{Brave, Searxng, Tavily};
-        use UrlAuthor::{Person, Repository, RepositoryEngine};
-        let found = |url: &str, key: Option<&str>| Ok((url.to_owned(), key.map(str::to_owned)));
-        let brave = "https://api.search.brave.com/res/v1";
-        assert_eq!(find(Brave, None, None, Person), found(brave, Some("b-key")));
-        assert_eq!(find(Brave, None, Some("MINE"), Person), found(brave, Some("m-key")));
-        let other = "https://gate.example.org/brave";
-        assert_eq!(find(Brave, Some(other), None, Person), found(other, Some("b-key")));
-        let searxng = "https://searx.example.org/";
-        assert_eq!(find(Searxng, Some(searxng), None, Repository), found(searxng, None));
-        assert_eq!(find(Searxng, Some(searxng), None, RepositoryEngine), found(searxng, None));
-        for (refused, why) in [
-            (find(Brave, Some(other), None, Repository), "does not decide where a key goes"),
-            (find(Brave, None, Some("MINE"), RepositoryEngine), "`LOCUM_WEB_SEARCH__ENGINE`"),
-            (find(Brave, Some("http://gate.example.org"), None, Person), "is not encrypted"),
-            (find(Brave, None, Some("GONE"), Person), "`GONE` is not set"),
-            (find(Tavily, None, None, Person), "`TAVILY_API_KEY` is not set"),
-            (find(Searxng, None, None, Person), "`web_search.url` is not set"),
-            (find(Searxng, Some(searxng), Some("MINE"), Person), "SearXNG takes no key"),
-            (find(Searxng, Some("http://127.0.0.1:8080"), None, Person), "cannot be asked"),
-            (find(Searxng, Some("searx.example.org"), None, Person), "write it in full"),
-            (find(Brave, Some("https://gate.example/api?t=7"), None, Person), "has a query"),
-            (find(Searxng, Some("https://searx.example/#a"), None, Person), "without it"),
-        ] {
-            let error = refused.unwrap_err();
-            assert!(error.contains(why) && !error.contains("-key"), "{error}");
-        }
-    }
-
-    #[test]
-    fn without_an_engine_there_is_none_and_half_of_one_is_a_mistake() {
-        let find = |settings: &SearchSettings| {
-            SearchEngine::find(settings, &BTreeMap::new(), UrlAuthor::Person)
-        };
-        assert_eq!(find(&SearchSettings::default()), Ok(None));
-        let half =
-            SearchSettings { url: Some("https://x.example.org".into()), ..Default::default() };
-        assert_eq!(find(&half), Err("`web_search.engine` is not set".to_owned()));
-    }
-
-    #[test]
-    fn a_providers_search_has_a_model_and_no_other_engine_has() {
-        let env = BTreeMap::from([
-            ("GEMINI_API_KEY".to_owned(), "g-key".to_owned()),
-            ("BRAVE_API_KEY".to_owned(), "b-key".to_owned()),
-        ]);
-        let find = |engine, model: Option<&str>| {
-            let model = model.map(str::to_owned);
-            let settings = SearchSettings { engine: Some(engine), model, ..Default::default() };
-            let found = SearchEngine::find(&settings, &env, UrlAuthor::Person);
-            found.map(|engine| engine.unwrap().model.map(|model| model.name))
-        };
-        let usual = find(EngineKind::Gemini, None).unwrap().unwrap();
-        assert!(usual.starts_with("gemini-"), "{usual}");
-        assert_eq!(find(EngineKind::Gemini, Some("own-1.5")), Ok(Some("own-1.5".to_owned())));
-        assert_eq!(find(EngineKind::Brave, None), Ok(None));
-        for (engine, model, why) in [
-            (EngineKind::Brave, Some("m"), "only an engine with models takes `web_search.model`"),
-            (EngineKind::Gemini, Some("../m?x"), "`web_search.model` cannot be `../m?x`"),
-            (EngineKind::Openai, None, "`OPENAI_API_KEY` is not set"),
-        ] {
-            assert!(find(engine, model).unwrap_err().contains(why), "{engine:?}");
-        }
-    }
-
-    #[test]
-    fn a_key_is_shown_nowhere() {
-        let env = BTreeMap::from([("BRAVE_API_KEY".to_owned(), "b-key".to_owned())]);
-        let settings = SearchSettings { engine: Some(EngineKind::Brave), ..Default::default() };
-        let engine = SearchEngine::find(&settings, &env, UrlAuthor::Person).unwrap().unwrap();
-        assert!(!format!("{engine:?}").contains("b-key"));
-    }
-}
+mod tests;

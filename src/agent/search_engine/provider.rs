@@ -2,8 +2,8 @@
 //! search for a query and nothing else.
 //!
 //! In: a query; later the answer. Out: a request; the pages that the provider's search found, with
-//! what the model cited of them; what that used up. A query is judged before it is sent, and nothing
-//! but the query is sent: no conversation, no text of the repository.
+//! what the model cited of them; what that used up. A query is judged before it is sent, and
+//! nothing but the query is sent: no conversation, no text of the repository.
 //!
 //! What the APIs take and answer: <https://platform.claude.com/docs>, "Web search tool";
 //! <https://platform.openai.com/docs/guides/tools-web-search>;
@@ -51,6 +51,21 @@ impl ProviderSearch {
             Self::Openai => Provider::OpenaiResponses,
             Self::Gemini => Provider::Gemini,
         }
+    }
+
+    /// Returns an address that the environment names, with the version of the API where it has none
+    /// and the provider's other clients add it.
+    pub(super) fn versioned(self, url: &str) -> String {
+        let version = match self {
+            Self::Openai => return url.to_owned(),
+            Self::Anthropic => "v1",
+            Self::Gemini => "v1beta",
+        };
+        let url = url.trim_end_matches('/');
+        let last = url.rsplit('/').next().unwrap_or_default().strip_prefix('v');
+        let has_version =
+            last.is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_digit()));
+        if has_version { url.to_owned() } else { format!("{url}/{version}") }
     }
 
     pub(super) fn request(self, model: &str, query: &str) -> ProviderRequest {
