@@ -26,9 +26,25 @@ pub struct Embedder {
 pub(crate) struct EmbedderState {
     /// The vectors that are known; `None` until the first search.
     pub(crate) vectors: Option<Vectors>,
-    /// What was left of a task's budget before searches of one reply, and the tokens that they have
-    /// sent since: the budget is charged when all of them are over.
-    pub(crate) reply: Option<(Budget, u64)>,
+    /// For each reply whose searches have sent something: what was left of the task's budget before
+    /// them, and the tokens that they have sent. The budget is charged when all of them are over.
+    replies: Vec<(Budget, u64)>,
+}
+
+impl EmbedderState {
+    /// Returns the tokens that searches of the same reply have sent.
+    pub(crate) fn sent_before(&self, rest: &Budget) -> u64 {
+        let reply = self.replies.iter().find(|(of_reply, _)| of_reply == rest);
+        reply.map_or(0, |(_, tokens)| *tokens)
+    }
+
+    /// Notes what a search has sent.
+    pub(crate) fn note_sent(&mut self, rest: Budget, tokens: u64) {
+        match self.replies.iter_mut().find(|(of_reply, _)| *of_reply == rest) {
+            Some((_, sent)) => *sent = sent.saturating_add(tokens),
+            None => self.replies.push((rest, tokens)),
+        }
+    }
 }
 
 impl Embedder {

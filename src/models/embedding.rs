@@ -111,6 +111,12 @@ impl EmbeddingModel {
         accounting::estimate_text(self.limits.tokenizer, text)
     }
 
+    /// Returns what tokens cost, by estimate, that were sent and whose answer did not come.
+    pub fn unanswered(&self, tokens: u64) -> PricedUsage {
+        let usage = Usage { input: tokens, ..Usage::default() };
+        PricedUsage { is_estimate: true, ..PricedUsage::of(usage, self.limits.price) }
+    }
+
     /// Returns how many bytes of a text it is sent at most: two for each token of its window.
     pub fn text_limit_bytes(&self) -> usize {
         usize::try_from(self.limits.context_window).unwrap_or(usize::MAX).saturating_mul(2)
@@ -129,9 +135,9 @@ impl EmbeddingModel {
         Some(tokens as u64)
     }
 
-    /// Asks for the vectors of texts: at most [`REQUEST_LIMIT_TEXTS`]. After a passing fault it asks
-    /// once more, unless the server says how long to wait: servers close connections that are about
-    /// to be used again.
+    /// Asks for the vectors of texts: at most [`REQUEST_LIMIT_TEXTS`]. After a passing fault it
+    /// asks once more, unless the server says how long to wait: servers close connections that are
+    /// about to be used again.
     ///
     /// # Errors
     /// When there is no answer, or not the one that was asked for.

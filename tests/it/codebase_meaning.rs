@@ -56,20 +56,19 @@ fn texts(asked: &Asked) -> Vec<String> {
     input.iter().map(|text| text.as_str().unwrap().to_owned()).collect()
 }
 
+fn embeddings(asked: &Asked) -> Answer {
+    assert_eq!((asked.path.as_str(), &asked.json()["model"]), ("/v1/embeddings", &json!("near")));
+    let data: Vec<Value> = texts(asked)
+        .iter()
+        .enumerate()
+        .map(|(index, text)| json!({ "index": index, "embedding": vector(text) }))
+        .collect();
+    let count = data.len();
+    Answer::json(200, &json!({ "data": data, "usage": { "prompt_tokens": count } }))
+}
+
 fn server() -> ModelServer {
-    ModelServer::start_with(|asked| {
-        assert_eq!(
-            (asked.path.as_str(), &asked.json()["model"]),
-            ("/v1/embeddings", &json!("near"))
-        );
-        let data: Vec<Value> = texts(asked)
-            .iter()
-            .enumerate()
-            .map(|(index, text)| json!({ "index": index, "embedding": vector(text) }))
-            .collect();
-        let count = data.len();
-        Answer::json(200, &json!({ "data": data, "usage": { "prompt_tokens": count } }))
-    })
+    ModelServer::start_with(embeddings)
 }
 
 /// A run of searches, one after the other.
@@ -188,8 +187,7 @@ fn where_the_model_gives_nothing_words_are_enough() {
     let ran = search(&stage, &server, &["{ query: expiry }", "{ query: stale }"], &[]);
     let answers = answers(&stage, &ran);
     assert!(answers[0].contains("# src/lib.rs\n4-6 | pub fn expiry"), "{}", answers[0]);
-    let note = "(0 files known by meaning, not more: model `near` refused the request (400): no such \
-                model near.)";
+    let note = "(By words alone: model `near` refused the request (400): no such model near.)";
     assert!(answers.iter().all(|answer| answer.contains(note)), "{answers:?}");
     assert!(answers[1].starts_with("No word of the query is in any of "), "{}", answers[1]);
     assert_eq!(embedded(&stage, &ran), []);
@@ -211,6 +209,31 @@ fn no_part_of_a_secret_is_sent_wherever_a_text_is_cut() {
     assert!(sent.iter().any(|text| text.contains("static LONG")), "{sent:?}");
     let leaks = |text: &&String| text.contains("ghp_") || text.contains("MIIEvQIBADANBgkqhkiG");
     assert_eq!(sent.iter().find(leaks), None);
+}
+
+#[test]
+fn what_was_asked_before_a_failure_is_paid_for_and_nothing_is_asked_after_it() {
+    let price = CONFIG.replace("input: 1000", "input: 1");
+    let long: String = (0..400).map(|n| format!("fn f{n}() {{\n    g({n});\n}}\n\n")).collect();
+    let mut files = [FILES, &[("src/long.rs", long.as_str())]].concat();
+    files[1].1 = &price;
+    let stage = Stage::with(&files);
+    let mut requests = 0;
+    let mut server = ModelServer::start_with(move |asked| {
+        requests += 1;
+        // The query is the first.
+        if requests == 2 {
+            return Answer::json(400, &json!({ "error": { "message": "no more" } }));
+        }
+        embeddings(asked)
+    });
+    let ran = search(&stage, &server, &["{ query: stale }"], &[]);
+    let asked: Vec<usize> = server.asked().iter().map(|asked| texts(asked).len()).collect();
+    assert!(asked.len() < 6, "those under way, and no other: {asked:?}");
+    let answered = asked.iter().sum::<usize>() - asked[1];
+    assert_eq!(embedded(&stage, &ran)[0].0, answered, "{asked:?}");
+    let answer = &answers(&stage, &ran)[0];
+    assert!(answer.contains("known by meaning, not more: model `near` refused"), "{answer}");
 }
 
 #[test]

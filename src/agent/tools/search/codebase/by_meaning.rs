@@ -2,10 +2,12 @@
 //!
 //! In: the query, the files of a search, which of them have its words. Out: the files whose chunks
 //! are most like it. Chunks that are not known yet are embedded first, those of files with words of
-//! the query before others, as many as one search may; the next search continues with the rest. Texts
-//! are sent without secrets, and only those of files that the task may read.
+//! the query before others, as many as one search may; the next search continues with the rest.
+//! Texts are sent without secrets, and only those of files that the task may read.
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashSet};
+use std::future::ready;
 use std::time::Duration;
 
 use futures::stream::{self, Stream, StreamExt as _};
@@ -54,8 +56,8 @@ const BUDGET_PARTS: u32 = 10;
 pub(super) struct MeaningFound {
     /// The files, best first.
     pub(super) files: Vec<LikeFile>,
-    /// How many files are not known yet.
-    pub(super) unknown: usize,
+    /// How many files are not known yet; `None` where the query itself is not.
+    pub(super) unknown: Option<usize>,
     /// Why not more is known, as a fragment.
     pub(super) problem: Option<String>,
     /// How many texts the model was sent.
@@ -116,35 +118,30 @@ impl MeaningSearch<'_> {
     ) -> MeaningFound {
         let model = self.embedder.model();
         let mut known = self.embedder.known().await;
-        let EmbedderState { vectors, reply } = &mut *known;
+        let rest = self.context.given.rest;
         let mut sending = Sending {
             model,
-            left_tokens: self.may_send(*reply),
+            left_tokens: rest.map(|rest| self.may_send(&rest, &known)),
             used: 0,
             sent: 0,
             usage: PricedUsage::default(),
         };
         let mut found = MeaningFound::default();
         match self.direction(&mut sending).await {
-            Err(problem) => {
-                found.unknown = searched.files.len();
-                found.problem = Some(problem);
-            }
+            Err(problem) => found.problem = Some(problem),
             Ok(query) => {
-                let vectors = vectors.get_or_insert_with(|| self.load());
+                let vectors = known.vectors.get_or_insert_with(|| self.load());
                 found.problem =
                     self.embed_missing(vectors, searched, ranked, &mut sending).await.err();
                 let is_unknown = |file: &&WordsFile<'_>| !is_known(vectors, file);
-                found.unknown = searched.files.iter().filter(is_unknown).count();
+                found.unknown = Some(searched.files.iter().filter(is_unknown).count());
                 let chunks = searched.files.iter();
                 let chunks = chunks.map(|file| vectors.chunks(&file.hash).unwrap_or_default());
                 found.files = nearest(&query, chunks, vectors, self.room);
             }
         }
-        if let Some(rest) = self.context.given.rest {
-            let before = reply.filter(|(of_reply, _)| *of_reply == rest);
-            let before = before.map_or(0, |(_, tokens)| tokens);
-            *reply = Some((rest, before.saturating_add(sending.used)));
+        if let Some(rest) = rest {
+            known.note_sent(rest, sending.used);
         }
         (found.sent, found.usage) = (sending.sent, sending.usage);
         found
@@ -165,16 +162,14 @@ impl MeaningSearch<'_> {
         direction.ok_or_else(|| "the query has no direction".to_owned())
     }
 
-    /// Returns how many tokens may be sent, after what other searches of the same reply have sent;
-    /// `None` for any number.
-    fn may_send(&self, reply: Option<(Budget, u64)>) -> Option<u64> {
-        let rest = self.context.given.rest?;
+    /// Returns how many tokens may be sent of what is left of a budget, after what other searches of
+    /// the same reply have sent.
+    fn may_send(&self, rest: &Budget, known: &EmbedderState) -> u64 {
         let affordable =
             self.embedder.model().affordable_tokens(rest.cost_usd / f64::from(BUDGET_PARTS));
         let tokens = rest.tokens / u64::from(BUDGET_PARTS);
         let tokens = affordable.map_or(tokens, |affordable| affordable.min(tokens));
-        let before = reply.filter(|(of_reply, _)| *of_reply == rest);
-        Some(tokens.saturating_sub(before.map_or(0, |(_, tokens)| tokens)))
+        tokens.saturating_sub(known.sent_before(rest))
     }
 
     fn load(&self) -> Vectors {
@@ -254,7 +249,8 @@ impl MeaningSearch<'_> {
         chunks.into_iter().filter_map(hashed).unzip()
     }
 
-    /// Has texts embedded, several requests at once.
+    /// Has texts embedded, several requests at once. What was sent and is not answered in time is
+    /// charged by estimate.
     async fn embed_all(
         &self,
         vectors: &mut Vectors,
@@ -272,27 +268,43 @@ impl MeaningSearch<'_> {
             allowed.push((request, texts));
         }
         let model = sending.model;
-        let asked = stream::iter(allowed).map(async |(request, texts)| {
+        let (has_failed, waiting_tokens) = (Cell::new(false), Cell::new(0_u64));
+        let allowed = stream::iter(allowed).take_while(|_| ready(!has_failed.get()));
+        let asked = allowed.map(async |(request, texts)| {
+            let tokens: u64 = texts.iter().map(|text| model.estimate_tokens(text)).sum();
+            waiting_tokens.update(|waiting| waiting.saturating_add(tokens));
             let answer = model.embed(&texts).await;
+            waiting_tokens.update(|waiting| waiting.saturating_sub(tokens));
+            has_failed.set(has_failed.get() || answer.is_err());
             (request, answer)
         });
         let answers = asked.buffer_unordered(CONCURRENT_REQUESTS);
-        match timeout(TIME_LIMIT, take(answers, vectors, sending)).await {
+        let taken = timeout(TIME_LIMIT, take(answers, vectors, sending)).await;
+        if waiting_tokens.get() > 0 {
+            sending.usage.add(model.unanswered(waiting_tokens.get()));
+        }
+        match taken {
             Ok(taken) => taken.and(ended),
             Err(_) => Err(format!("{} s are over", TIME_LIMIT.as_secs())),
         }
     }
 }
 
-/// Notes what answers say, one by one.
+/// Notes what answers say, to the last; returns the first failure.
 async fn take<'w>(
     answers: impl Stream<Item = (&'w [(ContentHash, String)], Result<Embeddings, ModelError>)>,
     vectors: &mut Vectors,
     sending: &mut Sending<'_>,
 ) -> Result<(), String> {
-    let mut answers = std::pin::pin!(answers);
+    let (mut answers, mut first_failure) = (std::pin::pin!(answers), Ok(()));
     while let Some((request, answer)) = answers.next().await {
-        let embeddings = answer.map_err(|error| error.to_string())?;
+        let embeddings = match answer {
+            Ok(embeddings) => embeddings,
+            Err(error) => {
+                first_failure = first_failure.and(Err(error.to_string()));
+                continue;
+            }
+        };
         sending.count(&embeddings);
         for ((hash, _), vector) in request.iter().zip(&embeddings.vectors) {
             if let Some(direction) = Direction::of(vector) {
@@ -300,7 +312,7 @@ async fn take<'w>(
             }
         }
     }
-    Ok(())
+    first_failure
 }
 
 /// Why no more is sent.

@@ -116,17 +116,19 @@ fn notes(answer: &SearchAnswer<'_>) -> String {
     if searched.has_more {
         let _ = write!(text, "\n(The first {FILES_LIMIT} files; name a folder for others.)");
     }
-    if let Some(found) = answer.by_meaning
-        && (found.unknown > 0 || found.problem.is_some())
-    {
-        let known = answer.searched.files.len() - found.unknown;
-        let _ = write!(text, "\n({} known by meaning", files(known));
-        match &found.problem {
-            Some(why) => {
-                let _ = write!(text, ", not more: {why}.)");
-            }
-            None => text.push_str(" so far; the next search continues with the others.)"),
-        }
+    if let Some(MeaningFound { unknown, problem, .. }) = answer.by_meaning {
+        let why = problem.as_deref().unwrap_or_default();
+        let known = searched.files.len() - unknown.unwrap_or_default();
+        let known = files(known);
+        let _ = match (unknown, why) {
+            (None, _) => write!(text, "\n(By words alone: {why}.)"),
+            (Some(0), "") => Ok(()),
+            (Some(_), "") => write!(
+                text,
+                "\n({known} known by meaning so far; the next search continues with the others.)"
+            ),
+            (Some(_), _) => write!(text, "\n({known} known by meaning, not more: {why}.)"),
+        };
     }
     if let Some(why) = answer.no_outlines {
         let _ = write!(text, "\n(Not cut along definitions: {why}.)");
