@@ -1,10 +1,13 @@
 //! `Profile`: one configured model; `Pointers`: which profile is used for what.
 
+mod headers;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::profile::headers::check_header;
 use crate::tokens::Tokenizer;
 use locum_base::tool::ToolName;
 
@@ -17,24 +20,6 @@ const WHOLE_REPLY_TIMEOUT: Duration = Duration::from_secs(280);
 
 /// Fewest tokens that Anthropic's models are let think.
 pub(crate) const LEAST_THINKING_TOKENS: u32 = 1024;
-
-/// Headers a profile may not set.
-const RESERVED_HEADERS: &[&str] = &[
-    "accept",
-    "api-key",
-    "authorization",
-    "connection",
-    "content-length",
-    "content-type",
-    "cookie",
-    "host",
-    "proxy-authorization",
-    "te",
-    "transfer-encoding",
-    "upgrade",
-    "x-api-key",
-    "x-goog-api-key",
-];
 
 /// Share of a model's window, in percent, that a conversation fills before it is summed up, where
 /// the profile does not say.
@@ -182,24 +167,6 @@ impl Profile {
         let usual = if self.stream { IDLE_TIMEOUT } else { WHOLE_REPLY_TIMEOUT };
         self.idle_timeout_s.map_or(usual, Duration::from_secs)
     }
-}
-
-fn check_header(name: &str, value: &str) -> Result<(), String> {
-    let lower = name.to_ascii_lowercase();
-    let plain = !name.is_empty()
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
-    if !plain || value.bytes().any(|byte| byte.is_ascii_control()) {
-        return Err(format!(
-            "`headers` holds `{name}`, which is not a header with a printable value"
-        ));
-    }
-    if RESERVED_HEADERS.contains(&lower.as_str()) {
-        return Err(format!(
-            "`headers` may not set `{name}`: the program sets it itself, the key comes from \
-             `api_key_env`"
-        ));
-    }
-    Ok(())
 }
 
 /// Protocol of a model's server.
@@ -499,29 +466,4 @@ impl From<OneOrMore> for Pointer {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Effort, Profile, Provider};
-
-    #[test]
-    fn a_number_of_tokens_to_think_is_for_protocols_that_take_one() {
-        let profile = |provider, model: &str, tokens| Profile {
-            provider,
-            thinking_tokens: Some(tokens),
-            ..Profile::new(model)
-        };
-        let sonnet = profile(Provider::Anthropic, "claude-sonnet-4-5", 9000);
-        for (profile, said) in [
-            (sonnet.clone(), ""),
-            (profile(Provider::Gemini, "gemini-2.5-pro", 1), ""),
-            (profile(Provider::Vertex, "claude-sonnet-4-5", 1), "below 1024"),
-            (profile(Provider::Openai, "m", 9000), "provider `openai` takes no number"),
-            (profile(Provider::OpenaiResponses, "m", 9000), "set `reasoning_effort`"),
-            (Profile { reasoning_effort: Some(Effort::Low), ..sonnet.clone() }, "set one"),
-            (Profile { max_output_tokens: Some(9500), ..sonnet.clone() }, "no room for words"),
-            (Profile { max_output_tokens: Some(16_000), ..sonnet }, ""),
-        ] {
-            let found = profile.check().err().unwrap_or_default();
-            assert!(found.contains(said) && found.is_empty() == said.is_empty(), "{found}");
-        }
-    }
-}
+mod tests;

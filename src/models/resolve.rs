@@ -26,6 +26,7 @@ mod base_url;
 mod inferred;
 mod notes;
 mod profile_error;
+mod tool_models;
 
 /// The environment variable that names a profile or a model.
 pub const MODEL_VARIABLE: &str = "LOCUM_MODEL";
@@ -297,45 +298,6 @@ impl<'a> ModelResolver<'a> {
                 Err(ProfileError::UnknownProfile { pointer, name: name.to_owned(), near })
             }
         }
-    }
-
-    /// Chooses the image model: a protocol in which no image can be returned is refused.
-    fn image_model(&self) -> Result<Option<ChosenModel>, ProfileError> {
-        let chosen = self.pointed("image", &self.settings.pointers.image)?;
-        let every = chosen.iter().flat_map(|first| std::iter::once(first).chain(&first.fallbacks));
-        match every.into_iter().find(|chosen| !chosen.profile.provider.gives_images()) {
-            Some(ChosenModel { name, profile, .. }) => {
-                let problem = format!(
-                    "`pointers.image` names it, and no model gives pictures by `provider: {}`",
-                    profile.provider.as_str()
-                );
-                Err(wrong_profile(name, problem))
-            }
-            None => Ok(chosen),
-        }
-    }
-
-    /// Chooses the embedding model: one, as vectors of two cannot be compared.
-    fn embedding_model(&self) -> Result<Option<ChosenModel>, ProfileError> {
-        let names = &self.settings.pointers.embed;
-        if let [_, other, ..] = names.0.as_slice() {
-            let problem = "`pointers.embed` names it as a fallback, and vectors of two models \
-                           cannot be compared; name one profile";
-            return Err(wrong_profile(other, problem.to_owned()));
-        }
-        for name in &names.0 {
-            let profile = self.settings.profiles.get(name);
-            let provider = profile.map(|profile| self.of_its_maker(profile).provider);
-            if let Some(provider) = provider.filter(|provider| !provider.embeds()) {
-                let problem = format!(
-                    "`pointers.embed` names it, and no model embeds texts by `provider: {}`; \
-                     `openai`, `openai-responses`, `azure` and `gemini` do",
-                    provider.as_str()
-                );
-                return Err(wrong_profile(name, problem));
-            }
-        }
-        self.pointed("embed", names)
     }
 
     fn only_profile(&self) -> Result<ChosenModel, ProfileError> {

@@ -35,6 +35,7 @@ pub mod event;
 mod event_charge;
 mod event_images;
 pub mod event_schema;
+mod event_task;
 mod expert;
 mod finish;
 pub mod go_on;
