@@ -1,7 +1,7 @@
 //! What `locum doctor` says of the browser: which one a run here would open pages in, or why none.
 //!
-//! In: the settings and what the sandbox comes to. Out: a finding, and a row for people. The program
-//! is asked for its version.
+//! In: the settings and what the sandbox comes to. Out: a finding, and a row for people. The
+//! program is asked for its version.
 
 use serde::Serialize;
 

@@ -224,8 +224,8 @@ impl McpServer<'_> {
         looking.chain(self.sender.is_some().then(mcp_run::tool)).collect()
     }
 
-    /// Does what a tool is for. What is wrong with the arguments is a result, for the model to read,
-    /// and so is what the subcommand itself finds wrong. `None` where a run was started.
+    /// Does what a tool is for. What is wrong with the arguments is a result, for the model to
+    /// read, and so is what the subcommand itself finds wrong. `None` where a run was started.
     ///
     /// # Errors
     /// When there is no such tool.

@@ -16,7 +16,8 @@ pub struct SessionCharge {
     pub at: Timestamp,
     /// Slug of the mode its task was in.
     pub mode: String,
-    /// Label of the model; for an expert and a model that works for a tool, the name of its profile.
+    /// Label of the model; for an expert and a model that works for a tool, the name of its
+    /// profile.
     pub model: String,
     /// Tokens and US dollars.
     pub charged: ChargedUsage,

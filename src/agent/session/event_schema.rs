@@ -1,8 +1,8 @@
 //! The JSON Schema of the lines that `--output-format stream-json` prints: the events of a session,
 //! and the report behind them.
 //!
-//! In: nothing. Out: a schema. What stands inside of a part (a verdict, an outcome) may grow, and is
-//! described where it is documented. Every line that the program's own tests see is held to it.
+//! In: nothing. Out: a schema. What stands inside of a part (a verdict, an outcome) may grow, and
+//! is described where it is documented. Every line that the program's own tests see is held to it.
 
 use serde_json::{Map, Value, json};
 
@@ -63,7 +63,7 @@ const EVENTS: &[EventKeys] = &[
             ("task", Text, Always, "the task in the words of who asked"),
             ("message", Text, Always, "first message of the root task"),
             ("images", List, Sometimes, "images shown with it"),
-            ("earlier", Part, Sometimes, "the conversation that it goes on with"),
+            ("earlier", Part, Sometimes, "the conversation that it continues"),
             ("mode", Text, Always, "mode of the root task"),
             ("facts", Part, Always, "who asked and how"),
             ("budget", Part, Always, "what may be spent"),
@@ -286,7 +286,7 @@ const EVENTS: &[EventKeys] = &[
             TASK,
             CALL,
             ("checks", List, Always, "each check that ran"),
-            ("handed_back", Flag, Sometimes, "whether the task goes on with the failed one"),
+            ("handed_back", Flag, Sometimes, "whether the task continues with the failed one"),
         ],
     ),
     (

@@ -18,7 +18,7 @@ pub struct HookHistory {
     pub source: Option<SessionSource>,
     /// Prompts of the root task that no hook has let pass, in order.
     pub prompts: VecDeque<String>,
-    /// Sub-tasks whose beginning hooks were told of.
+    /// Sub-tasks about whose beginning hooks were asked.
     pub begun: BTreeSet<TaskId>,
     /// Times that hooks kept each task from ending.
     kept_from_ending: BTreeMap<TaskId, u32>,

@@ -44,7 +44,7 @@ struct SessionRow {
     is_estimate: bool,
     /// Bytes of its folder.
     bytes: u64,
-    /// The session whose conversation it goes on with.
+    /// The session whose conversation it continues.
     parent: Option<String>,
     task: String,
 }

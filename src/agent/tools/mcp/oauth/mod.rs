@@ -4,8 +4,8 @@
 //! In: what a service answered that refuses a request without a token. Out: a token, kept in memory
 //! for that service alone. What is asked in turn: the service, who gives out its tokens; that
 //! server, where; and there, a token. Each host is judged like the service's own. The secret, or an
-//! assertion in its place, goes to the place of tokens and nowhere else, over an encrypted connection
-//! or within this machine. A private key goes nowhere.
+//! assertion in its place, goes to the place of tokens and nowhere else, over an encrypted
+//! connection or within this machine. A private key goes nowhere.
 
 mod client_proof;
 mod metadata;
@@ -227,8 +227,8 @@ fn without_slash(address: &str) -> &str {
 /// A request without headers of its own.
 const GET: (HttpMethod, &[(String, Secret)]) = (HttpMethod::Get, &[]);
 
-/// Takes a token out of a text, in which each letter may be written as JSON writes it, however often
-/// it was put into JSON again: `e`, `\\u0065`, `\\\\u0065`. The text need not be whole.
+/// Takes a token out of a text, in which each letter may be written as JSON writes it, however
+/// often it was put into JSON again: `e`, `\\u0065`, `\\\\u0065`. The text need not be whole.
 fn without(token: &str, text: Vec<u8>) -> Vec<u8> {
     let mut clean = Vec::with_capacity(text.len());
     let mut rest = text.as_slice();
