@@ -101,6 +101,6 @@ mod tests {
             assert!(names && said.contains(why), "{name}: {said}");
         }
         assert!(find(Some(Path::new("chrome")), None).unwrap_err().contains("absolute"));
-        assert!(find(Some(&home.join("chrome")), None).is_ok());
+        assert_eq!(find(Some(&home.join("chrome")), None), Ok(home.join("chrome")));
     }
 }
