@@ -156,8 +156,12 @@ fn probe_embedding(chosen: &ChosenModel) -> Result<ModelProbe, RunError> {
         Ok(answer) => ModelProbe {
             answered: true,
             vector_length: answer.vectors.first().map(Vec::len),
-            usage: Some(answer.usage.usage),
-            cost_usd: chosen.limits.price.map(|_| answer.usage.cost_usd),
+            usage: answer.is_counted.then_some(answer.usage.usage),
+            cost_usd: chosen
+                .limits
+                .price
+                .filter(|_| answer.is_counted)
+                .map(|_| answer.usage.cost_usd),
             ..probe
         },
         Err(error) => ModelProbe { problem: Some(format!("{error}{}", advice(&error))), ..probe },

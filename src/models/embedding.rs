@@ -61,6 +61,8 @@ pub struct Embeddings {
     pub vectors: Vec<Vec<f32>>,
     /// What the request used up.
     pub usage: PricedUsage,
+    /// Whether the provider counted its tokens.
+    pub is_counted: bool,
 }
 
 impl EmbeddingModel {
@@ -174,7 +176,9 @@ impl EmbeddingModel {
         }
         let vectors =
             self.vectors(&answer, texts.len()).map_err(|why| self.connection.garbled(&why))?;
-        Ok(Embeddings { vectors, usage: self.usage(&answer, texts) })
+        let counted = counted(&answer);
+        let usage = self.usage(counted, texts);
+        Ok(Embeddings { vectors, usage, is_counted: counted.is_some() })
     }
 
     fn body(&self, texts: &[&str]) -> Result<Vec<u8>, serde_json::Error> {
@@ -232,17 +236,20 @@ impl EmbeddingModel {
         Ok(embedded.into_iter().map(|embedded| embedded.vector).collect())
     }
 
-    fn usage(&self, answer: &Value, texts: &[&str]) -> PricedUsage {
-        let counted = [["usage", "prompt_tokens"], ["usage", "total_tokens"]]
-            .into_iter()
-            .chain([["usageMetadata", "promptTokenCount"]])
-            .map(|path| count_at(answer, &path))
-            .find(|count| *count > 0);
+    fn usage(&self, counted: Option<u64>, texts: &[&str]) -> PricedUsage {
         let estimate = || texts.iter().map(|text| self.estimate_tokens(text)).sum();
         let usage = Usage { input: counted.unwrap_or_else(estimate), ..Usage::default() };
         let priced = PricedUsage::of(usage, self.limits.price);
         PricedUsage { is_estimate: priced.is_estimate || counted.is_none(), ..priced }
     }
+}
+
+/// Returns the tokens that an answer counts.
+fn counted(answer: &Value) -> Option<u64> {
+    [["usage", "prompt_tokens"], ["usage", "total_tokens"], ["usageMetadata", "promptTokenCount"]]
+        .into_iter()
+        .map(|path| count_at(answer, &path))
+        .find(|count| *count > 0)
 }
 
 #[derive(Serialize)]

@@ -88,10 +88,14 @@ fn what_is_not_configured_is_a_mistake_of_usage() {
 
 #[test]
 fn a_model_that_embeds_texts_is_asked_for_a_vector() {
-    let server = ModelServer::start_with(|asked| {
+    let mut requests = 0;
+    let server = ModelServer::start_with(move |asked| {
         if asked.path.ends_with("/embeddings") {
+            requests += 1;
             let data = json!([{ "index": 0, "embedding": [0.5, 1.0, 0.25] }]);
-            Answer::json(200, &json!({ "data": data, "usage": { "prompt_tokens": 20 } }))
+            // Not every server counts.
+            let usage = json!({ "prompt_tokens": if requests < 3 { 20 } else { 0 } });
+            Answer::json(200, &json!({ "data": data, "usage": usage }))
         } else {
             Answer::json(404, &json!({ "error": { "message": "no chat here" } }))
         }
@@ -114,6 +118,8 @@ fn a_model_that_embeds_texts_is_asked_for_a_vector() {
     }
     let found = test("embed: near", &["--json"]).json();
     assert_eq!((&found["vector_length"], &found["answered"]), (&json!(3), &json!(true)));
+    let ran = test("embed: near", &[]);
+    assert!(ran.out.contains("cost       unknown: the provider counted nothing"), "{}", ran.out);
     // Without the pointer it is a model that is to reply.
     let ran = test("main: near", &[]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
