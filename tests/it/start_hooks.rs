@@ -159,3 +159,29 @@ fn a_prompt_that_a_hook_is_against_reaches_no_model() {
         assert!(reason.contains(said), "{reason}");
     }
 }
+
+#[test]
+fn words_of_a_resume_are_asked_about_before_a_sub_task_at_work_reads_them() {
+    let policy = POLICY.replace("rules:\n", "rules:\n  - hold: [\"edit(src/b.txt)\"]\n");
+    for (words, reads) in [("The password is x.", false), ("Go on.", true)] {
+        let stage = stage(&policy, &settings(&[("SessionStart", ""), ("UserPromptSubmit", "")]));
+        let delegates =
+            Answer::calls(&[("new_task", json!({ "mode": "code", "message": "Part one." }))]);
+        let writes = ("write_to_file", json!({ "path": "src/b.txt", "content": "b\n" }));
+        let first = vec![delegates, Answer::calls(&[writes])];
+        let (ran, _) = run(&stage, &["run", "Do it.", "--model", "m"], first);
+        assert_eq!(ran.json()["outcome"], "on-hold", "{ran:?}");
+        let session = stage.sessions()[0].clone();
+        stage.run(&["session", "approve", &session, "all"]);
+        let resume = ["session", "resume", &session, words];
+        let (ran, bodies) = run(&stage, &resume, vec![done(), done()]);
+        if !reads {
+            assert_eq!((bodies.len(), &ran.json()["outcome"]), (0, &json!("refused")), "{ran:?}");
+            continue;
+        }
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        for said in ["welcome back", "today is Thursday", words] {
+            assert!(bodies[0].contains(said), "{said}: {}", bodies[0]);
+        }
+    }
+}

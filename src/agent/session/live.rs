@@ -61,6 +61,8 @@ pub(crate) struct Session<'a> {
     pub(crate) journal_broken: bool,
     /// Set at the session's end: no hook is asked any more.
     pub(crate) ending: bool,
+    /// Set while hooks are asked about the session as a whole: no step is taken meanwhile.
+    pub(crate) only_hooks: bool,
     /// What tasks wait for.
     pub(crate) under_way: FuturesUnordered<PendingWork<'a>>,
     /// The tasks that wait.
@@ -95,6 +97,7 @@ impl<'a> Session<'a> {
             state,
             journal_broken: false,
             ending: false,
+            only_hooks: false,
             under_way: FuturesUnordered::new(),
             busy: BTreeSet::new(),
             worktrees: BTreeMap::new(),

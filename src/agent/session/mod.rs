@@ -169,7 +169,9 @@ impl Session<'_> {
             // Lets signals and timers in, also when neither the model nor a tool ever waits.
             tokio::task::yield_now().await;
             let next = step::next(&self.state, |id| {
-                !self.busy.contains(&id) && held.iter().all(|(other, _)| *other != id)
+                !self.only_hooks
+                    && !self.busy.contains(&id)
+                    && held.iter().all(|(other, _)| *other != id)
             });
             let (id, done) = match next {
                 Some(Step::Finish) => return self.result(),

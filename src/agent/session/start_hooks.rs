@@ -17,36 +17,51 @@ use locum_modes::prompts::reminders;
 
 impl<'a> Session<'a> {
     /// Lets a task wait for the next hooks that are due before its request; false where none are.
+    /// What is asked about the session, by whichever task asks a model first, nothing else precedes.
     pub(crate) fn asks_start_hooks(&mut self, id: TaskId) -> Result<bool, Stop> {
         let Some(asker) = self.hook_asker() else { return Ok(false) };
-        let Some(question) = self.due_question(id, &asker)? else { return Ok(false) };
-        let (env, event) = (self.ready_for_hooks(id)?, question.event());
+        let of_session = self.session_question(&asker);
+        let is_of_session = of_session.is_some();
+        let due = match of_session {
+            Some(question) => Some((question, TaskId::default())),
+            None => self.agent_question(id, &asker)?.map(|question| (question, id)),
+        };
+        let Some((question, in_mode_of)) = due else { return Ok(false) };
+        let (env, event) = (self.ready_for_hooks(in_mode_of)?, question.event());
+        self.only_hooks = is_of_session;
         let asked = async move { asker.ask(&env, &question).await };
-        self.wait(id, asked, move |session, said| session.start_hooks_said(id, event, said));
+        self.wait(id, asked, move |session, said| {
+            session.only_hooks = false;
+            session.start_hooks_said(id, event, said)
+        });
         Ok(true)
     }
 
-    /// Returns what hooks are to be asked next before a task's request.
-    fn due_question(
+    /// Returns what hooks are to be asked next about the session.
+    fn session_question(&self, asker: &HookAsker<'a>) -> Option<HookQuestion<'static>> {
+        let history = &self.state.hooks;
+        let is_asked = |source: &_| asker.has_for(HookEvent::SessionStart, source);
+        if let Some(source) = history.source.filter(|source| is_asked(source.as_str())) {
+            return Some(HookQuestion::Begins(source));
+        }
+        let has_prompt_hooks = asker.has(HookEvent::UserPromptSubmit, None);
+        let prompt = history.prompts.front().filter(|_| has_prompt_hooks);
+        prompt.cloned().map(HookQuestion::Prompt)
+    }
+
+    /// Returns what hooks are to be asked about a sub-task that begins.
+    fn agent_question(
         &self,
         id: TaskId,
         asker: &HookAsker<'a>,
     ) -> Result<Option<HookQuestion<'static>>, Stop> {
-        let (task, history) = (self.task(id)?, &self.state.hooks);
-        if task.parent.is_some() {
-            let agent = sub_agent(task);
-            let is_due = task.turn.number == 0
-                && !history.begun.contains(&id)
-                && asker.has_for(HookEvent::SubagentStart, &agent.kind);
-            return Ok(is_due.then_some(HookQuestion::AgentBegins(agent)));
-        }
-        let is_asked = |source: &_| asker.has_for(HookEvent::SessionStart, source);
-        if let Some(source) = history.source.filter(|source| is_asked(source.as_str())) {
-            return Ok(Some(HookQuestion::Begins(source)));
-        }
-        let has_prompt_hooks = asker.has(HookEvent::UserPromptSubmit, None);
-        let prompt = history.prompts.front().filter(|_| has_prompt_hooks);
-        Ok(prompt.cloned().map(HookQuestion::Prompt))
+        let task = self.task(id)?;
+        let agent = sub_agent(task);
+        let is_due = task.parent.is_some()
+            && task.turn.number == 0
+            && !self.state.hooks.begun.contains(&id)
+            && asker.has_for(HookEvent::SubagentStart, &agent.kind);
+        Ok(is_due.then_some(HookQuestion::AgentBegins(agent)))
     }
 
     /// Gives the model what hooks said, or ends the run where one is against the prompt.

@@ -1,17 +1,25 @@
 //! What a hook reads: a call in the words of Claude Code, which hooks are written for.
 //!
 //! In: a call as a model wrote it, the files it edits, and where the checkout lies. Out: the names
-//! its tool has there and its arguments. Pure. A call that edits several files is asked about once
-//! for each, so that a guard of a path sees every path.
+//! its tool has there and its arguments. Pure. A call that reads or edits several files is asked
+//! about once for each, so that a guard of a path sees every path.
 
+use std::borrow::Cow;
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::tools::dispatch;
 use crate::tools::files::apply_diff::parse;
+use crate::tools::files::edit::FileChange;
+use crate::tools::files::edit::insertion::Insertion;
+use crate::tools::files::edit::notebook::{CellAction, CellEdit};
+use crate::tools::files::edit::search::MeantPlaces;
+use crate::tools::files::edit::texts::TextEdit;
 use crate::tools::tool::ToolEffect;
 use locum_base::chat::ToolCall;
+use locum_base::json::put;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
 
@@ -48,7 +56,7 @@ pub struct SubAgent {
 pub struct HookedCall {
     /// The names that its tool has; a matcher for any of them is for this call.
     pub names: Vec<String>,
-    /// Its arguments, one set for each file that it edits.
+    /// Its arguments, one set for each file that it reads or edits.
     pub inputs: Vec<Value>,
 }
 
@@ -69,6 +77,7 @@ impl HookedCall {
             ToolEffect::Edits if !edited.is_empty() => {
                 edited.iter().map(|path| words.edit(tool, path)).collect()
             }
+            _ if tool == ToolName::ReadFile => words.reads(),
             _ => vec![words.input(tool)],
         };
         Some(Self { names, inputs })
@@ -137,8 +146,13 @@ impl CallWords<'_> {
         self.fields.get(name).cloned().unwrap_or_default()
     }
 
-    fn text(&self, name: &str) -> &str {
-        self.fields.get(name).and_then(Value::as_str).unwrap_or_default()
+    /// Returns an argument as a text: what is none is seen as JSON.
+    fn text(&self, name: &str) -> Cow<'_, str> {
+        match self.fields.get(name) {
+            None | Some(Value::Null) => Cow::Borrowed(""),
+            Some(Value::String(text)) => Cow::Borrowed(text),
+            Some(other) => Cow::Owned(other.to_string()),
+        }
     }
 
     /// Returns a path that the call names, as an absolute one.
@@ -159,18 +173,15 @@ impl CallWords<'_> {
     }
 
     fn input(&self, tool: ToolName) -> Value {
-        let path = || self.absolute(self.text("path"));
+        let path = || self.absolute(&self.text("path"));
         match tool {
             ToolName::ExecuteCommand => {
                 let (command, folder) = (self.text("command"), self.text("cwd"));
                 let here = folder.is_empty() || folder == ".";
                 let command =
-                    if here { command.to_owned() } else { format!("cd {folder} && {command}") };
+                    if here { command.into_owned() } else { format!("cd {folder} && {command}") };
                 json!({ "command": command, "description": "" })
             }
-            ToolName::ReadFile => json!({
-                "file_path": path(), "offset": self.field("offset"), "limit": self.field("limit")
-            }),
             ToolName::ListCodeDefinitionNames => json!({ "file_path": path() }),
             ToolName::ListFiles => json!({ "path": path() }),
             ToolName::Glob => json!({ "pattern": self.field("pattern"), "path": path() }),
@@ -195,48 +206,115 @@ impl CallWords<'_> {
         }
     }
 
+    /// Returns the files that a call reads.
+    fn reads(&self) -> Vec<Value> {
+        let others = self.fields.get("files").and_then(Value::as_array).into_iter().flatten();
+        let read = |fields: &Map<String, Value>| {
+            let field = |name| fields.get(name).cloned().unwrap_or_default();
+            let path = fields.get("path").and_then(Value::as_str).unwrap_or_default();
+            json!({
+                "file_path": self.absolute(path), "offset": field("offset"), "limit": field("limit")
+            })
+        };
+        [&self.fields].into_iter().chain(others.filter_map(Value::as_object)).map(read).collect()
+    }
+
     /// Returns what an edit does to one of its files.
     fn edit(&self, tool: ToolName, path: &RepoPath) -> Value {
         let file = self.absolute(path.as_str());
-        let edit = |old: &str, new: &str| json!({ "file_path": file, "old_string": old, "new_string": new });
-        match tool {
-            ToolName::WriteToFile => json!({ "file_path": file, "content": self.field("content") }),
-            ToolName::ApplyDiff => self.blocks(&file),
-            ToolName::MultiEdit => json!({ "file_path": file, "edits": self.field("edits") }),
-            ToolName::SearchAndReplace => edit(self.text("search"), self.text("replace")),
-            ToolName::InsertContent => edit("", self.text("content")),
+        let mut input = match tool {
+            ToolName::WriteToFile => {
+                return json!({ "file_path": file, "content": self.field("content") });
+            }
             ToolName::NotebookEdit => json!({
-                "file_path": file,
-                "notebook_path": file,
-                "new_source": self.field("new_source"),
-                "old_string": "",
-                "new_string": self.field("new_source"),
+                "notebook_path": file, "new_source": self.field("new_source")
             }),
-            ToolName::ApplyPatch => edit("", self.text("patch")),
-            _ => edit("", ""),
-        }
-    }
-
-    /// Returns the blocks of a diff: one as an edit, several as the edits of a file, with their
-    /// texts together as well.
-    fn blocks(&self, file: &str) -> Value {
-        if let Some(edits) = self.fields.get("edits").filter(|edits| edits.is_array()) {
-            return json!({ "file_path": file, "edits": edits });
-        }
-        let blocks = parse::parse(self.text("diff")).unwrap_or_default();
-        let edits = blocks
-            .iter()
-            .map(|block| json!({ "old_string": block.search, "new_string": block.replace }));
-        let all = |part: fn(&parse::DiffBlock) -> &str| {
-            blocks.iter().map(part).collect::<Vec<_>>().join("\n")
+            _ => json!({}),
         };
-        let (old, new) = (all(|block| &block.search), all(|block| &block.replace));
-        let mut input = json!({ "file_path": file, "old_string": old, "new_string": new });
-        if let Some(fields) = input.as_object_mut().filter(|_| blocks.len() > 1) {
-            fields.insert("edits".to_owned(), edits.collect());
+        let texts = self.texts(tool);
+        let all =
+            |part: fn(&TextEdit) -> &str| texts.iter().map(part).collect::<Vec<_>>().join("\n");
+        put(&mut input, "file_path", file);
+        put(&mut input, "old_string", all(|text| &text.old));
+        put(&mut input, "new_string", all(|text| &text.new));
+        // Several texts are together what a guard of one text sees, too.
+        if texts.len() > 1 || tool == ToolName::MultiEdit {
+            let edits = texts.iter().map(|text| {
+                json!({
+                    "old_string": text.old, "new_string": text.new, "replace_all": text.all
+                })
+            });
+            put(&mut input, "edits", edits.collect::<Vec<_>>());
+        } else if texts.iter().any(|text| text.all) {
+            put(&mut input, "replace_all", true);
         }
         input
     }
+
+    /// Returns the texts that an edit replaces, and what takes their places.
+    fn texts(&self, tool: ToolName) -> Vec<TextEdit> {
+        let change = match tool {
+            ToolName::ApplyDiff => self.mapped("diff"),
+            ToolName::MultiEdit => self.mapped("edits"),
+            ToolName::InsertContent => self.mapped("content").map(FileChange::Insertion),
+            _ => None,
+        };
+        match (change, tool) {
+            (Some(change), _) => texts(change),
+            (None, ToolName::ApplyDiff) => {
+                texts(FileChange::Blocks(self.text("diff").into_owned()))
+            }
+            (None, ToolName::SearchAndReplace) => {
+                let all = self.fields.get("replace_all").is_some_and(|all| *all == true)
+                    || self.fields.get("count").is_some_and(|count| *count != 1);
+                let (old, new) = (self.text("search"), self.text("replace"));
+                vec![TextEdit { all, ..replaced(&old, &new) }]
+            }
+            (None, ToolName::InsertContent) => vec![replaced("", &self.text("content"))],
+            (None, ToolName::NotebookEdit) => vec![replaced("", &self.text("new_source"))],
+            (None, ToolName::ApplyPatch) => {
+                // It may stand beside the folder that its paths are in.
+                let inner = self.fields.get("patch").and_then(|patch| patch.get("patch")?.as_str());
+                vec![inner.map_or_else(|| replaced("", &self.text("patch")), |it| replaced("", it))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns an argument that stands as what the engine takes.
+    fn mapped<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        let value = self.fields.get(name).filter(|value| !value.is_string())?;
+        serde_json::from_value(value.clone()).ok()
+    }
+}
+
+/// Returns the texts that a change replaces, and what takes their places.
+fn texts(change: FileChange) -> Vec<TextEdit> {
+    match change {
+        FileChange::Texts(texts) => texts,
+        FileChange::Search(edit) => {
+            let all = edit.places != MeantPlaces::Exactly(1);
+            vec![TextEdit { old: edit.search, new: edit.replace, all }]
+        }
+        FileChange::Insertion(Insertion { text, .. }) => vec![replaced("", &text)],
+        FileChange::Blocks(diff) => match parse::parse(&diff) {
+            Ok(blocks) => {
+                blocks.iter().map(|block| replaced(&block.search, &block.replace)).collect()
+            }
+            // What is not understood is seen as it was written.
+            Err(_) => vec![replaced("", &diff)],
+        },
+        FileChange::Cell(CellEdit { action, .. }) => match action {
+            CellAction::Replace { source, .. } | CellAction::Insert { source, .. } => {
+                vec![replaced("", &source)]
+            }
+            CellAction::Delete => Vec::new(),
+        },
+    }
+}
+
+fn replaced(old: &str, new: &str) -> TextEdit {
+    TextEdit { old: old.to_owned(), new: new.to_owned(), all: false }
 }
 
 #[cfg(test)]
@@ -298,6 +376,77 @@ mod tests {
                 json!({ "file_path": "/repo/a", "old_string": "a", "new_string": "b" }),
             ),
             (
+                "Edit",
+                json!({ "file_path": "a", "old_string": "x", "new_string": "y" }),
+                vec!["a"],
+                "Edit",
+                json!({ "file_path": "/repo/a", "old_string": "x", "new_string": "y" }),
+            ),
+            (
+                "Edit",
+                json!({
+                    "file_path": "a", "old_string": "x", "new_string": "y", "replace_all": true
+                }),
+                vec!["a"],
+                "Edit",
+                json!({
+                    "file_path": "/repo/a", "old_string": "x", "new_string": "y",
+                    "replace_all": true
+                }),
+            ),
+            (
+                "str_replace_editor",
+                json!({ "command": "str_replace", "path": "a", "old_str": "x", "new_str": "y" }),
+                vec!["a"],
+                "Edit",
+                json!({ "file_path": "/repo/a", "old_string": "x", "new_string": "y" }),
+            ),
+            (
+                "str_replace_editor",
+                json!({ "command": "insert", "path": "a", "insert_line": 2, "new_str": "y" }),
+                vec!["a"],
+                "Edit",
+                json!({ "file_path": "/repo/a", "old_string": "", "new_string": "y" }),
+            ),
+            (
+                "edit_file",
+                json!({
+                    "file_path": "a", "old_string": "x", "new_string": "y",
+                    "expected_replacements": 2
+                }),
+                vec!["a"],
+                "Edit",
+                json!({
+                    "file_path": "/repo/a", "old_string": "x", "new_string": "y",
+                    "replace_all": true
+                }),
+            ),
+            (
+                "MultiEdit",
+                json!({ "file_path": "a", "edits": [
+                    { "old_string": "x", "new_string": "y" },
+                    { "old_string": "p", "new_string": "q", "replace_all": true },
+                ] }),
+                vec!["a"],
+                "MultiEdit",
+                json!({
+                    "file_path": "/repo/a", "old_string": "x\np", "new_string": "y\nq",
+                    "edits": [
+                        { "old_string": "x", "new_string": "y", "replace_all": false },
+                        { "old_string": "p", "new_string": "q", "replace_all": true },
+                    ]
+                }),
+            ),
+            (
+                "apply_patch",
+                json!({ "workdir": "src", "patch": "*** Begin Patch" }),
+                vec!["src/a"],
+                "Edit",
+                json!({
+                    "file_path": "/repo/src/a", "old_string": "", "new_string": "*** Begin Patch"
+                }),
+            ),
+            (
                 "delete_file",
                 json!({ "path": "a" }),
                 vec!["a"],
@@ -321,6 +470,19 @@ mod tests {
         ] {
             let call = asked(name, &arguments, &edited).unwrap();
             assert_eq!((call.names[0].as_str(), &call.inputs[0]), (first, &input), "{name}");
+        }
+    }
+
+    #[test]
+    fn each_file_that_is_read_is_asked_about() {
+        let files = json!([{ "path": "b", "line_ranges": ["2-3"] }, { "path": "c" }]);
+        for (name, arguments) in [
+            ("read_file", json!({ "path": "a", "files": files })),
+            ("read_file", json!({ "files": ["a", "b", "c"] })),
+        ] {
+            let read = asked(name, &arguments, &[]).unwrap();
+            let paths: Vec<&Value> = read.inputs.iter().map(|input| &input["file_path"]).collect();
+            assert_eq!(paths, ["/repo/a", "/repo/b", "/repo/c"], "{arguments}");
         }
     }
 
