@@ -209,6 +209,7 @@ async fn run<'a>(
         policy_hash: plan.policy.hash.clone(),
         models: plan.models.clone(),
         mode_models: models.mode_labels(),
+        fork: None,
         condense_model: models.condense_label(),
         place: place::dated(plan.place.clone(), execution.clock.now()),
         caller: redacted(execution.caller.clone(), &prepared.redactor),

@@ -96,9 +96,10 @@ impl SessionRecord {
         start.is_some_and(|start| start.is_imported())
     }
 
-    /// Returns when it began.
+    /// Returns when it began, or was made of another.
     pub fn started(&self) -> Option<Timestamp> {
-        self.lines().first().map(|line| line.at)
+        let fork = self.state().and_then(|state| state.start.as_ref()?.fork.as_ref());
+        fork.map(|fork| fork.at).or_else(|| self.lines().first().map(|line| line.at))
     }
 
     /// Returns the checkout of a run at the command line, for one in a worktree that it is a

@@ -23,14 +23,16 @@ pub struct SessionCharge {
     pub charged: ChargedUsage,
 }
 
-/// Returns what a session spent, in order.
+/// Returns what a session spent, in order. What the session spent that it was made of is that
+/// one's.
 pub fn charges(lines: &[JournalLine]) -> Vec<SessionCharge> {
     let mut state = SessionState::default();
-    let charge_of = |line: &JournalLine| {
+    let charge_of = |(at, line): (usize, &JournalLine)| {
         state.apply(line);
-        charge(line, &state)
+        let fork = state.start.as_ref().and_then(|start| start.fork.as_ref());
+        charge(line, &state).filter(|_| fork.is_none_or(|fork| at >= fork.lines))
     };
-    lines.iter().filter_map(charge_of).collect()
+    lines.iter().enumerate().filter_map(charge_of).collect()
 }
 
 /// Returns what a line says that was spent, given the state it led to.

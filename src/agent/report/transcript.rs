@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::report::figures;
+use crate::session::earlier::SessionFork;
 use crate::session::event::{Event, JournalLine};
 use crate::session::outcome::CheckReport;
 use crate::session::recorded::{
@@ -72,13 +73,16 @@ pub fn transcript(lines: &[JournalLine], wanted: &EventSelection<'_>) -> String 
     let mut transcript = String::new();
     let mut state = SessionState::default();
     let mut before = None;
-    for line in lines {
+    for (at, line) in lines.iter().enumerate() {
         state.apply(line);
         let previous = before.replace(&line.event);
         if !wanted.has(&line.event, &state) {
             continue;
         }
         let paragraph = match (&line.event, previous) {
+            (Event::Resumed, Some(_)) if forked(&state).is_some_and(|fork| at == fork.lines) => {
+                "resumed from the checkpoint".to_owned()
+            }
             (Event::Resumed, Some(before)) => resumed_after(before).to_owned(),
             (event, _) => paragraph(event, &state),
         };
@@ -88,6 +92,21 @@ pub fn transcript(lines: &[JournalLine], wanted: &EventSelection<'_>) -> String 
         }
     }
     transcript
+}
+
+/// Says which session one was made of.
+fn went_on(fork: &SessionFork) -> String {
+    let SessionFork { session, checkpoint, lines, at } = fork;
+    let day = at.strftime("%Y-%m-%d %H:%M:%SZ");
+    format!(
+        "; made at {day} of session {session}, with everything until its checkpoint {checkpoint} \
+         ({lines} events)"
+    )
+}
+
+/// Returns where a session was made of another.
+fn forked(state: &SessionState) -> Option<&SessionFork> {
+    state.start.as_ref()?.fork.as_deref()
 }
 
 /// Says what a session was resumed after: the event before it tells.
@@ -105,10 +124,11 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
     let charged = event.charged().as_ref().map(figures::charged).unwrap_or_default();
     match event {
         Event::Started(start) => format!(
-            "session {} in mode {}, from {}\n{}",
+            "session {} in mode {}, from {}{}\n{}",
             start.id,
             start.mode,
             start.base.0,
+            start.fork.as_ref().map(|fork| went_on(fork)).unwrap_or_default(),
             shown(&start.task)
         ),
         Event::Resumed => "resumed".to_owned(),

@@ -104,6 +104,7 @@ fn play(mode: &str, turns: &str) -> AttackResult {
         policy_hash: policy.hash().to_owned(),
         models: ("script".to_owned(), "script".to_owned()),
         mode_models: Default::default(),
+        fork: None,
         condense_model: None,
         place: RunPlace::default(),
         caller: serde_json::Value::Null,

@@ -5,6 +5,7 @@
 //! is added, and the work that was not published. Nothing else goes on: facts, limits, approvals
 //! and refusals are the new session's own. `go_on` reads it off an ended session.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::session::id::SessionId;
@@ -24,6 +25,19 @@ pub struct EarlierConversation {
     /// What it changed and did not publish; `None` where the new session begins with its base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<UnpublishedWork>,
+}
+
+/// Where a session was made of another one, with everything until then.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SessionFork {
+    /// The other session.
+    pub session: SessionId,
+    /// The checkpoint its conversation goes on from, counted from 1.
+    pub checkpoint: usize,
+    /// Lines of the journal that are the other's; what they spent is counted there.
+    pub lines: usize,
+    /// When it was made.
+    pub at: Timestamp,
 }
 
 /// What a session changed and did not publish.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::session::earlier::EarlierConversation;
+use crate::session::earlier::{EarlierConversation, SessionFork};
 use crate::session::id::{IMPORTED, SessionId};
 use crate::session::messages::PersonMessage;
 use crate::session::outcome::{CheckReport, Outcome};
@@ -51,6 +51,9 @@ pub struct SessionStart {
     /// The conversation that it goes on with; the first message follows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<Box<EarlierConversation>>,
+    /// The session that it was made of, and where in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fork: Option<Box<SessionFork>>,
     /// The mode of the root task.
     pub mode: String,
     /// Who asked and how; `mode` in it is the root task's.

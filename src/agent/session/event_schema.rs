@@ -64,6 +64,7 @@ const EVENTS: &[EventKeys] = &[
             ("message", Text, Always, "first message of the root task"),
             ("images", List, Sometimes, "images shown with it"),
             ("earlier", Part, Sometimes, "the conversation that it continues"),
+            ("fork", Part, Sometimes, "the session and checkpoint that it was made of"),
             ("mode", Text, Always, "mode of the root task"),
             ("facts", Part, Always, "who asked and how"),
             ("budget", Part, Always, "what may be spent"),

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+use crate::session::earlier::SessionFork;
 use crate::session::event::{Event, JournalLine};
 use crate::session::id::SessionId;
 use crate::session::journal::{Journal, JournalError};
@@ -159,17 +160,23 @@ pub fn branch(
     repo: &Repo,
     number: usize,
     (id, into): (&SessionId, &Path),
+    now: Timestamp,
 ) -> Result<(), RewindError> {
-    let mut lines = Journal::read(folder)?;
-    let target = checkpoint(&lines, number)?;
-    lines.truncate(target.line + 1);
+    let mut past = Journal::read(folder)?;
+    let target = checkpoint(&past, number)?;
+    past.truncate(target.line + 1);
+    let lines = past.len();
     let unfinished = folder.join(format!("{BRANCH_FOLDER}{id}"));
     Journal::copy_blobs(folder, &unfinished)?;
     repo.begin_checkpoints(id.as_str(), &target.commit)?;
     let mut journal = Journal::create(&unfinished)?;
-    for mut line in lines {
+    for mut line in past {
         match &mut line.event {
-            Event::Started(start) => start.id = id.clone(),
+            Event::Started(start) => {
+                let session = std::mem::replace(&mut start.id, id.clone());
+                let fork = SessionFork { session, checkpoint: number, lines, at: now };
+                start.fork = Some(Box::new(fork));
+            }
             // What is to be kept for later runs is the other session's to keep.
             Event::Answered { observation, .. } => observation.memory = None,
             _ => {}

@@ -25,7 +25,7 @@ use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_base::path::RepoPath;
 use locum_workspace::Workspace;
-use locum_workspace::repo::CommitId;
+use locum_workspace::repo::{CommitId, RepoError};
 
 /// A checkpoint as it is listed.
 #[derive(Serialize)]
@@ -105,6 +105,10 @@ pub(in crate::cli) fn diff(
         (Some(from), Some(to)) => (from, to),
     };
     let start = session.start()?;
+    if start.is_imported() {
+        let what = "the session was imported to be read: its checkpoints are not here";
+        return Err(RunError::usage("ID", what));
+    }
     let commit = |number: usize| -> Result<CommitId, RunError> {
         if number == 0 {
             return Ok(start.base.clone());
@@ -251,7 +255,9 @@ impl RecordedSession {
         let id = SessionId::fresh();
         let into = self.folder.with_file_name(id.as_str());
         let workspace = self.workspace(context)?;
-        rewind::branch(&self.folder, &workspace.repo, number, (&id, &into)).map_err(refused)?;
+        let now = SystemClock::start().now();
+        rewind::branch(&self.folder, &workspace.repo, number, (&id, &into), now)
+            .map_err(refused)?;
         Ok(id)
     }
 }
@@ -263,6 +269,8 @@ fn refused(error: RewindError) -> RunError {
             RunError::usage("N", error.to_string())
                 .hint(format!("`locum session checkpoints ID` lists them; {hint}"))
         }
+        RewindError::Repo(RepoError::File(_)) => RunError::usage("N", error.to_string())
+            .hint("move away what stands there, and try again"),
         RewindError::Repo(_) => RunError::usage("N", error.to_string())
             .hint("git may have removed the checkpoints, or another clone has them"),
         RewindError::Journal(_) => RunError::internal(error.to_string()),

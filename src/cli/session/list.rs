@@ -14,6 +14,8 @@ use crate::run::error::RunError;
 use crate::run::retention::size_bytes;
 use crate::run::session_record::{SessionRecord, names};
 use locum_agent::report::figures;
+use locum_agent::session::event::SessionStart;
+use locum_agent::session::id::SessionId;
 use locum_base::clock::Clock;
 
 /// Most letters of a parent's name in the table.
@@ -75,7 +77,7 @@ impl SessionRow {
             tokens_cached_write: spent.usage.cached_write,
             cost_usd: spent.cost_usd,
             is_estimate: state.spent_is_estimate(),
-            parent: start.earlier.as_ref().map(|earlier| earlier.session.to_string()),
+            parent: parent(start),
             task: figures::clip(start.task.trim().lines().next().unwrap_or_default(), 60),
             ..row
         }
@@ -102,6 +104,13 @@ impl SessionRow {
         let percent = self.tokens_cached_read.saturating_mul(100).checked_div(self.tokens_in);
         percent.map(|percent| format!("{percent}%")).unwrap_or_default()
     }
+}
+
+/// Returns the session that another was made of or continues.
+fn parent(start: &SessionStart) -> Option<String> {
+    let fork = start.fork.as_ref().map(|fork| &fork.session);
+    let earlier = || start.earlier.as_ref().map(|earlier| &earlier.session);
+    fork.or_else(earlier).map(SessionId::to_string)
 }
 
 /// Lists the sessions that the flags let through.

@@ -255,6 +255,7 @@ impl Fixture {
             policy_hash: self.policy.hash().to_owned(),
             models: ("script".to_owned(), "script".to_owned()),
             mode_models: std::collections::BTreeMap::new(),
+            fork: None,
             condense_model: None,
             place: RunPlace::default(),
             caller: serde_json::Value::Null,

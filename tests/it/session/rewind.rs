@@ -95,6 +95,23 @@ fn a_session_goes_on_from_a_checkpoint_as_another() {
     let after = stage.read(&format!("state/locum/sessions/{session}/journal.jsonl"));
     assert!(after.starts_with(&before), "the old session keeps what it was");
     assert_eq!(stage.sessions().len(), 2);
+    // What it has of the other is counted there, and it says whose it is.
+    let turns = |of: &str| {
+        let cost = stage.run(&["cost", "--by", "session", "--json"]).json();
+        let row = cost["rows"].as_array().unwrap().iter().find(|row| row["name"] == of).cloned();
+        row.map_or(0, |row| row["turns"].as_u64().unwrap())
+    };
+    let new = report["session"].as_str().unwrap();
+    assert!(turns(&session) > 0 && turns(new) > 0);
+    let journal = stage.read(&format!("state/locum/sessions/{new}/journal.jsonl"));
+    let replies = journal.matches("\"event\":\"replied\"").count();
+    assert!(turns(new) < replies as u64, "{} of {replies}", turns(new));
+    let listed = stage.run(&["session", "list", "--json"]).json();
+    let row = listed.as_array().unwrap().iter().find(|row| row["session"] == new).unwrap();
+    assert_eq!(row["parent"], json!(session));
+    let shown = stage.run(&["session", "show", new]).out;
+    let says = format!("of session {session}, with everything until its checkpoint 1");
+    assert!(shown.contains(&says) && !shown.contains("killed"), "{shown}");
     let left = stage.names(&format!("state/locum/sessions/{session}"));
     assert!(left.iter().all(|name| !name.starts_with("branch-")), "{left:?}");
 
@@ -103,6 +120,7 @@ fn a_session_goes_on_from_a_checkpoint_as_another() {
     assert_eq!(files(&stage), is("one", None));
     let shown = stage.run(&["session", "checkpoints", &other, "--json"]).json();
     assert_eq!(shown.as_array().map(Vec::len), Some(1), "{shown}");
+    assert_eq!(turns(&other), 0, "no model was asked");
     // The old one, resumed with words, reads that its files went back.
     let ran = stage.run(&["session", "resume", &session, "go on", "--json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");

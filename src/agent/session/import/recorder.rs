@@ -58,6 +58,7 @@ impl Recorder {
             policy_hash: String::new(),
             models: (known.model.clone(), known.model.clone()),
             mode_models: std::collections::BTreeMap::new(),
+            fork: None,
             condense_model: None,
             place: RunPlace::default(),
             caller: json!({ "folder": known.folder }),

@@ -48,6 +48,7 @@ impl RecordedLines {
             policy_hash: String::new(),
             models: Default::default(),
             mode_models: Default::default(),
+            fork: None,
             condense_model: None,
             place: RunPlace::default(),
             caller: serde_json::Value::Null,
