@@ -24,6 +24,7 @@ use locum_agent::report::figures::clip;
 use locum_agent::report::markdown::visible;
 use locum_agent::tools::memory::entry::{EntrySource, MemoryEntry, TEXT_LIMIT_BYTES};
 use locum_base::clock::Clock as _;
+use locum_base::secret::Redactor;
 use locum_files::fields::nearest;
 use locum_workspace::repo::{CommitId, Repo};
 
@@ -126,6 +127,10 @@ fn set(
     output: &mut Output,
 ) -> Result<(), RunError> {
     let text = given(args, context)?;
+    if Redactor::new(context.environment.secrets()).finds_secret(&text) {
+        return Err(RunError::usage("the text", "it holds a secret, and a note is kept in git")
+            .hint("leave it out: later runs read notes, and whoever may read the repository"));
+    }
     let clock = SystemClock::start();
     let by = person(context);
     let source = EntrySource::Person { by: by.clone() };

@@ -156,6 +156,33 @@ fn on_a_branch_with_commits_of_its_own_a_person_has_to_agree() {
 }
 
 #[test]
+fn where_no_branch_is_the_default_one_a_person_has_to_agree() {
+    let stage = stage();
+    stage.git(&["branch", "-q", "-m", "trunk"]);
+    let ran = stage.play(WRITES, &["--output-format", "json"]);
+    assert_eq!(names(&stage), ["build-notes"], "it is the only branch: {ran:?}");
+    assert_eq!(stage.run(&["memory", "remove", "build-notes"]).code, Some(0));
+    stage.git(&["checkout", "-q", "-b", "theirs"]);
+    let ran = stage.play(WRITES, &["--output-format", "json"]);
+    assert_eq!((ran.code, names(&stage)), (Some(5), Vec::new()), "{ran:?}");
+}
+
+#[test]
+fn what_only_this_clone_has_of_the_default_branch_was_merged_by_nobody() {
+    let stage = stage();
+    stage.git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    let ran = stage.play(WRITES, &["--output-format", "json"]);
+    assert_eq!(names(&stage), ["build-notes"], "{ran:?}");
+    assert_eq!(stage.run(&["memory", "remove", "build-notes"]).code, Some(0));
+    stage.git(&["commit", "-q", "--allow-empty", "-m", "pulled from a fork"]);
+    let ran = stage.play(WRITES, &["--output-format", "json"]);
+    assert_eq!((ran.code, names(&stage)), (Some(5), Vec::new()), "{ran:?}");
+}
+
+/// Looks like a token of GitHub and is none.
+const SECRET: &str = "the token is ghp_abcdefghijklmnopqrstuvwxyz0123456789";
+
+#[test]
 fn a_person_writes_shows_and_removes_notes() {
     let stage = stage();
     let empty = stage.run(&["memory", "list"]);
@@ -176,6 +203,7 @@ fn a_person_writes_shows_and_removes_notes() {
     for (arguments, message) in [
         (["memory", "set", "No Name", "--text", "x"].as_slice(), "cannot be the name of a note"),
         (&["memory", "set", "x", "--text", " "], "a note needs a text"),
+        (&["memory", "set", "x", "--text", SECRET], "it holds a secret"),
         (&["memory", "set", "x", "--file", "none.md"], "does not exist"),
         (&["memory", "show", "plan"], "did you mean `plans`?"),
         (&["memory", "remove", "nothing-like-it"], "there are: build-a, build-b, plans"),

@@ -130,6 +130,9 @@ const DEFAULT_BRANCHES: [&str; 5] = [
     "refs/heads/master",
 ];
 
+/// How many of those are a remote's.
+const REMOTE_DEFAULTS: usize = 3;
+
 impl Repo {
     /// Opens the repository that holds `folder`.
     ///
@@ -210,15 +213,28 @@ impl Repo {
         DEFAULT_BRANCHES.iter().find_map(|name| self.commit_of(name).ok())
     }
 
-    /// Returns true for a commit that the default branch has, in this clone or at its remote, and
-    /// where no default branch is known.
+    /// Returns true for a commit that the default branch has: the remote's where one is known,
+    /// since what a clone adds to its own nobody there has seen, else this clone's. The only branch
+    /// of a repository without a remote is its default one.
     pub fn is_in_default_branch(&self, commit: &CommitId) -> bool {
-        let mut tips =
-            DEFAULT_BRANCHES.iter().filter_map(|name| self.commit_of(name).ok()).peekable();
+        let tips = |names: &[&str]| -> Vec<CommitId> {
+            names.iter().filter_map(|name| self.commit_of(name).ok()).collect()
+        };
+        let (remote, own) = DEFAULT_BRANCHES.split_at(REMOTE_DEFAULTS);
+        let found = [remote, own].into_iter().map(tips).find(|tips| !tips.is_empty());
         let has = |tip: CommitId| {
             tip == *commit || self.merge_base(&tip, commit).is_ok_and(|base| base == *commit)
         };
-        tips.peek().is_none() || tips.any(has)
+        match found {
+            Some(tips) => tips.into_iter().any(has),
+            None => self.has_one_branch(),
+        }
+    }
+
+    /// Whether there is no branch but one, here or at a remote.
+    fn has_one_branch(&self) -> bool {
+        let branches = self.git.branches(None).map(Iterator::count);
+        branches.is_ok_and(|count| count <= 1)
     }
 
     /// Reads one file of a commit; `None` when it is not there or not a regular file. At most
