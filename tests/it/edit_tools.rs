@@ -165,7 +165,9 @@ tasks:
 #[test]
 fn models_are_offered_a_patch_where_they_were_trained_on_it() {
     let stage = stage("");
-    for (model, is_offered) in [("gpt-5-codex", true), ("gpt-5-mini", true), ("gpt-4.1", false)] {
+    for (model, is_offered) in
+        [("gpt-5-codex", true), ("gpt-5-mini", true), ("gpt-4.1", true), ("gpt-4o", false)]
+    {
         let mut command =
             stage.locum(&["run", "edit", "--dry-run", "--output-format", "json", "--model", model]);
         command.env("OPENAI_API_KEY", "sk-of-the-test-0123456789");

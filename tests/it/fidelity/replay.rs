@@ -54,6 +54,10 @@ pub(crate) enum Noise {
     Dedented,
     /// All lines begin with more blanks.
     Shifted,
+    /// There is no line number, and the blanks that all lines begin with are gone.
+    NoLineDedented,
+    /// There is no line number, and all lines begin with more blanks.
+    NoLineShifted,
     /// No line begins with a blank.
     Flattened,
     /// One line that stays is another.
@@ -66,6 +70,15 @@ impl Noise {
     pub(crate) const ALL: [Self; 6] =
         [Self::Line, Self::NoLine, Self::Dedented, Self::Shifted, Self::Flattened, Self::WrongLine];
 
+    /// The same noise where no line is given besides.
+    fn without_line(self) -> Option<Self> {
+        match self {
+            Self::Dedented => Some(Self::NoLineDedented),
+            Self::Shifted => Some(Self::NoLineShifted),
+            _ => None,
+        }
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Nothing => "one change, exact line",
@@ -73,6 +86,8 @@ impl Noise {
             Self::NoLine => "no line",
             Self::Dedented => "common blanks stripped",
             Self::Shifted => "blanks added",
+            Self::NoLineDedented => "no line, common blanks stripped",
+            Self::NoLineShifted => "no line, blanks added",
             Self::Flattened => "all leading blanks stripped",
             Self::WrongLine => "a wrong context line",
             Self::NumberAlone => "a wrong number alone",
@@ -225,6 +240,9 @@ impl FileChange {
                     _ => Some(off(change.start + 1, rolls)),
                 };
                 told("apply_diff", noise, self.noisy_diff(change, &noisy, line));
+                if let Some(without_line) = noise.without_line() {
+                    told("apply_diff", without_line, self.noisy_diff(change, &noisy, None));
+                }
                 if !matches!(noise, Noise::Line | Noise::NoLine) {
                     told("apply_patch", noise, self.noisy_patch(change, &noisy));
                     self.by_texts(change, &noisy, noise, &mut told);
@@ -574,7 +592,7 @@ fn noisy(change: &Change, noise: Noise, rolls: &mut Rolls) -> Option<Change> {
     let mut noisy = change.clone();
     match noise {
         Noise::Nothing | Noise::Line | Noise::NoLine | Noise::NumberAlone => return Some(noisy),
-        Noise::Dedented => {
+        Noise::Dedented | Noise::NoLineDedented => {
             let all = change.old.iter().chain(&change.new).filter(|line| !line.trim().is_empty());
             let common =
                 all.map(|line| line.len() - line.trim_start_matches([' ', '\t']).len()).min()?;
@@ -585,7 +603,7 @@ fn noisy(change: &Change, noise: Noise, rolls: &mut Rolls) -> Option<Change> {
                 if line.trim().is_empty() { line.to_owned() } else { cut(line) }
             });
         }
-        Noise::Shifted => {
+        Noise::Shifted | Noise::NoLineShifted => {
             let by = match rolls.below(4) {
                 0 => "\t".to_owned(),
                 many => " ".repeat(usize::try_from(2 * many).unwrap_or(2)),

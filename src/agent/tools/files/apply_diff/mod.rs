@@ -285,21 +285,31 @@ impl<'a> TargetText<'a> {
         Err(self.no_match(&sent, Miss::NearCopies { lines }))
     }
 
-    /// Refuses a place beside the start line where the text stands about there with other blanks or
-    /// signs, too: either the number is off or the text.
+    /// Refuses a place where the text stands elsewhere with other blanks or signs, too, and no
+    /// start line decides: one about there says that either number or text is wrong, and without
+    /// one about there the text alone would say which is meant.
     fn check_alike(
         &self,
         block: &DiffBlock,
         form: &DiffBlock,
         line: usize,
     ) -> Result<(), BlockError> {
-        let Some(start) = form.start_line.checked_sub(1).filter(|start| *start != line) else {
+        let start = form.start_line.checked_sub(1);
+        if start == Some(line) {
             return Ok(());
+        }
+        let mut alike = self.copies(form, Likeness::Signs);
+        let start = start.filter(|start| line.abs_diff(*start) <= MISCOUNT_LINES);
+        let Some(start) = start else {
+            if alike.iter().all(|other| *other == line) {
+                return Ok(());
+            }
+            let lines = alike.iter().map(|line| line + 1).collect();
+            return Err(self.no_match(block, Miss::Several { lines, likeness: Likeness::Signs }));
         };
         if self.tolerance.near_copies == NearCopies::Take {
             return Ok(());
         }
-        let mut alike = self.copies(form, Likeness::Signs);
         alike.retain(|other| other.abs_diff(start) <= MISCOUNT_LINES && *other != line);
         if alike.is_empty() {
             return Ok(());

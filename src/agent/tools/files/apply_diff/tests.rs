@@ -111,13 +111,7 @@ const FUNCTIONS: &str = "def a():\n    if 1:\n        if 2:\n            return 
 fn text_found_letter_for_letter_comes_first() {
     let edit = block(":start_line:9\n-------\n", "    return None", "    return 2");
     let expected = FUNCTIONS.replace("z():\n    return None", "z():\n    return 2");
-    assert_eq!(landed(FUNCTIONS, &edit), Ok(expected.clone()));
-    assert_eq!(landed(FUNCTIONS, &block("", "    return None", "    return 2")), Ok(expected));
-    let nested = "a\nb\n        return x\nc\nd\ne\n    return x\nf\ng\nh\n    return x\n";
-    assert_eq!(
-        landed(nested, &block("", "        return x", "        return y")),
-        Ok(nested.replacen("return x", "return y", 1))
-    );
+    assert_eq!(landed(FUNCTIONS, &edit), Ok(expected));
     let far: String = (1..=200)
         .map(|line| match line {
             175 => "        return None\n".to_owned(),
@@ -129,6 +123,21 @@ fn text_found_letter_for_letter_comes_first() {
         landed(&far, &block(":start_line:190\n-------\n", "    return None", "    return 1")),
         Ok(far.replace("\n    return None", "\n    return 1"))
     );
+}
+
+#[test]
+fn without_a_line_about_there_blanks_alone_do_not_say_which_copy_is_meant() {
+    let nested = "a\nb\n        return x\nc\nd\ne\n    return x\nf\ng\nh\n";
+    for head in ["", ":start_line:40\n-------\n"] {
+        for text in ["        return x", "    return x", "return x"] {
+            let edit = block(head, text, &text.replace('x', "y"));
+            assert_eq!(landed(nested, &edit), Err(vec![3, 7]), "{head}{text}");
+        }
+    }
+    let edit = block(":start_line:7\n-------\n", "    return x", "    return y");
+    assert_eq!(landed(nested, &edit), Ok(nested.replace("e\n    return x", "e\n    return y")));
+    let more = block("", "        return x\nc", "        return y\nc");
+    assert_eq!(landed(nested, &more), Ok(nested.replacen("return x", "return y", 1)));
 }
 
 #[test]

@@ -333,6 +333,16 @@ mod tests {
             ("g\nx\nf\nx\n", "@@ f\n-x\n+y", "g\nx\nf\ny\n"),
             ("g:\n  x\n\nf:\n  x\n", "@@ g:\n-  x\n+  y", "g:\n  y\n\nf:\n  x\n"),
             (
+                "A:\n f:\n  x\nB:\n g:\n  x\n f:\n  x\n",
+                "@@ B:\n@@  f:\n-  x\n+  y",
+                "A:\n f:\n  x\nB:\n g:\n  x\n f:\n  y\n",
+            ),
+            (
+                "A\n{\nf\nx\n}\nB\n{\nf\nx\n}\n",
+                "@@ B\n@@ f\n-x\n+y",
+                "A\n{\nf\nx\n}\nB\n{\nf\ny\n}\n",
+            ),
+            (
                 "A:\n f:\n  x\n g:\n  x\n",
                 "@@ A:\n-  x\n+  y\n@@\n-  x\n+  z",
                 "A:\n f:\n  y\n g:\n  z\n",
@@ -359,10 +369,13 @@ mod tests {
             ("f\nx\nf\nx\n", "@@ f\n-x\n+y", "lines 2 and 4"),
             ("A:\n f:\n  x\n g:\n  x\nB:\n  x\n", "@@ A:\n-  x\n+  y", "lines 3 and 5"),
             ("A:\n f:\n  x\n g:\n  x\n  x\n", "@@  g:\n-  x\n+  y", "lines 5 and 6"),
+            ("A:\n f:\n  x\n f:\n  x\n", "@@ A:\n@@  f:\n-  x\n+  y", "lines 3 and 5"),
         ] {
             let text = refused(before, body);
             assert!(text.starts_with(&format!("`f` has these lines at {places}")), "{text}");
         }
+        let text = refused("A:\n f:\n  x\nB:\n  x\nC:\n f:\n  x\n", "@@ B:\n@@  f:\n-  x\n+  y");
+        assert!(text.starts_with("`f` has no line ` f:`"), "{text}");
     }
 
     #[test]

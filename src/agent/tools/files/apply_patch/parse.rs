@@ -78,6 +78,8 @@ impl Hunk {
 pub struct PatchChunk {
     /// A line above the place, which narrows where to look.
     pub context: Option<String>,
+    /// Lines further above, the outermost first: its class, where that one is a function.
+    pub outer: Vec<String>,
     /// The lines as they are now; empty to add lines at the end.
     pub old: Vec<String>,
     /// The lines as they will be.
@@ -276,8 +278,11 @@ impl<'a> PatchReader<'a> {
         match self.peek().map(str::trim_end) {
             Some("@@") => self.at += 1,
             Some(line) if line.starts_with("@@ ") => {
-                chunk.context = line.strip_prefix("@@ ").map(ToOwned::to_owned);
-                self.at += 1;
+                while let Some(line) = self.peek().and_then(|it| it.trim_end().strip_prefix("@@ "))
+                {
+                    chunk.outer.extend(chunk.context.replace(line.to_owned()));
+                    self.at += 1;
+                }
             }
             Some(line) if !first && !line.starts_with("***") => {
                 return Err(PatchParseError::NoMark {
@@ -366,6 +371,7 @@ mod tests {
         );
         let chunk = PatchChunk {
             context: Some("fn b()".into()),
+            outer: vec![],
             old: lines(&["x", "", "y"]),
             new: lines(&["x", "", "z"]),
             at_end: true,

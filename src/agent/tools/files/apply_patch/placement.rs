@@ -163,9 +163,14 @@ fn last_way(known: &[ChunkPlaces], count: usize) -> Vec<usize> {
 
 impl ChunkPlaces {
     fn of(lines: &[String], count: usize, chunk: &PatchChunk) -> Self {
-        let context = chunk.context.as_ref().map(|line| {
+        let standing = |line: &String| -> Vec<ContextLine> {
             let found = strictest(lines, &[line.as_str()], count).0.into_iter();
             found.map(|line| ContextLine { line, end: block_end(lines, line) }).collect()
+        };
+        let context = chunk.context.as_ref().map(|line| {
+            let mut levels = chunk.outer.iter().chain([line]).map(standing);
+            let outermost = levels.next().unwrap_or_default();
+            levels.fold(outermost, |outer, inner| below(&outer, inner))
         });
         let mut known =
             Self { context, lines: None, height: 0, likeness: Likeness::Exact, unwritten: 0 };
@@ -200,6 +205,21 @@ impl ChunkPlaces {
         let lines = if alike.is_empty() { self.lines.clone() } else { Some(alike) };
         Self { lines, likeness: Likeness::Signs, ..self.clone() }
     }
+}
+
+/// Returns those of some lines that are in the block of an outer one, or the first below an outer one
+/// whose block is not told by how lines are indented.
+fn below(outer: &[ContextLine], inner: Vec<ContextLine>) -> Vec<ContextLine> {
+    let is_within =
+        |it: &ContextLine| outer.iter().any(|outer| outer.line < it.line && it.line < outer.end);
+    if inner.iter().any(is_within) {
+        return inner.into_iter().filter(is_within).collect();
+    }
+    let untold = outer.iter().filter(|outer| outer.end == outer.line + 1);
+    let first = |outer: &ContextLine| inner.iter().find(|it| it.line > outer.line).cloned();
+    let mut found: Vec<ContextLine> = untold.filter_map(first).collect();
+    found.dedup_by_key(|it| it.line);
+    found
 }
 
 /// Returns the first line below one that is not blank and not indented deeper.

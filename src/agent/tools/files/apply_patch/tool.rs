@@ -269,7 +269,9 @@ fn notice<'a>(
         let _ = write!(text, "\n{mark} {}", change.path);
         let after = change.after.as_ref().filter(|_| may_be_read(&change.path));
         let shown = after.map_or_else(String::new, |after| {
-            echo(EditedLines::new(after).lines(), &change.changed)
+            let before = change.before.as_deref().map(EditedLines::new);
+            let before = before.as_ref().map_or(&[][..], EditedLines::lines);
+            echo(before, EditedLines::new(after).lines(), &change.changed)
         });
         if shown.len() <= left {
             left -= shown.len();

@@ -107,7 +107,7 @@ impl FileEdit {
             )));
         }
         write(&self.place, applied.content.as_bytes(), permit, context)?;
-        let text = notice(&self.place, &applied, may_be_read);
+        let text = notice(&self.place, &original, &applied, may_be_read);
         Ok(Observation {
             touched: vec![real.clone()],
             seen: seen_after(real, original.as_bytes(), applied.content.as_bytes(), context),
@@ -159,7 +159,12 @@ impl FileEdit {
 }
 
 /// Says what changed and what stands there now, so that the model need not read the file again.
-fn notice(place: &ResolvedPath, applied: &AppliedDiff, may_be_read: bool) -> String {
+fn notice(
+    place: &ResolvedPath,
+    original: &str,
+    applied: &AppliedDiff,
+    may_be_read: bool,
+) -> String {
     let mut text = format!("Changed `{}`:", place.asked);
     for change in &applied.changed {
         let end = change.line + change.added.max(1) - 1;
@@ -179,7 +184,8 @@ fn notice(place: &ResolvedPath, applied: &AppliedDiff, may_be_read: bool) -> Str
     }
     let mut text = text.trim_end_matches(';').to_owned();
     if may_be_read {
-        let shown = echo(EditedLines::new(&applied.content).lines(), &applied.changed);
+        let (before, after) = (EditedLines::new(original), EditedLines::new(&applied.content));
+        let shown = echo(before.lines(), after.lines(), &applied.changed);
         let _ = write!(text, ". No need to read it again; it reads now:{shown}");
     } else {
         text.push('.');
@@ -306,16 +312,20 @@ mod tests {
         let content = "1\n2\n3\n4\n5\n6\n7\n8\n9\n".to_owned();
         let applied = AppliedDiff { content, changed, failed: vec![] };
         assert_eq!(
-            notice(&place, &applied, true),
+            notice(&place, "", &applied, true),
             "Changed `a/b.rs`: lines 3-4 (+2 -1); 4 lines removed at line 9. No need to read it \
              again; it reads now:\n1 | 1\n2 | 2\n3 | 3\n4 | 4\n5 | 5\n6 | 6\n7 | 7\n8 | 8\n9 | 9"
         );
         assert_eq!(
-            notice(&place, &applied, false),
+            notice(&place, "", &applied, false),
             "Changed `a/b.rs`: lines 3-4 (+2 -1); 4 lines removed at line 9."
         );
-        let text =
-            notice(&place, &AppliedDiff { failed: vec![BlockError::EmptySearch], ..applied }, true);
+        let text = notice(
+            &place,
+            "",
+            &AppliedDiff { failed: vec![BlockError::EmptySearch], ..applied },
+            true,
+        );
         assert!(
             text.contains("1 of the blocks did not fit")
                 && text.ends_with("give the lines to replace"),

@@ -18,8 +18,11 @@ const FILE_LIMIT_LINES: usize = 60;
 /// Most bytes shown of one line.
 const LINE_LIMIT_BYTES: usize = 200;
 
-/// Shows the changed places of a text; places that touch are shown as one.
-pub fn echo(lines: &[String], changed: &[ChangedRange]) -> String {
+/// Bytes of a longer line that are shown before what is new in it.
+const BEFORE_CHANGE_BYTES: usize = 60;
+
+/// Shows the changed places of a text, given what it was; places that touch are shown as one.
+pub fn echo(before: &[String], lines: &[String], changed: &[ChangedRange]) -> String {
     let count = lines.len() - usize::from(lines.last().is_some_and(String::is_empty));
     let mut text = String::new();
     let mut shown = 0;
@@ -53,14 +56,47 @@ pub fn echo(lines: &[String], changed: &[ChangedRange]) -> String {
                 continue;
             }
             let line = lines.get(number).map_or("", String::as_str);
-            let cut = head(line, LINE_LIMIT_BYTES);
-            let dots = if cut.len() < line.len() { "..." } else { "" };
-            let _ = write!(text, "\n{} | {cut}{dots}", number + 1);
+            let old = counterpart(&sorted, number).and_then(|number| before.get(number));
+            let _ = write!(text, "\n{} | {}", number + 1, cut(line, old.map(String::as_str)));
             shown += 1;
         }
         next = next.max(until);
     }
     text
+}
+
+/// Returns which line of the old text a changed one was, where as many came as went. Lines count
+/// from 0, changes are in order.
+fn counterpart(changed: &[ChangedRange], number: usize) -> Option<usize> {
+    let mut old = number;
+    for change in changed {
+        let first = change.line - 1;
+        if number < first {
+            return None;
+        }
+        if number < first + change.added {
+            return (change.added == change.removed).then_some(old);
+        }
+        old = (old + change.removed).checked_sub(change.added)?;
+    }
+    None
+}
+
+/// Returns what is shown of a line: of a long one its beginning, or from shortly before where it is
+/// another than it was.
+fn cut(line: &str, old: Option<&str>) -> String {
+    if line.len() <= LINE_LIMIT_BYTES {
+        return line.to_owned();
+    }
+    let is_same = |(one, other): &(char, char)| one == other;
+    let same = old.map_or(0, |old| {
+        line.chars().zip(old.chars()).take_while(is_same).map(|(one, _)| one.len_utf8()).sum()
+    });
+    let from = line.floor_char_boundary(same.saturating_sub(BEFORE_CHANGE_BYTES));
+    let rest = line.get(from..).unwrap_or_default();
+    let shown = head(rest, LINE_LIMIT_BYTES);
+    let dots = |is_cut: bool| if is_cut { "..." } else { "" };
+    format!("{}{shown}{}", dots(from > 0), dots(shown.len() < rest.len()))
 }
 
 #[cfg(test)]
@@ -79,24 +115,41 @@ mod tests {
 
     #[test]
     fn shows_the_lines_around_each_change_once() {
-        assert_eq!(echo(&text(9), &[range(5, 1, 1)]), "\n3 | l3\n4 | l4\n5 | l5\n6 | l6\n7 | l7");
         assert_eq!(
-            echo(&text(30), &[range(20, 1, 0), range(2, 1, 1), range(4, 1, 1)]),
+            echo(&[], &text(9), &[range(5, 1, 1)]),
+            "\n3 | l3\n4 | l4\n5 | l5\n6 | l6\n7 | l7"
+        );
+        assert_eq!(
+            echo(&[], &text(30), &[range(20, 1, 0), range(2, 1, 1), range(4, 1, 1)]),
             "\n1 | l1\n2 | l2\n3 | l3\n4 | l4\n5 | l5\n6 | l6\n[...]\n18 | l18\n19 | l19\n20 | l20\n21 | l21"
         );
-        assert_eq!(echo(&text(0), &[range(1, 3, 0)]), "");
+        assert_eq!(echo(&[], &text(0), &[range(1, 3, 0)]), "");
     }
 
     #[test]
     fn what_is_shown_is_bounded() {
-        let long = echo(&text(300), &[range(10, 0, 200)]);
+        let long = echo(&[], &text(300), &[range(10, 0, 200)]);
         assert!(long.contains("\n15 | l15\n[188 lines as sent]\n204 | l204\n"), "{long}");
         let many: Vec<ChangedRange> = (0..50).map(|at| range(10 * at + 5, 1, 1)).collect();
-        let shown = echo(&text(600), &many);
+        let shown = echo(&[], &text(600), &many);
         assert!(shown.ends_with("[38 more places]") && shown.lines().count() < 80, "{shown}");
         assert_eq!(
-            echo(&["x".repeat(500), String::new()], &[range(1, 0, 1)]).len(),
+            echo(&[], &["x".repeat(500), String::new()], &[range(1, 0, 1)]).len(),
             200 + "\n1 | ...".len()
         );
+    }
+
+    #[test]
+    fn of_a_long_line_what_is_new_in_it_is_shown() {
+        let line = |word: &str| format!("{}{word}{}", "é".repeat(200), "y".repeat(300));
+        let before = ["a".to_owned(), line("OLD")];
+        // A line more above moves it.
+        let after = ["a".to_owned(), "b".to_owned(), line("NEW")];
+        let shown = echo(&before, &after, &[range(2, 0, 1), range(3, 1, 1)]);
+        let expected = format!("\n3 | ...{}NEW{}...", "é".repeat(30), "y".repeat(137));
+        assert!(shown.ends_with(&expected), "{shown}");
+        let longer = [after[0].clone(), line("NEW"), line("more")];
+        let shown = echo(&before, &longer, &[range(2, 1, 2)]);
+        assert!(shown.contains("\n2 | éé") && !shown.contains("NEW"), "{shown}");
     }
 }
