@@ -189,12 +189,38 @@ fn the_text_of_documents_is_shown_with_lines_beside_other_files() {
         answer,
         "File: a.docx\nText of this Word document; lines are those of the text.\n\n1 | one\n2 | \n3 | \
          two\n\nFile: b.ipynb\nText of this notebook; lines are those of the text.\n\n1 | --- Cell 1 \
-         of 1: code ---\n2 | x = 1\n\nFile: secret/a.docx\nLeft out, because the policy refused \
+         of 1 (cell_number 0): code ---\n2 | x = 1\n\nFile: secret/a.docx\nLeft out, because the policy refused \
          it: `read(secret/a.docx)`: denied by `read(secret/**)` (rule `read(secret/**)`, \
          .locum/policy.yml:6).\n\nFile: c.txt\n1 | plain"
     );
     let raw = read(&files, "{ path: b.ipynb, mode: raw }");
     assert!(raw.starts_with("File: b.ipynb\n1 | {\"cells\""), "{raw}");
+}
+
+#[test]
+fn a_text_that_is_not_utf_8_is_said_to_be_so_and_not_damaged() {
+    let content: &[u8] = b"caf\xe9 one\ntwo\n";
+    let answer = read(&[("a.txt", content)], "{ path: a.txt }");
+    let note = "The file is not UTF-8: each \u{fffd} stands for a byte or more that is not shown.";
+    assert!(answer.starts_with("File: a.txt\n1 | caf\u{fffd} one\n2 | two\n"), "{answer}");
+    assert!(answer.contains(note), "{answer}");
+    let policy = POLICY.replace("read(**)", "read(**)\", \"edit(**)");
+    for (written, is_written) in [("caf\\uFFFD one\\n2\\n", false), ("cafe one\\n2\\n", true)] {
+        let stage = Stage::with(&[(".locum/policy.yml", &policy)]);
+        std::fs::write(stage.path("checkout/a.txt"), content).unwrap();
+        let script = format!(
+            "version: 1\ntasks:\n  - turns:\n      - calls: [{{ tool: read_file, args: {{ path: \
+             a.txt }} }}]\n      - calls: [{{ tool: write_to_file, args: {{ path: a.txt, content: \
+             \"{written}\" }} }}]\n      - calls: [{{ tool: attempt_completion, args: {{ result: ok \
+             }} }}]\n"
+        );
+        let ran = stage.play(&script, &[]);
+        let now = std::fs::read(stage.path("checkout/a.txt")).unwrap();
+        assert_eq!(now != content, is_written, "{ran:?}");
+        let refused = "`a.txt` is not UTF-8, and the `\u{fffd}` in the content would take";
+        let is_refused = stage.answers().iter().any(|(_, text)| text.contains(refused));
+        assert_eq!(is_refused, !is_written, "{ran:?}");
+    }
 }
 
 #[test]

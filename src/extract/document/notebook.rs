@@ -1,9 +1,12 @@
-//! Text of a Jupyter notebook: cells by number, with their source and the text of their outputs.
-//! Images and widgets are named, not shown.
+//! Text of a Jupyter notebook: cells by number and by what an edit calls them, with their source and
+//! the text of their outputs. Images and widgets are named, not shown.
 
 use serde_json::Value;
 
 use crate::document::{BoundedText, DocumentError};
+
+/// Most bytes of the id of a cell, by the format.
+const ID_LIMIT_BYTES: usize = 64;
 
 /// Reads the text of a notebook.
 pub(super) fn text(content: &[u8]) -> Result<String, DocumentError> {
@@ -17,9 +20,10 @@ pub(super) fn text(content: &[u8]) -> Result<String, DocumentError> {
     let mut text = BoundedText::default();
     for (at, cell) in cells.iter().enumerate() {
         text.push(&format!(
-            "--- Cell {} of {}: {} ---\n",
+            "--- Cell {} of {} ({}): {} ---\n",
             at + 1,
             cells.len(),
+            edited_as(at, cell),
             kind(cell, language)
         ));
         let source = cell.get("source").or_else(|| cell.get("input")).map(joined);
@@ -43,6 +47,18 @@ fn cells(notebook: &Value) -> Option<Vec<&Value>> {
     let sheets = notebook.get("worksheets")?.as_array()?;
     let of_sheet = |sheet| Value::get(sheet, "cells").and_then(Value::as_array);
     Some(sheets.iter().filter_map(of_sheet).flatten().collect())
+}
+
+/// Returns how an edit names a cell: by its id, or by its number, which counts from 0.
+fn edited_as(at: usize, cell: &Value) -> String {
+    let is_plain = |id: &&str| {
+        let known = |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'-' | b'_');
+        (1..=ID_LIMIT_BYTES).contains(&id.len()) && id.bytes().all(known)
+    };
+    match cell.get("id").and_then(Value::as_str).filter(is_plain) {
+        Some(id) => format!("cell_id {id}"),
+        None => format!("cell_number {at}"),
+    }
 }
 
 fn kind(cell: &Value, language: &str) -> String {
@@ -121,7 +137,7 @@ mod tests {
         let notebook = json!({
             "metadata": { "language_info": { "name": "python" } }, "nbformat": 4,
             "cells": [
-                { "cell_type": "markdown", "source": ["# Title\n", "text"] },
+                { "id": "intro-1", "cell_type": "markdown", "source": ["# Title\n", "text"] },
                 { "cell_type": "code", "execution_count": 3, "source": "plot()\n", "outputs": [
                     { "output_type": "stream", "name": "stdout", "text": ["a\n", "b\n"] },
                     { "output_type": "display_data", "data": { "image/png": "aGk=",
@@ -134,9 +150,10 @@ mod tests {
         });
         assert_eq!(
             DocumentKind::Notebook.text(notebook.to_string().as_bytes()).unwrap(),
-            "--- Cell 1 of 3: markdown ---\n# Title\ntext\n\n--- Cell 2 of 3: python, In [3] \
+            "--- Cell 1 of 3 (cell_id intro-1): markdown ---\n# Title\ntext\n\n\
+             --- Cell 2 of 3 (cell_number 1): python, In [3] \
              ---\nplot()\nOutput:\na\nb\nOutput:\n<Figure> (image/png)\nOutput:\n(image/svg+xml, \
-             6 bytes)\nOutput:\nE: v\n\n--- Cell 3 of 3: python ---"
+             6 bytes)\nOutput:\nE: v\n\n--- Cell 3 of 3 (cell_number 2): python ---"
         );
     }
 
@@ -146,7 +163,7 @@ mod tests {
             { "cell_type": "code", "prompt_number": 1, "input": ["x = 1"], "outputs": [] } ] }] });
         assert_eq!(
             DocumentKind::Notebook.text(older.to_string().as_bytes()).unwrap(),
-            "--- Cell 1 of 1: code, In [1] ---\nx = 1"
+            "--- Cell 1 of 1 (cell_number 0): code, In [1] ---\nx = 1"
         );
         let error = |text: &str| DocumentKind::Notebook.text(text.as_bytes()).unwrap_err();
         assert!(error("{").to_string().starts_with("the document is malformed: "));

@@ -1,5 +1,6 @@
-//! Text of an Excel workbook: each sheet by name, its rows by number, its columns by letter. Cells
-//! are taken one by one, so that a sheet with two cells far apart is not a large one.
+//! Text of an Excel workbook: each sheet by name, its rows by number, its columns by letter, each
+//! cell with its value and its formula. Cells are taken one by one, so that a sheet with two cells
+//! far apart is not a large one.
 
 use std::io::Cursor;
 
@@ -30,7 +31,7 @@ pub(super) fn text(content: &[u8]) -> Result<String, DocumentError> {
     Ok(text.finish())
 }
 
-/// Adds a sheet: a line for each row that holds something, each value with its cell's name.
+/// Adds a sheet: a line for each row that holds something, each cell with its name.
 fn sheet(
     workbook: &mut Xlsx<Cursor<&[u8]>>,
     name: &str,
@@ -38,12 +39,16 @@ fn sheet(
 ) -> Result<(), XlsxError> {
     let mut cells = workbook.worksheet_cells_reader(name)?;
     let mut row = None;
-    while let Some(cell) = cells.next_cell()? {
-        let (number, column) = cell.get_position();
-        let value = shown(cell.get_value());
-        if value.is_empty() {
-            continue;
-        }
+    while let Some(cell) = cells.next_cell_with_formula()? {
+        let (number, column) = cell.pos;
+        let value = shown(&cell.value);
+        // Programs that write workbooks often leave the value to those that open them.
+        let value = match cell.formula.filter(|formula| !formula.is_empty()) {
+            None if value.is_empty() => continue,
+            None => value,
+            Some(formula) if value.is_empty() => format!("={}", one_line(&formula)),
+            Some(formula) => format!("{value} (={})", one_line(&formula)),
+        };
         let gap = match row {
             None => "",
             Some(last) if last == number => " | ",
@@ -59,8 +64,11 @@ fn sheet(
     Ok(())
 }
 
+fn one_line(text: &str) -> String {
+    text.trim().replace('\n', "\\n")
+}
+
 fn shown(value: &DataRef<'_>) -> String {
-    let one_line = |text: &str| text.trim().replace('\n', "\\n");
     match value {
         DataRef::Int(number) => number.to_string(),
         DataRef::Float(number) => number.to_string(),
@@ -81,9 +89,12 @@ fn date(time: ExcelDateTime) -> String {
     }
     let (year, month, day, hour, minute, second, _) = time.to_ymd_hms_milli();
     let date = format!("{year:04}-{month:02}-{day:02}");
+    let time_of_day = format!("{hour:02}:{minute:02}:{second:02}");
     match (hour, minute, second) {
+        // Days count from 1.
+        _ if (0.0..1.0).contains(&time.as_f64()) => time_of_day,
         (0, 0, 0) => date,
-        (hour, minute, second) => format!("{date} {hour:02}:{minute:02}:{second:02}"),
+        _ => format!("{date} {time_of_day}"),
     }
 }
 
@@ -154,6 +165,15 @@ lines</t></is></c><c r="B3"><v>1.5</v></c><c r="C3" t="b"><v>1</v></c><c r="D3" 
         for (column, expected) in [(0, "A"), (25, "Z"), (26, "AA"), (701, "ZZ"), (702, "AAA")] {
             assert_eq!(letters(column), expected);
         }
+    }
+
+    #[test]
+    fn formulas_are_shown_with_and_without_a_value_and_times_of_day_without_a_day() {
+        let rows = r#"<row r="1"><c r="A1"><v>10</v></c><c r="B1"><f>A1*2</f><v>20</v></c><c r="C1"><f>SUM(A1:B1)</f></c><c r="D1"/><c r="E1" s="1"><v>0.5</v></c></row><row r="2"><c r="A2" t="str"><f>"x"&amp;A1</f><v>x10</v></c><c r="B2"><f t="shared" ref="B2:B3" si="0">A1+1</f><v>11</v></c></row><row r="3"><c r="B3"><f t="shared" si="0"/><v>1</v></c></row>"#;
+        let text = DocumentKind::Xlsx.text(&workbook(rows, "")).unwrap();
+        let expected = "A1: 10 | B1: 20 (=A1*2) | C1: =SUM(A1:B1) | E1: 12:00:00\n\
+                        A2: x10 (=\"x\"&A1) | B2: 11 (=A1+1)\nB3: 1 (=A2+1)\n";
+        assert!(text.contains(expected), "{text}");
     }
 
     #[test]

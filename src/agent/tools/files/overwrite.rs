@@ -73,7 +73,7 @@ pub(crate) fn refusal(
     context: ToolContext<'_>,
 ) -> Option<Observation> {
     let (path, known) = (&place.asked, context.given.known?);
-    let text = std::str::from_utf8(before).unwrap_or_default();
+    let text = String::from_utf8_lossy(before);
     if before.is_empty() || before == after.as_bytes() || !(context.visible)(&place.real) {
         return None;
     }
@@ -87,7 +87,14 @@ pub(crate) fn refusal(
             counted(text.lines().count(), "line")
         )));
     }
-    match omission(text, after)? {
+    // What was read of it holds signs for what could not be shown; they would be written as such.
+    if after.contains(char::REPLACEMENT_CHARACTER) && std::str::from_utf8(before).is_err() {
+        return Some(Observation::failed(format!(
+            "Nothing was changed: `{path}` is not UTF-8, and the `�` in the content would take the \
+             place of bytes of it. Change it with a command, such as `iconv` or `sed`."
+        )));
+    }
+    match omission(&text, after)? {
         Omission::Placeholder(line) => Some(Observation::failed(format!(
             "Nothing was changed: `{line}` stands for text of `{path}` that would be lost. Send \
              the complete content, or change a part of it with `apply_diff`. If the words are \

@@ -4,6 +4,7 @@
 //! In: a wanted file, its content, and how much of the answer it may take. Out: an observation that
 //! begins with `File: path`, or a sentence for the model.
 
+use std::borrow::Cow;
 use std::convert::identity;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -76,7 +77,17 @@ impl ShownFile<'_> {
         if content.is_empty() {
             return said("The file is empty.".to_owned());
         }
-        self.text(&String::from_utf8_lossy(content))
+        let text = String::from_utf8_lossy(content);
+        let shown = self.text(&text)?;
+        // Sent back, the signs would take the place of the bytes.
+        let note = match text {
+            Cow::Borrowed(_) => return Ok(shown),
+            Cow::Owned(_) => {
+                "The file is not UTF-8: each � stands for a byte or more that is not \
+                shown. Edit tools leave it alone."
+            }
+        };
+        Ok(Observation { text: format!("{}\n{note}", shown.text.trim_end_matches('\n')), ..shown })
     }
 
     /// Shows the wanted parts of a text.
