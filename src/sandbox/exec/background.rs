@@ -7,6 +7,7 @@
 use std::io;
 use std::time::Duration;
 
+use futures::FutureExt as _;
 use tokio::net::unix::pipe;
 use tokio::sync::watch;
 
@@ -113,6 +114,11 @@ impl BackgroundCommand {
                 () = &mut over => return self.exit,
             }
         }
+    }
+
+    /// Whether it has ended by now.
+    pub fn has_ended(&mut self) -> bool {
+        self.exit.is_some() || self.started.child.wait().now_or_never().is_some()
     }
 
     /// Returns the lines that it printed since this was asked before, without secrets.

@@ -134,7 +134,7 @@ fn it_ends_when_the_task_comes_into_another_mode() {
 - calls: [{ tool: execute_command, args: { command: "perl client.pl" } }]
 - expect: { contains: ["no server"] }
   calls: [{ tool: command_output, args: { id: 1 } }]
-- expect: { contains: ["There is no command 1 in the background. None is there"] }
+- expect: { contains: ["There is no command 1 in the background. None runs"] }
   calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#,
         )
@@ -175,7 +175,7 @@ fn there_are_four_at_most_and_bad_numbers_are_told() {
 - calls: [{{ tool: execute_command, args: {{ command: "sleep 1000; true", background: true }} }}]
 - expect: {{ contains: ["Runs in the background as 5"] }}
   calls: [{{ tool: command_output, args: {{ id: 2 }} }}]
-- expect: {{ contains: ["There is no command 2 in the background. There are: 1 (`sleep 1000; true`), 3 (`sleep 1002; true`)"] }}
+- expect: {{ contains: ["2 (`sleep 1001; true`) is over. Ended by signal 15 (SIGTERM). Its output was shown. There are: 1 (`sleep 1000; true`), 3 (`sleep 1002; true`)"] }}
   calls: [{{ tool: command_output, args: {{}} }}]
 - expect: {{ contains: ["`command_output` needs `id`"] }}
   calls: [{{ tool: command_output, args: {{ id: 1, wait: 1, until: never }} }}]
@@ -183,6 +183,31 @@ fn there_are_four_at_most_and_bad_numbers_are_told() {
   calls: [{{ tool: attempt_completion, args: {{ result: "r" }} }}]
 "#,
         (0..5).map(start).collect::<String>()
+    ));
+    done(&fixture);
+}
+
+#[test]
+fn what_has_ended_takes_no_place_and_says_how_it_ended_once_more() {
+    let start = |code: usize| {
+        format!(
+            r#"
+- calls: [{{ tool: execute_command, args: {{ command: "sleep 3; exit {code}", background: true }} }}]"#
+        )
+    };
+    let fixture = fixture(&format!(
+        r#"{}
+- calls: [{{ tool: command_output, args: {{ id: 4, wait: 20, until: never }} }}]
+- expect: {{ contains: ["4 (`sleep 3; exit 4`) has ended. Exit code: 4"] }}
+  calls: [{{ tool: execute_command, args: {{ command: "sleep 1000", background: true }} }}]
+- expect: {{ contains: ["Runs in the background as 5"] }}
+  calls: [{{ tool: command_output, args: {{ id: 4 }} }}]
+- expect: {{ contains: ["4 (`sleep 3; exit 4`) has ended. Exit code: 4. Its output was shown."] }}
+  calls: [{{ tool: command_output, args: {{ id: 1 }} }}]
+- expect: {{ contains: ["1 (`sleep 3; exit 1`) has ended. Exit code: 1"] }}
+  calls: [{{ tool: attempt_completion, args: {{ result: "r" }} }}]
+"#,
+        (1..=4).map(start).collect::<String>()
     ));
     done(&fixture);
 }

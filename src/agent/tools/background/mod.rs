@@ -29,6 +29,9 @@ use locum_workspace::layer::Layer;
 /// Most commands that a task has in the background at the same time.
 pub const RUNNING_LIMIT: usize = 4;
 
+/// Most commands that are kept: those that run, and those that have ended and were not asked since.
+const KEPT_LIMIT: usize = 16;
+
 /// How long a command is watched after its start: most that fail do so at once.
 const START_PATIENCE: Duration = Duration::from_millis(500);
 
@@ -36,6 +39,8 @@ const START_PATIENCE: Duration = Duration::from_millis(500);
 #[derive(Default)]
 pub struct BackgroundCommands {
     running: RefCell<BTreeMap<u32, RunningCommand>>,
+    /// How those ended that a model has read it of.
+    ended: RefCell<BTreeMap<u32, String>>,
     started: Cell<u32>,
     /// How many are asked at the moment.
     asked: Cell<usize>,
@@ -88,6 +93,7 @@ impl BackgroundCommands {
     pub fn end(&self) {
         self.browser.end();
         self.running.take().into_values().for_each(RunningCommand::end);
+        self.ended.take();
         self.prepare(None);
     }
 
@@ -96,7 +102,7 @@ impl BackgroundCommands {
     /// # Errors
     /// Where there are enough of them, or nothing would hold it.
     pub(crate) fn place(&self, context: ToolContext<'_>) -> Result<BackgroundPlace, CallError> {
-        if self.running.borrow().len() + self.asked.get() >= RUNNING_LIMIT {
+        if self.count_running() + self.asked.get() >= RUNNING_LIMIT {
             return Err(CallError(format!(
                 "{RUNNING_LIMIT} commands run in the background already: end one with \
                  `stop_command`. {}",
@@ -113,6 +119,18 @@ impl BackgroundCommands {
         let layer = self.layer.take();
         let seen_below = context.layer.map(|layer| layer.folders().upper.to_owned());
         Ok(BackgroundPlace { layer, seen_below })
+    }
+
+    /// Counts those that run, and leaves out the oldest that have ended where there are too many.
+    fn count_running(&self) -> usize {
+        let mut all = self.running.borrow_mut();
+        let has_ended = |command: &mut RunningCommand| command.process.has_ended();
+        while all.len() >= KEPT_LIMIT {
+            let oldest = all.iter_mut().find_map(|(number, it)| has_ended(it).then_some(*number));
+            let Some(command) = oldest.and_then(|number| all.remove(&number)) else { break };
+            command.end();
+        }
+        all.values_mut().map(|command| usize::from(!has_ended(command))).sum()
     }
 
     /// Takes the network that commands in the background are to share from now on.
@@ -197,12 +215,8 @@ impl BackgroundCommands {
             (Some(exit), _) => {
                 let traffic = command.process.traffic();
                 command.end();
-                let hosts = refused_hosts(traffic.as_ref());
-                return Ok(observed(
-                    &format!("{name} has ended. {}", end_of(exit)),
-                    &output,
-                    &hosts,
-                ));
+                let state = self.note_end(number, format!("{name} has ended. {}", end_of(exit)));
+                return Ok(observed(&state, &output, &refused_hosts(traffic.as_ref())));
             }
             (None, Some(_)) if is_shown => {
                 format!("{name} runs; `until` is in the output that was shown before.")
@@ -229,7 +243,13 @@ impl BackgroundCommands {
         let traffic = command.process.traffic();
         let text = format!("{number} (`{}`) is over. {}", command.text, end_of(exit));
         command.end();
+        let text = self.note_end(number, text);
         Ok(observed(&text, &output, &refused_hosts(traffic.as_ref())))
+    }
+
+    fn note_end(&self, number: u32, end: String) -> String {
+        self.ended.borrow_mut().insert(number, end.clone());
+        end
     }
 
     /// Counts a command as one there is while it is asked something.
@@ -242,8 +262,12 @@ impl BackgroundCommands {
 
     fn take(&self, number: u32) -> Result<RunningCommand, CallError> {
         let taken = self.running.borrow_mut().remove(&number);
-        taken.ok_or_else(|| {
-            CallError(format!("There is no command {number} in the background. {}", self.listed()))
+        taken.ok_or_else(|| match self.ended.borrow().get(&number) {
+            Some(end) => CallError(format!("{end}. Its output was shown. {}", self.listed())),
+            None => {
+                let there = self.listed();
+                CallError(format!("There is no command {number} in the background. {there}"))
+            }
         })
     }
 
@@ -254,8 +278,7 @@ impl BackgroundCommands {
             .map(|(number, command)| format!("{number} (`{}`)", command.text))
             .collect();
         if listed.is_empty() {
-            "None is there: they end with their task, with its mode, and with a run that is cut \
-             off."
+            "None runs: they end with their task, with its mode, and with a run that is cut off."
                 .to_owned()
         } else {
             format!("There are: {}.", listed.join(", "))
