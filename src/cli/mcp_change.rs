@@ -126,10 +126,14 @@ fn definition_of(args: &AddServerArgs) -> Result<Value, RunError> {
         (None, Some(_)) => {
             return Err(RunError::usage("--header", "a program gets no headers; it gets `--env`"));
         }
-        (Some(_), Some(_)) | (None, None) => {
+        (url, _) => {
             let hint = "`locum mcp add time -- mcp-server-time`, or \
                         `locum mcp add issues --url https://mcp.example.com/mcp`";
-            return Err(RunError::usage("add", "name a program or a service").hint(hint));
+            let what = match url {
+                Some(_) => "a server is a program or a service, and both are named",
+                None => "name a program or a service",
+            };
+            return Err(RunError::usage("add", what).hint(hint));
         }
     }
     Ok(Value::Object(definition))

@@ -233,6 +233,7 @@ pub fn prepare(
         environment,
         workspace.checkout.root(),
     )?;
+    message.check_server(&servers.servers)?;
     let (search_engine, unusable_engine) = search_engine(&settings, environment);
     let (browser, no_browser) = browser::usable(
         (&policy, &facts),

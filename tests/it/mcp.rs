@@ -320,6 +320,23 @@ fn a_prompt_is_got_by_every_name_of_it_and_is_data_of_its_server() {
 }
 
 #[test]
+fn a_task_that_calls_a_prompt_of_no_server_is_not_begun() {
+    let stage = stage(&[(".mcp.json", DEFINED)]);
+    stage.write("script.yml", &script(&[("attempt_completion", json!({ "result": "r" }))]));
+    let path = stage.path("script.yml");
+    for (task, code) in [("/mcp:nobody:review a", 2), ("/mcp__helper__review a", 0)] {
+        let ran = stage.run(&["run", task, "--script", path.to_str().unwrap()]);
+        assert_eq!(ran.code, Some(code), "{ran:?}");
+        assert_eq!(stage.sessions().len(), usize::from(code == 0), "{ran:?}");
+        let says = "there is no MCP server `nobody`";
+        assert_eq!(
+            ran.err.contains(says) && ran.err.contains("defined are `helper`, `other`"),
+            code == 2
+        );
+    }
+}
+
+#[test]
 fn a_model_that_sees_images_is_shown_those_of_servers() {
     let calls = [
         ("mcp--helper--draw", json!({})),

@@ -98,8 +98,12 @@ pub(super) fn read(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let from = context.folder.join(&args.path);
-    let lines = import(&source(&from)?, &from.display().to_string())
-        .map_err(|error| RunError::usage(from.display().to_string(), error.to_string()))?;
+    let lines = import(&source(&from)?, &from.display().to_string()).map_err(|error| {
+        RunError::usage(from.display().to_string(), error.to_string()).hint(
+            "name the folder of one task of Roo Code or Kilo Code, a file of Claude Code or \
+                 Kode (`.jsonl`), or what `locum session export --format json` wrote (`.json`)",
+        )
+    })?;
     let id = lines.iter().find_map(|line| match &line.event {
         Event::Started(start) => Some(start.id.clone()),
         _ => None,

@@ -9,6 +9,7 @@ pub mod lookups;
 use crate::run::error::RunError;
 use crate::run::task_material::{TaskAuthor, TaskMaterial};
 use crate::run::trusted::TrustedConfig;
+use locum_agent::tools::mcp::servers::PlannedServer;
 use locum_modes::agent::rights::AgentRights;
 use locum_modes::prompts::commands::SlashCommand;
 use locum_modes::prompts::commands::expand::{self, TaskPart};
@@ -24,6 +25,8 @@ pub struct FirstMessage {
     pub command: Option<SlashCommand>,
     /// The skill that it calls so: its name and what follows it.
     skill: Option<(String, String)>,
+    /// The MCP server of the prompt that it calls so.
+    server: Option<String>,
 }
 
 impl FirstMessage {
@@ -37,8 +40,14 @@ impl FirstMessage {
         words: TaskAuthor,
         config: &TrustedConfig<'_>,
     ) -> Result<Self, RunError> {
-        let empty =
-            Self { parts: Vec::new(), words, materials: Vec::new(), command: None, skill: None };
+        let empty = Self {
+            parts: Vec::new(),
+            words,
+            materials: Vec::new(),
+            command: None,
+            skill: None,
+            server: None,
+        };
         let call = expand::parse_invocation(task).filter(|_| words == TaskAuthor::Asker);
         let Some(call) = call else {
             let part = if words == TaskAuthor::Asker {
@@ -56,7 +65,8 @@ impl FirstMessage {
             }
             Err(hint) => {
                 if let Some(prompt) = expand::parse_server_prompt(&call) {
-                    return Ok(Self { parts: vec![TaskPart::Text(prompt.task())], ..empty });
+                    let (parts, server) = (vec![TaskPart::Text(prompt.task())], prompt.server);
+                    return Ok(Self { parts, server: Some(server.to_owned()), ..empty });
                 }
                 let what = format!(
                     "there is no command or skill `/{}` in {}",
@@ -104,6 +114,24 @@ impl FirstMessage {
                 .hint("name a mode that its `modeSlugs` names")
         })?;
         Ok(Self { parts: vec![TaskPart::Text(skill.instructions(arguments))], ..self })
+    }
+
+    /// Checks that the server is defined of whose prompts the task calls one.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn check_server(&self, servers: &[PlannedServer]) -> Result<(), RunError> {
+        let Some(name) = &self.server else { return Ok(()) };
+        if servers.iter().any(|server| server.definition.name == *name) {
+            return Ok(());
+        }
+        let defined: Vec<&str> =
+            servers.iter().map(|server| server.definition.name.as_str()).collect();
+        let hint = match defined.as_slice() {
+            [] => "none is defined: `locum mcp add` defines one".to_owned(),
+            names => format!("defined are `{}`", names.join("`, `")),
+        };
+        Err(RunError::usage("task", format!("there is no MCP server `{name}`")).hint(hint))
     }
 
     /// Returns what the task calls by a slash, for reports.

@@ -15,7 +15,7 @@ use locum_base::json;
 
 const FILE: &str = "the session";
 
-/// Reads the lines of a session.
+/// Reads the lines of a session. The last one of an agent at work, or killed, may be cut off.
 ///
 /// # Errors
 /// When one is not JSON, or none holds words of a user.
@@ -24,10 +24,14 @@ pub(super) fn read(text: &str) -> Result<Vec<JournalLine>, ImportError> {
     let mut tasks: BTreeMap<String, TaskId> = BTreeMap::new();
     let mut charged: Option<String> = None;
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let line: Value = serde_json::from_str(line).map_err(|error| ImportError {
-            line: Some(number + 1),
-            ..ImportError::json(FILE, &error)
-        })?;
+        let line: Value = match serde_json::from_str(line) {
+            Ok(line) => line,
+            Err(error) if error.is_eof() && number > 0 && text.ends_with(line) => break,
+            Err(error) => {
+                let line = Some(number + 1);
+                return Err(ImportError { line, ..ImportError::json(FILE, &error) });
+            }
+        };
         let role = json::text(&line, "type");
         if !matches!(role, "user" | "assistant") || *json::field(&line, "isCompactSummary") == true
         {

@@ -95,18 +95,17 @@ fn journal(text: &str) -> Result<Vec<JournalLine>, ImportError> {
     const FILE: &str = "the exported session";
     let read: ExportedJournal =
         serde_json::from_str(text).map_err(|error| ImportError::json(FILE, &error))?;
-    if read.version > JOURNAL_VERSION {
-        let what = format!(
-            "its format is {}, and this version reads {JOURNAL_VERSION} at most",
-            read.version
-        );
+    let start = read.events.first().and_then(|line| match &line.event {
+        Event::Started(start) => Some(start),
+        _ => None,
+    });
+    let version = start.map_or(read.version, |start| start.version.max(read.version));
+    if version > JOURNAL_VERSION {
+        let what =
+            format!("its format is {version}, and this version reads {JOURNAL_VERSION} at most");
         return Err(ImportError::about(FILE, &what));
     }
-    let named = read.events.first().is_some_and(|line| match &line.event {
-        Event::Started(start) => SessionId::parse(start.id.as_str()).is_some(),
-        _ => false,
-    });
-    if named {
+    if start.is_some_and(|start| SessionId::parse(start.id.as_str()).is_some()) {
         Ok(read.events)
     } else {
         Err(ImportError::about(FILE, "it does not begin as a session does"))

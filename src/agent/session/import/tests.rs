@@ -100,10 +100,14 @@ fn what_is_exported_for_others_is_read_again() {
     assert!(claude.path.starts_with("projects/-home-me-sums/"), "{}", claude.path);
     assert_eq!(words(&import(&ImportSource::Claude(claude.text), "/z").unwrap()), WORDS);
     let journal = export(&lines, ExportFormat::Json).remove(0).text;
+    let mut later: serde_json::Value = serde_json::from_str(&journal).unwrap();
     let whole = import(&ImportSource::Journal(journal), "/z").unwrap();
     assert_eq!(words(&whole), WORDS);
     let names = |lines: &[JournalLine]| SessionState::of(lines).start.unwrap().id;
     assert_eq!(names(&whole), names(&lines), "it keeps its name");
+    later["events"][0]["version"] = 99.into();
+    let error = import(&ImportSource::Journal(later.to_string()), "/x").unwrap_err().to_string();
+    assert!(error.contains("its format is 99"), "{error}");
 }
 
 #[test]
@@ -123,7 +127,9 @@ fn side_chains_of_claude_are_sub_tasks() {
         line("user", ("c", "\"b\""), false, r#"[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"Seen."}]}]"#),
     ]
     .join("\n");
-    let lines = import(&ImportSource::Claude(text), "/x").unwrap();
+    let lines = import(&ImportSource::Claude(text.clone()), "/x").unwrap();
+    let cut_off = format!("{text}\n{{\"type\":\"assist");
+    assert_eq!(words(&import(&ImportSource::Claude(cut_off), "/x").unwrap()), words(&lines));
     assert_eq!(
         words(&lines),
         [
@@ -150,7 +156,7 @@ fn what_is_no_session_is_refused_with_its_place() {
     for (source, words) in [
         (roo("[\n{"), "api_conversation_history.json:2: "),
         (roo("[]"), "it does not begin with words of a user"),
-        (ImportSource::Claude("{}\n{".into()), "the session:2: "),
+        (ImportSource::Claude("{}\n{\n".into()), "the session:2: "),
         (ImportSource::Claude("{}".into()), "it is no session"),
         (ImportSource::Journal("{}".into()), "the exported session:1: "),
         (ImportSource::Journal(r#"{"version":99,"events":[]}"#.into()), "its format is 99"),
