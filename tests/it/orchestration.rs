@@ -79,8 +79,11 @@ tasks:
 #[test]
 fn an_orchestrator_puts_together_what_three_sub_tasks_did_beside_each_other() {
     let stage = stage();
-    let ran = play(&stage, THREE, &[]);
+    let ran = play(&stage, THREE, &["--output-format", "json"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
+    let titles = ran.json()["tasks"].as_array().unwrap()[1..3].to_vec();
+    let titles: Vec<&str> = titles.iter().filter_map(|task| task["title"].as_str()).collect();
+    assert_eq!(titles, ["The german part", "Part two."]);
     assert_eq!(stage.read("checkout/src/a.txt"), "one\nZWEI DEUX\nthree\n");
     assert_eq!(stage.read("checkout/src/steps.txt"), "stepped\n");
     assert_eq!(stage.git(&["worktree", "list"]).lines().count(), 1);

@@ -113,8 +113,9 @@ fn lines_of(event: &Event) -> Vec<String> {
         Event::Continued { by, budget, .. } => {
             vec![one_line(&format!("{by} lets it go on · {}", may_spend(budget)))]
         }
-        Event::TaskStarted { task, mode, message, .. } => {
-            vec![format!("task {task} · {mode} · {}", one_line(message))]
+        Event::TaskStarted { task, mode, title, message, .. } => {
+            let what = title.as_deref().unwrap_or(message);
+            vec![format!("task {task} · {mode} · {}", one_line(what))]
         }
         Event::Replied { reply, .. } if !reply.text.trim().is_empty() => {
             vec![format!("  says    {}", one_line(&reply.text))]

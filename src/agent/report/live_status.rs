@@ -188,6 +188,7 @@ mod tests {
                 parent_call: None,
                 mode: "code".to_owned(),
                 message: "fix it".to_owned(),
+                title: None,
                 todos: vec![todo("read", TodoState::Done), todo("fix", TodoState::Started)],
                 budget: Budget::default(),
                 tree: None,

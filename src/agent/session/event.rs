@@ -135,6 +135,9 @@ pub enum Event {
         parent_call: Option<String>,
         /// Slug of the mode it begins in.
         mode: String,
+        /// What the call names it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        title: Option<String>,
         /// What it is to do.
         message: String,
         /// Checklist it begins with.

@@ -111,6 +111,7 @@ const EVENTS: &[EventKeys] = &[
             ("parent", Task, Sometimes, "the task that requested it"),
             ("parent_call", Text, Sometimes, "its call"),
             ("mode", Text, Always, "mode it begins in"),
+            ("title", Text, Sometimes, "what the call names it"),
             ("message", Text, Always, "what it is to do"),
             ("todos", List, Sometimes, "checklist it begins with"),
             ("budget", Part, Always, "what it may spend"),

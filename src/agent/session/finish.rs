@@ -217,12 +217,7 @@ impl TaskReport {
             task: task.id,
             parent: task.parent,
             mode: task.mode.clone(),
-            title: message
-                .lines()
-                .find(|line| !line.trim().is_empty())
-                .unwrap_or_default()
-                .trim()
-                .to_owned(),
+            title: task.title.clone().unwrap_or_else(|| first_line(message).to_owned()),
             completed: task.ended.as_ref().map(TaskEnd::is_completed),
             status: task.ended.as_ref().and_then(|end| end.status),
             turns: task.turn.number,
@@ -234,6 +229,10 @@ impl TaskReport {
             kept_ref: task.isolation.merge.as_ref().and_then(|merge| merge.kept_ref.clone()),
         }
     }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default()
 }
 
 /// Returns a failure at the end together with why the session had stopped before it.

@@ -256,6 +256,7 @@ impl Session<'_> {
             parent_call: None,
             mode: start.mode,
             message,
+            title: None,
             todos: Vec::new(),
             budget,
             tree: None,

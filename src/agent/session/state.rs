@@ -190,18 +190,10 @@ impl SessionState {
             Event::Started(start) => self.begin(start),
             Event::ServersListed { servers } => self.servers.clone_from(servers),
             Event::TaskStarted {
-                task,
-                parent,
-                parent_call,
-                mode,
-                message,
-                todos,
-                budget,
-                tree,
+                task, parent, parent_call, mode, message, budget, tree, ..
             } => {
                 let (mode, message) = (mode.clone(), message.clone());
                 let mut state = TaskState::new(*task, *parent, mode, message, *budget);
-                state.todos.clone_from(todos);
                 if let Some(start) = self.start.as_ref().filter(|_| parent.is_none()) {
                     if let Some(earlier) = &start.earlier {
                         state.conversation.follow(earlier);

@@ -159,6 +159,7 @@ impl Session<'_> {
             parent: Some(id),
             parent_call: Some(waiting.call.id.clone()),
             mode: call.mode.clone(),
+            title: call.title.as_deref().map(|title| self.parts.run.redactor.redact(title)),
             message: self.parts.run.redactor.redact(&message),
             todos: call.todos.clone(),
             budget,

@@ -244,6 +244,7 @@ impl Session<'_> {
             parent_call: Some(waiting.call.id.clone()),
             mode: coordinator,
             message: self.parts.run.redactor.redact(&message),
+            title: None,
             todos: Vec::new(),
             budget,
             tree: None,

@@ -80,6 +80,7 @@ impl Recorder {
             parent_call: None,
             mode: self.mode.clone(),
             message: message.to_owned(),
+            title: None,
             todos: Vec::new(),
             budget: Budget::default(),
             tree: None,

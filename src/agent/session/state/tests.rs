@@ -64,6 +64,7 @@ impl RecordedLines {
             parent_call,
             mode,
             message,
+            title: None,
             todos: vec![],
             budget: Budget::default(),
             tree: None,

@@ -51,6 +51,8 @@ pub struct TaskState {
     pub modes: Vec<String>,
     /// Slugs of the modes it left, each once, the one left last at the end.
     pub left_modes: Vec<String>,
+    /// What the call that requested it names it.
+    pub title: Option<String>,
     /// First message of its conversation.
     pub message: String,
     /// Checklist as last replaced.
@@ -138,6 +140,7 @@ impl TaskState {
             purpose: TaskPurpose::Work,
             modes: vec![mode.clone()],
             left_modes: Vec::new(),
+            title: None,
             mode,
             message,
             todos: Vec::new(),
@@ -177,6 +180,9 @@ impl TaskState {
         }
         if let Event::MessageRead { .. } = event {
             self.messages_read = self.messages_read.saturating_add(1);
+        } else if let Event::TaskStarted { title, todos, .. } = event {
+            self.title.clone_from(title);
+            self.todos.clone_from(todos);
         } else if let Event::TodosChanged { todos, .. } = event {
             self.todos.clone_from(todos);
         } else if let Event::ModeSwitched { from, to, .. } = event {
