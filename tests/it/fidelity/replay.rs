@@ -499,6 +499,7 @@ fn patched(before: &str, chunks: &str) -> Result<String, &'static str> {
             PatchError::NoMatch { .. } | PatchError::NoContext { .. } => "no such lines",
             PatchError::Missing { .. }
             | PatchError::Occupied { .. }
+            | PatchError::AddedTwice { .. }
             | PatchError::Unreadable { .. } => "file",
         })?;
     files.into_iter().next().and_then(|file| file.after).ok_or("file")

@@ -8,8 +8,8 @@ pub mod parse;
 pub mod placement;
 pub mod tool;
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tools::files::apply_diff::miss::listed;
 use crate::tools::files::apply_patch::parse::{Hunk, PatchChunk};
@@ -44,6 +44,12 @@ pub enum PatchError {
     /// The target of a move already exists.
     #[error("`{path}` exists already; nothing is moved over it")]
     Occupied {
+        /// Path as the patch has it.
+        path: String,
+    },
+    /// A file is added more than once.
+    #[error("`{path}` is added twice; one content would be lost")]
+    AddedTwice {
         /// Path as the patch has it.
         path: String,
     },
@@ -142,12 +148,17 @@ pub fn apply<P: Clone + Ord>(
     read: impl FnMut(&P) -> Result<Option<String>, PatchError>,
 ) -> Result<Vec<PatchedFile<P>>, PatchError> {
     let mut files = PatchFiles { seen: BTreeMap::new(), read };
+    let mut added = BTreeSet::new();
     for hunk in hunks {
         match hunk {
             Hunk::Add { path, content } => {
+                if !added.insert(find(path)) {
+                    return Err(PatchError::AddedTwice { path: path.clone() });
+                }
                 *files.now(&find(path))? = Some(EditedLines::new(content));
             }
             Hunk::Delete { path } => {
+                added.remove(&find(path));
                 files
                     .now(&find(path))?
                     .take()
@@ -413,6 +424,7 @@ mod tests {
         for body in [
             "*** Update File: none\n@@\n-a\n+b",
             "*** Delete File: none",
+            "*** Add File: h\n+x\n*** Add File: h\n+y",
             "*** Update File: f\n*** Move to: g\n@@\n-a\n+b",
             "*** Update File: f\n@@ nowhere\n-a\n+b",
             "*** Update File: f\n@@\n-b\n+c\n@@\n-a\n+d",

@@ -9,6 +9,7 @@
 pub mod file_edit;
 pub mod insertion;
 pub mod notebook;
+pub(crate) mod pattern;
 pub mod replacement;
 pub mod search;
 pub mod template;

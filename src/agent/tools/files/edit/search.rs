@@ -7,27 +7,19 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 use serde::{Deserialize, Serialize};
 
 use crate::tools::files::apply_diff::miss::listed;
 use crate::tools::files::apply_diff::parse::DiffBlock;
 use crate::tools::files::apply_diff::{BlockError, MISCOUNT_LINES, NearCopies, TargetText};
+use crate::tools::files::edit::pattern::{compile, is_behind_last_line, is_named_edge};
 use crate::tools::files::edit::replacement::{
     EditWork, NewLength, Replacement, ReplacementError, line_numbers, newlines, occurrences, same,
 };
 use crate::tools::files::edit::template::{Template, UnknownGroup};
 use crate::tools::files::edit::texts::TextError;
 use locum_base::text::counted;
-
-/// Longest regular expression, in bytes.
-const PATTERN_LIMIT_BYTES: usize = 2 * 1024;
-
-/// Most memory of a compiled expression, in bytes: what it is matched with grows with it.
-const COMPILED_LIMIT_BYTES: usize = 256 * 1024;
-
-/// Deepest nesting of an expression.
-const NEST_LIMIT: u32 = 50;
 
 /// Largest text that an expression is matched against, in bytes.
 const TEXT_LIMIT_BYTES: usize = 1024 * 1024;
@@ -85,7 +77,10 @@ pub enum SearchError {
     )]
     TooLong,
     /// The pattern matches where there is nothing.
-    #[error("`search` matches the empty text, at line {0}; it must match what is to be replaced")]
+    #[error(
+        "`search` matches the empty text, at line {0}; it must match what is to be replaced, or, with \
+         `replace_all`, name the beginning or end of lines by `^` or `$`"
+    )]
     Empty(usize),
     /// It is in too many places, or makes the file too large.
     #[error(transparent)]
@@ -150,25 +145,6 @@ enum Sought {
     Pattern { pattern: Regex, template: Template },
 }
 
-/// Compiles a pattern.
-///
-/// # Errors
-/// With the place of a mistake, or what is too large.
-fn compile(pattern: &str, ignore_case: bool) -> Result<Regex, SearchError> {
-    if pattern.len() > PATTERN_LIMIT_BYTES {
-        let why = format!("it has more than {PATTERN_LIMIT_BYTES} bytes");
-        return Err(SearchError::Regex(why));
-    }
-    RegexBuilder::new(pattern)
-        .multi_line(true)
-        .case_insensitive(ignore_case)
-        .size_limit(COMPILED_LIMIT_BYTES)
-        .dfa_size_limit(8 * COMPILED_LIMIT_BYTES)
-        .nest_limit(NEST_LIMIT)
-        .build()
-        .map_err(|error| SearchError::Regex(error.to_string()))
-}
-
 impl SearchEdit {
     /// Finds mistakes that need no file to be seen.
     ///
@@ -183,11 +159,12 @@ impl SearchEdit {
             [&self.search, &self.replace].map(|text| text.replace("\r\n", "\n"));
         let (pattern, template) = match (self.syntax, self.ignore_case) {
             (SearchSyntax::Literal, false) => return Ok(Sought::Text { search, replace }),
-            (SearchSyntax::Literal, true) => {
-                (compile(&regex::escape(&search), true)?, Template::literal(&replace))
-            }
+            (SearchSyntax::Literal, true) => (
+                compile(&regex::escape(&search), true).map_err(SearchError::Regex)?,
+                Template::literal(&replace),
+            ),
             (SearchSyntax::Regex, ignore_case) => {
-                let pattern = compile(&search, ignore_case)?;
+                let pattern = compile(&search, ignore_case).map_err(SearchError::Regex)?;
                 let template = Template::parse(&replace, |name| match name.parse::<usize>() {
                     Ok(number) => (number < pattern.captures_len()).then_some(number),
                     Err(_) => pattern.capture_names().position(|known| known == Some(name)),
@@ -218,8 +195,13 @@ impl SearchEdit {
         work.scan(text.len())?;
         let mut found = Vec::new();
         for place in pattern.find_iter(text) {
-            if place.is_empty() {
-                let line = 1 + newlines(text.get(..place.start()).unwrap_or_default());
+            let at = place.start();
+            if place.is_empty() && is_behind_last_line(text, at) {
+                continue;
+            }
+            let may_be_empty = self.places == MeantPlaces::Every;
+            if place.is_empty() && !(may_be_empty && is_named_edge(pattern, text, at)) {
+                let line = 1 + newlines(text.get(..at).unwrap_or_default());
                 return Err(SearchError::Empty(line));
             }
             work.place()?;
