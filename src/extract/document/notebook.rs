@@ -18,6 +18,9 @@ pub(super) fn text(content: &[u8]) -> Result<String, DocumentError> {
         .and_then(Value::as_str)
         .unwrap_or("code");
     let mut text = BoundedText::default();
+    if cells.is_empty() {
+        text.push("(no cells)");
+    }
     for (at, cell) in cells.iter().enumerate() {
         text.push(&format!(
             "--- Cell {} of {} ({}): {} ---\n",
@@ -165,6 +168,8 @@ mod tests {
             DocumentKind::Notebook.text(older.to_string().as_bytes()).unwrap(),
             "--- Cell 1 of 1 (cell_number 0): code, In [1] ---\nx = 1"
         );
+        let empty = br#"{"cells": [], "nbformat": 4}"#;
+        assert_eq!(DocumentKind::Notebook.text(empty).unwrap(), "(no cells)");
         let error = |text: &str| DocumentKind::Notebook.text(text.as_bytes()).unwrap_err();
         assert!(error("{").to_string().starts_with("the document is malformed: "));
         assert_eq!(error("{}").to_string(), "the document is malformed: it has no `cells`");

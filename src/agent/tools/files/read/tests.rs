@@ -156,7 +156,7 @@ fn lines_in_the_middle_of_a_file_of_three_gibibytes_are_shown() {
         read(&fixture, "big", &beyond),
         "File: big\nLines 2-2 of a file of 3221225472 bytes. More follows: use the read_file tool \
          with offset=3.\n\n2 | first\n\nError: line 2005 is not reached: one call looks through \
-         1024 MiB of large files at most.\n\nLines 2002-2002 of a file of 3221225472 bytes. More \
+         1 GiB of large files at most.\n\nLines 2002-2002 of a file of 3221225472 bytes. More \
          follows: use the read_file tool with offset=2003.\n\n2002 | middle"
     );
     // The limit is one of the call, not of each file.
