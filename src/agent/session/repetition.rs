@@ -1,14 +1,17 @@
 //! Notices a model that repeats itself: one call over and over, or a short cycle of calls.
 //!
 //! In: every answered call of a task, in order. Out: whether the next one would be one repetition
-//! too many. Calls are compared by name and arguments, whatever the order of the arguments' keys.
-//! There is no time window and results do not count.
+//! too many. Calls are compared by name and arguments, whatever the order of the arguments' keys,
+//! and by what they were answered: a page that goes on by each click is no repetition. There is no
+//! time window.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use crate::tools::Observation;
 use crate::tools::background::output::CommandOutput;
 use locum_base::chat::ToolCall;
+use locum_base::tool::ToolName;
 
 /// How often the same call (or cycle of calls) may happen in a row; the next one is refused.
 pub const REPEAT_LIMIT: usize = 3;
@@ -18,12 +21,23 @@ pub const CYCLE_LIMIT: usize = 4;
 
 /// The last calls of a task.
 #[derive(Clone, Debug, Default)]
-pub struct RecentCalls(VecDeque<u64>);
+pub struct RecentCalls(VecDeque<AnsweredCall>);
+
+/// A call and its answer, by their hashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct AnsweredCall {
+    call: u64,
+    answer: u64,
+}
 
 impl RecentCalls {
-    /// Takes a call in; the oldest ones are forgotten.
-    pub fn push(&mut self, call: &ToolCall) {
-        self.0.push_back(signature(call));
+    /// Takes a call in with its answer; the oldest ones are forgotten.
+    pub fn push(&mut self, call: &ToolCall, observation: &Observation) {
+        let answered = AnsweredCall { call: signature(call), answer: answer(call, observation) };
+        // What was refused as a repetition has no other result than the call that it repeats.
+        let repeated = self.repeats(call).and_then(|cycle| self.0.iter().rev().nth(cycle - 1));
+        let answered = repeated.copied().unwrap_or(answered);
+        self.0.push_back(answered);
         if self.0.len() > REPEAT_LIMIT * CYCLE_LIMIT {
             self.0.pop_front();
         }
@@ -47,8 +61,26 @@ impl RecentCalls {
         let newest_first = || self.0.iter().rev().take(rounds);
         newest_first().count() == rounds
             && newest_first().zip(newest_first().skip(cycle)).all(|(newer, older)| newer == older)
-            && newest_first().nth(cycle - 1) == Some(&next)
+            && newest_first().nth(cycle - 1).map(|first| first.call) == Some(next)
     }
+}
+
+/// Whether a number in its answer is what a call is made for, as the part of a page that a window
+/// shows. Other answers count what goes by anyway: times, identifiers.
+fn numbers_count(call: &ToolCall) -> bool {
+    matches!(
+        ToolName::called(&call.name),
+        None | Some(ToolName::BrowserAction | ToolName::UseMcpTool | ToolName::AccessMcpResource)
+    )
+}
+
+fn answer(call: &ToolCall, observation: &Observation) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let exact = numbers_count(call);
+    let counts = |letter: &char| exact || !letter.is_ascii_digit();
+    observation.text.chars().filter(counts).for_each(|letter| letter.hash(&mut hasher));
+    observation.images.iter().for_each(|image| image.hash.hash(&mut hasher));
+    hasher.finish()
 }
 
 fn signature(call: &ToolCall) -> u64 {
@@ -83,6 +115,7 @@ fn hash_value(value: &serde_json::Value, hasher: &mut DefaultHasher) {
 #[cfg(test)]
 mod tests {
     use super::RecentCalls;
+    use crate::tools::Observation;
     use locum_base::chat::ToolCall;
     use pretty_assertions::assert_eq;
 
@@ -93,7 +126,7 @@ mod tests {
     fn check(past: &[&str], next: &str, expected: Option<usize>) {
         let mut recent = RecentCalls::default();
         for name in past {
-            recent.push(&call(name, "{}"));
+            recent.push(&call(name, "{}"), &Observation::said("done"));
         }
         assert_eq!(recent.repeats(&call(next, "{}")), expected, "{past:?} then {next}");
     }
@@ -114,6 +147,36 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_has_another_result_each_time_may_be_made_again() {
+        let scroll = r#"{"action":"scroll_down"}"#;
+        for (name, answers, expected) in [
+            ("browser_action", ["showing 540", "showing 1080", "showing 1620"], None),
+            ("browser_action", ["showing 540", "showing 1080", "showing 1080"], None),
+            ("browser_action", ["showing 540", "showing 540", "showing 540"], Some(1)),
+            ("mcp__browser__press", ["1", "2", "3"], None),
+            ("execute_command", ["failed: a", "failed: b", "failed: c"], None),
+            ("execute_command", ["ran in 1.2 s", "ran in 0.9 s", "ran in 10.0 s"], Some(1)),
+        ] {
+            let mut recent = RecentCalls::default();
+            let call = call(name, scroll);
+            answers.iter().for_each(|text| recent.push(&call, &Observation::said(*text)));
+            assert_eq!(recent.repeats(&call), expected, "{name} {answers:?}");
+        }
+    }
+
+    #[test]
+    fn a_refused_repetition_stays_refused() {
+        let mut recent = RecentCalls::default();
+        let rounds = ["a", "b", "a", "b", "a", "b"];
+        rounds.iter().for_each(|name| recent.push(&call(name, "{}"), &Observation::said(*name)));
+        for name in rounds {
+            let next = call(name, "{}");
+            assert_eq!(recent.repeats(&next), Some(2), "{name}");
+            recent.push(&next, &Observation::mistake("Not performed".to_owned()));
+        }
+    }
+
+    #[test]
     fn a_wait_for_a_command_in_the_background_may_be_repeated() {
         for (name, arguments, expected) in [
             ("command_output", r#"{"id":1,"wait":60}"#, None),
@@ -123,7 +186,7 @@ mod tests {
             ("execute_command", r#"{"command":"x","wait":60}"#, Some(1)),
         ] {
             let mut recent = RecentCalls::default();
-            (0..3).for_each(|_| recent.push(&call(name, arguments)));
+            (0..3).for_each(|_| recent.push(&call(name, arguments), &Observation::said("")));
             assert_eq!(recent.repeats(&call(name, arguments)), expected, "{name} {arguments}");
         }
     }
@@ -136,7 +199,7 @@ mod tests {
             r#"{"b":[1,{"d":3,"c":2}],"a":1}"#,
             r#"{ "b": [1, {"d":3,"c":2}], "a": 1 }"#,
         ] {
-            recent.push(&call("x", arguments));
+            recent.push(&call("x", arguments), &Observation::said("done"));
         }
         assert_eq!(recent.repeats(&call("x", r#"{"a":1,"b":[1,{"c":2,"d":3}]}"#)), Some(1));
         assert_eq!(recent.repeats(&call("x", r#"{"a":1,"b":[1,{"c":3,"d":2}]}"#)), None);

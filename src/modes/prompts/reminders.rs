@@ -77,7 +77,7 @@ pub const CALL_FILTERED: &str = "The provider's filter stopped the reply at this
                                  not performed. Go on in another way.";
 
 /// Answers a call that was made too often: `cycle` calls (1 for a single one) were repeated `times`
-/// times in a row.
+/// times in a row, and nothing came of it.
 pub fn repeated(cycle: usize, times: usize) -> String {
     let what = if cycle == 1 {
         "this same call".to_owned()
@@ -85,8 +85,8 @@ pub fn repeated(cycle: usize, times: usize) -> String {
         format!("this same round of {cycle} calls")
     };
     format!(
-        "Not performed: {what} was made {times} times in a row. Its result will not change; try \
-         another approach, or end with attempt_completion and say what stands in the way."
+        "Not performed: {what} was made {times} times in a row, with the same result each time. \
+         Try another approach, or end with attempt_completion and say what stands in the way."
     )
 }
 

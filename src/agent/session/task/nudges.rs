@@ -96,7 +96,7 @@ impl Nudges {
 
     fn answered(&mut self, call: &str, observation: &Observation, mistake: bool, turn: &Turn) {
         let Some(waiting) = turn.open().find(|waiting| waiting.call.id == call) else { return };
-        self.recent.push(&waiting.call);
+        self.recent.push(&waiting.call, observation);
         self.succeeded |= !observation.is_error;
         if mistake {
             self.made_mistake = true;
