@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
 use crate::tools::background::BackgroundCommands;
+use crate::tools::browser::ADDRESS_SHOWN_BYTES;
 use crate::tools::browser::devtools::BrowserError;
 use crate::tools::browser::input::{PagePlace, mouse, picture, point, typed};
 use crate::tools::browser::keys::KeyPress;
@@ -32,9 +33,6 @@ const OPEN_PATIENCE: Duration = Duration::from_secs(15);
 
 /// Longest wait until a page that was used is at rest.
 const USE_PATIENCE: Duration = Duration::from_secs(5);
-
-/// Most bytes of an address that are shown; a page may make its own as long as it likes.
-const ADDRESS_SHOWN_BYTES: usize = 1024;
 
 /// Sides of a window, in pixels.
 const SIDES: std::ops::RangeInclusive<u32> = 100..=3000;
@@ -168,13 +166,7 @@ impl Tool for BrowserAction {
                 let url = url.ok_or_else(|| needs("url", "the whole address, http://host/path"))?;
                 Some(WebUrl::parse(&url))
             }
-            _ => {
-                let open = background_of(context)?.browser.address();
-                let open = open.filter(|address| address.starts_with("http"));
-                Some(WebUrl::parse(&open.ok_or_else(|| {
-                    CallError("No page is open: `launch` one first, with its `url`.".to_owned())
-                })?))
-            }
+            _ => Some(background_of(context)?.browser.open_page().map_err(CallError)?),
         };
         Ok(Self { step, page })
     }

@@ -18,7 +18,13 @@ mod running;
 
 use std::cell::RefCell;
 
+use crate::tools::browser::page::PageRecord;
 use crate::tools::browser::running::Browser;
+use locum_base::text::head;
+use locum_policy::urls::WebUrl;
+
+/// Most bytes of an address that are shown; a page may make its own as long as it likes.
+const ADDRESS_SHOWN_BYTES: usize = 1024;
 
 /// The browser that a task has, if any.
 #[derive(Default)]
@@ -40,9 +46,24 @@ impl TaskBrowser {
         self.0.replace(None);
     }
 
-    /// Returns the address of the page that is open; `None` where none is.
-    fn address(&self) -> Option<String> {
-        self.0.borrow().as_ref().map(|browser| browser.page.address.clone())
+    /// Returns the page that is open, or says why none is.
+    fn open_page(&self) -> Result<WebUrl, String> {
+        let browser = self.0.borrow();
+        let page = browser.as_ref().map(|browser| &browser.page);
+        let shown = |address: &str| head(address, ADDRESS_SHOWN_BYTES).to_owned();
+        let why = match page {
+            Some(page) if page.address.starts_with("http") => {
+                return Ok(WebUrl::parse(&page.address));
+            }
+            Some(PageRecord { failed_address: Some(failed), .. }) => {
+                format!(", because `{}` could not be loaded", shown(failed))
+            }
+            Some(page) if !page.address.is_empty() => {
+                format!(", the browser shows `{}`", shown(&page.address))
+            }
+            Some(_) | None => String::new(),
+        };
+        Err(format!("No page is open{why}: `launch` one first, with its `url`."))
     }
 
     /// Returns whether there is one.

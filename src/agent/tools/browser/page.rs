@@ -24,6 +24,8 @@ const GO_ON: &[&str] = &["WebSocket", "EventSource", "Ping", "Media", "Other"];
 pub(super) struct PageRecord {
     /// The page's address.
     pub(super) address: String,
+    /// The address that an error is shown in place of, where one is.
+    pub(super) failed_address: Option<String>,
     /// What it wrote to its console, and its errors.
     pub(super) console: RecentLines,
     /// Requests that failed.
@@ -84,6 +86,7 @@ impl PageRecord {
             "Page.frameNavigated" if text("/frame/id") == Some(main) => {
                 let (url, end) = (text("/frame/url"), text("/frame/urlFragment"));
                 self.address = format!("{}{}", url.unwrap_or_default(), end.unwrap_or_default());
+                self.failed_address = text("/frame/unreachableUrl").map(str::to_owned);
             }
             "Page.navigatedWithinDocument" if text("/frameId") == Some(main) => {
                 self.address = text("/url").unwrap_or_default().to_owned();
@@ -308,6 +311,10 @@ mod tests {
         page.take_in("Page.frameDetached", &json!({ "frameId": "F" }), "M");
         page.take_in("Page.navigatedWithinDocument", &json!({ "frameId": "M", "url": "/b" }), "M");
         assert_eq!((&*page.address, page.is_busy()), ("/b", false));
+        let failed = json!({ "frame": { "id": "M", "url": "chrome-error://chromewebdata/",
+            "unreachableUrl": "http://h/gone" } });
+        page.take_in("Page.frameNavigated", &failed, "M");
+        assert_eq!(page.failed_address.as_deref(), Some("http://h/gone"));
     }
 
     #[test]

@@ -296,7 +296,8 @@ impl Browser {
                 let (method, params) = if guard.allows(address, is_page) {
                     ("Fetch.continueRequest", json!({ "requestId": id }))
                 } else {
-                    let why = "BlockedByClient";
+                    // Where the page itself is refused, the one before it stays.
+                    let why = if is_page { "Aborted" } else { "BlockedByClient" };
                     ("Fetch.failRequest", json!({ "requestId": id, "errorReason": why }))
                 };
                 self.tools.tell(session.as_deref(), method, &params).await?;

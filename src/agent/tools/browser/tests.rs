@@ -217,8 +217,9 @@ fn what_no_rule_allows_is_not_requested_by_whatever_part_of_a_page() {
         let stolen = "Refused by the policy:\n  http://evil.example/?stolen: no rule allows";
         let away = it.call(away).await.text;
         assert!(away.contains(stolen), "{away}");
+        // The page from which it was to lead away is still there.
         let back = it.call(json!({ "action": "look" })).await;
-        assert!(back.is_error && back.text.contains("No page is open"), "{}", back.text);
+        assert!(!back.is_error && back.text.contains("Title: Shop"), "{}", back.text);
         let away = it.call(json!({ "action": "launch", "url": "http://shop.example/away" })).await;
         assert!(
             away.refused.is_some() && away.text.contains("it leads to `http://evil.example/`"),
@@ -229,6 +230,9 @@ fn what_no_rule_allows_is_not_requested_by_whatever_part_of_a_page() {
         assert_eq!(refused.text, "refused");
         let none = it.call(json!({ "action": "launch", "url": "http://localhost:4000/" })).await;
         assert!(none.text.contains("Nothing listens there"), "{}", none.text);
+        let none = it.call(json!({ "action": "look" })).await.text;
+        let why = "No page is open, because `http://localhost:4000/` could not be loaded";
+        assert!(none.contains(why), "{none}");
     });
     let asked: Vec<String> = fixture.requests.try_iter().collect();
     let asked_for = |words: &str| asked.iter().any(|request| request.contains(words));
