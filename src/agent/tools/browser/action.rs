@@ -12,11 +12,12 @@ use crate::tools::arguments::CallFields;
 use crate::tools::background::BackgroundCommands;
 use crate::tools::browser::ADDRESS_SHOWN_BYTES;
 use crate::tools::browser::devtools::BrowserError;
-use crate::tools::browser::input::{PagePlace, mouse, picture, point, typed};
+use crate::tools::browser::input::{PagePlace, click, mouse, nothing_at, picture, point};
 use crate::tools::browser::keys::KeyPress;
 use crate::tools::browser::outline::outline;
 use crate::tools::browser::requests::RequestGuard;
 use crate::tools::browser::running::{Browser, BrowserStart};
+use crate::tools::browser::typing::typed;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::picture::show;
 use crate::tools::tool::{Tool, ToolEffect};
@@ -284,14 +285,12 @@ impl BrowserAction {
             }
             PageStep::Click(place) => {
                 let at = point(browser, *place, guard).await?;
-                for (kind, button) in
-                    [("mouseMoved", "none"), ("mousePressed", "left"), ("mouseReleased", "left")]
-                {
-                    mouse(browser, at, (kind, button), guard).await?;
-                }
+                done = nothing_at(browser, *place, guard).await?;
+                click(browser, at, guard).await?;
             }
             PageStep::Hover(place) => {
                 let at = point(browser, *place, guard).await?;
+                done = nothing_at(browser, *place, guard).await?;
                 mouse(browser, at, ("mouseMoved", "none"), guard).await?;
             }
             PageStep::Type(text, place) => done = typed(browser, (text, *place), guard).await?,

@@ -50,6 +50,21 @@ const OTHER_NAMES: &[(&str, &str)] = &[
 const HELD: &[(&str, u32)] =
     &[("Alt", 1), ("Control", 2), ("Ctrl", 2), ("Meta", 4), ("Command", 4), ("Shift", 8)];
 
+/// Signs of a keyboard of the United States: both that a key has, its `code`, and its number.
+const SIGNS: &[(&str, &str, u32)] = &[
+    (";:", "Semicolon", 186),
+    ("=+", "Equal", 187),
+    (",<", "Comma", 188),
+    ("-_", "Minus", 189),
+    (".>", "Period", 190),
+    ("/?", "Slash", 191),
+    ("`~", "Backquote", 192),
+    ("[{", "BracketLeft", 219),
+    ("\\|", "Backslash", 220),
+    ("]}", "BracketRight", 221),
+    ("'\"", "Quote", 222),
+];
+
 /// The bits of keys that turn a letter into a command.
 const COMMANDS: u32 = 1 | 2 | 4;
 
@@ -95,17 +110,31 @@ impl KeyPress {
         let (Some(character), None) = (characters.next(), characters.next()) else {
             return Err(wrong());
         };
+        let plain = Self::of(character);
         let upper = character.to_ascii_uppercase();
-        let (code, number) = match character {
-            ' ' => ("Space".to_owned(), 32),
-            _ if upper.is_ascii_uppercase() => (format!("Key{upper}"), u32::from(upper)),
-            _ if character.is_ascii_digit() => (format!("Digit{character}"), u32::from(character)),
-            _ => (String::new(), 0),
-        };
         let key = if held & 8 == 8 { upper } else { character }.to_string();
         let key = if held & COMMANDS == 0 { key } else { key.to_lowercase() };
         let text = (held & COMMANDS == 0).then(|| key.clone());
-        Ok(Self { key, code, number, held, text })
+        Ok(Self { key, held, text, ..plain })
+    }
+
+    /// Takes the key that writes a character. A line ends without anything being sent, as with
+    /// Shift+Enter.
+    pub(super) fn of(character: char) -> Self {
+        let upper = character.to_ascii_uppercase();
+        let sign = SIGNS.iter().find(|(signs, ..)| signs.contains(character));
+        let (code, number) = match character {
+            '\n' => ("Enter".to_owned(), 13),
+            ' ' => ("Space".to_owned(), 32),
+            _ if upper.is_ascii_uppercase() => (format!("Key{upper}"), u32::from(upper)),
+            _ if character.is_ascii_digit() => (format!("Digit{character}"), u32::from(character)),
+            _ => sign.map_or((String::new(), 0), |(_, code, number)| ((*code).to_owned(), *number)),
+        };
+        let (key, text, held) = match character {
+            '\n' => ("Enter".to_owned(), "\r".to_owned(), 8),
+            _ => (character.to_string(), character.to_string(), 0),
+        };
+        Self { key, code, number, held, text: Some(text) }
     }
 
     /// Returns the events of pressing and releasing it.
@@ -146,13 +175,18 @@ mod tests {
             ("Ctrl+Shift+z", ("z", "KeyZ", 90, 10, None)),
             ("7", ("7", "Digit7", 55, 0, Some("7"))),
             ("Space", (" ", "Space", 32, 0, Some(" "))),
-            ("+", ("+", "", 0, 0, Some("+"))),
+            ("+", ("+", "Equal", 187, 0, Some("+"))),
             ("é", ("é", "", 0, 0, Some("é"))),
         ] {
             let read = KeyPress::parse(written).unwrap();
             let found = (&*read.key, &*read.code, read.number, read.held, read.text.as_deref());
             assert_eq!(found, expected, "{written}");
         }
+        let end = KeyPress::of('\n');
+        assert_eq!(
+            (&*end.key, end.number, end.held, end.text.as_deref()),
+            ("Enter", 13, 8, Some("\r"))
+        );
         for written in ["", "hello", "Hyper+a", "Control+", "+Control+a"] {
             assert!(KeyPress::parse(written).is_err(), "{written}");
         }

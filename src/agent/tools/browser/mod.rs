@@ -15,6 +15,7 @@ mod page;
 pub mod program;
 mod requests;
 mod running;
+mod typing;
 
 use std::cell::RefCell;
 

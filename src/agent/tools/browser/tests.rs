@@ -46,6 +46,16 @@ document.querySelector('select').onchange = e => console.log('size', e.target.va
 const TICKS: &str =
     "<script>setInterval(() => fetch('http://ads.example/tick').catch(() => 0), 1)</script>";
 
+/// Fields of all kinds.
+const FIELDS: &str = r#"<!doctype html><title>Fields</title>
+<input aria-label=Search onkeyup="document.title='found ' + this.value">
+<input aria-label=Num type=number> <input aria-label=Vol type=range min=0 max=10>
+<input aria-label=Day type=date> <input aria-label=Fixed readonly value=ro>
+<input aria-label=Off disabled> <button>Push</button> <input aria-label=File type=file>
+<input aria-label=Box type=checkbox> <textarea aria-label=Lines></textarea>
+<input aria-label=Held value=held> <div contenteditable role=textbox aria-label=Rich>rich</div>
+<iframe srcdoc="<input aria-label=Inner>"></iframe>"#;
+
 /// A page that is all field.
 const FIELD: &str = "<textarea aria-label=Text style='position:fixed; inset:0'></textarea>";
 
@@ -87,6 +97,7 @@ impl BrowserFixture {
             ("GET /ticks ", page(TICKS)),
             ("GET /field ", page(FIELD)),
             ("GET /wide ", page(WIDE)),
+            ("GET /fields ", page(FIELDS)),
             ("GET /long", page(&"<button>again and again</button>".repeat(2000))),
             ("GET /away ", redirect.into()),
         ]);
@@ -335,6 +346,51 @@ fn a_long_page_is_cut_and_scrolled() {
         assert!(opened.contains("showing 0 to 600"), "{opened}");
         let scrolled = it.call(json!({ "action": "scroll_down" })).await.text;
         assert!(scrolled.contains("showing 540 to 1140"), "{scrolled}");
+    });
+}
+
+#[test]
+fn a_text_goes_into_the_field_that_is_named_or_nowhere() {
+    let Some(fixture) = BrowserFixture::new() else { return };
+    fixture.calls(async |it| {
+        let launch = json!({ "action": "launch", "url": "http://shop.example/fields" });
+        let opened = it.answers(launch, &["textbox \"Inner\" ["]).await;
+        let typed = |text: &str| json!({ "action": "type", "text": text });
+        let into = |name: &str, text: &str| {
+            let element = number(&opened, &format!("\"{name}\" ["));
+            json!({ "action": "type", "element": element, "text": text })
+        };
+        let nowhere = it.call(typed("x")).await.text;
+        assert!(nowhere.contains("nothing that can be typed in has the focus"), "{nowhere}");
+        it.answers(into("Num", "12"), &["\"Num\" [", "value=\"12\""]).await;
+        for (name, text, words) in [
+            ("Vol", "77", "is a slider: write a number from 0 to 10, in steps of 1"),
+            ("Day", "next", "write it as 2026-01-31"),
+            ("Fixed", "7", "is read-only"),
+            ("Off", "7", "is disabled"),
+            ("Push", "7", "takes no text: `click` it"),
+            ("Box", "7", "takes no text: `click` it"),
+            ("File", "/etc/passwd", "chooses files"),
+        ] {
+            let refused = it.call(into(name, text)).await;
+            assert!(refused.is_error && refused.text.contains(words), "{name}: {}", refused.text);
+        }
+        let page = it.answers(into("Vol", "7"), &["The value was set"]).await;
+        assert!(page.contains("\"Num\"") && page.contains("value=\"12\""), "{page}");
+        assert!(page.contains("value=\"7\"") && page.contains("value=\"ro\""), "{page}");
+        it.answers(into("Day", "2026-01-31"), &["The value was set"]).await;
+        it.answers(into("Num", "x"), &["it does not take this text"]).await;
+        it.answers(into("Search", "a-B"), &["Title: found a-B"]).await;
+        it.answers(into("Search", "\n"), &["line ends were left out"]).await;
+        it.answers(into("Search", ""), &["Nothing was typed. To empty a field"]).await;
+        it.answers(into("Held", " on"), &["value=\"held on\" focused"]).await;
+        it.answers(into("Rich", " text"), &["value=\"rich text\" focused"]).await;
+        let long = format!("{}é€ end", "x".repeat(300));
+        it.answers(into("Lines", "l1\nl2"), &["value=\"l1 l2\" focused"]).await;
+        it.call(json!({ "action": "press", "text": "Control+A" })).await;
+        it.answers(typed(&long), &["value=\"xxx"]).await;
+        it.answers(into("Inner", "by name"), &["value=\"by name\" focused"]).await;
+        it.answers(typed(", by focus"), &["value=\"by name, by focus\" focused"]).await;
     });
 }
 
