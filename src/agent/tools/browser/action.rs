@@ -12,7 +12,7 @@ use crate::tools::arguments::CallFields;
 use crate::tools::background::BackgroundCommands;
 use crate::tools::browser::ADDRESS_SHOWN_BYTES;
 use crate::tools::browser::devtools::BrowserError;
-use crate::tools::browser::input::{PagePlace, click, mouse, nothing_at, picture, point};
+use crate::tools::browser::input::{PagePlace, click, gone, mouse, nothing_at, picture, point};
 use crate::tools::browser::keys::KeyPress;
 use crate::tools::browser::outline::outline;
 use crate::tools::browser::requests::RequestGuard;
@@ -55,7 +55,8 @@ enum PageStep {
     Press(KeyPress, String),
     Scroll(ScrollWay),
     Resize(u32, u32),
-    Look,
+    /// From an element on, or as its window shows the page.
+    Look(Option<u64>),
     Screenshot,
     Close,
 }
@@ -92,7 +93,7 @@ impl Tool for BrowserAction {
         json!({
             "action": { "type": "string", "enum": STEPS },
             "url": { "type": ["string", "null"], "description": "To launch" },
-            "element": { "type": ["integer", "null"], "description": "Its [number], to click, hover, type" },
+            "element": { "type": ["integer", "null"], "description": "Its [number], to click, hover, type, or look from" },
             "coordinate": { "type": ["string", "null"], "description": "Or a point: x,y" },
             "text": { "type": ["string", "null"], "description": "To type, or a key to press: Enter, Control+A" },
             "size": { "type": ["string", "null"], "description": "Of the window: width,height" }
@@ -151,7 +152,7 @@ impl Tool for BrowserAction {
                 })?;
                 PageStep::Resize(width, height)
             }
-            "look" => PageStep::Look,
+            "look" => PageStep::Look(element),
             "screenshot" => PageStep::Screenshot,
             "close" => PageStep::Close,
             other => {
@@ -193,7 +194,7 @@ impl Tool for BrowserAction {
             PageStep::Press(_, key) => format!("press {key} on {page}"),
             PageStep::Scroll(_) => format!("scroll {page}"),
             PageStep::Resize(width, height) => format!("resize {page} to {width}x{height}"),
-            PageStep::Look => format!("look at {page}"),
+            PageStep::Look(_) => format!("look at {page}"),
             PageStep::Screenshot => format!("screenshot of {page}"),
             PageStep::Close => "close the browser".to_owned(),
         }
@@ -308,7 +309,7 @@ impl BrowserAction {
                 browser.ask("Input.dispatchMouseEvent", &params, guard).await?;
             }
             PageStep::Resize(width, height) => browser.resize((*width, *height), guard).await?,
-            PageStep::Look | PageStep::Screenshot | PageStep::Close => {}
+            PageStep::Look(_) | PageStep::Screenshot | PageStep::Close => {}
         }
         browser.settle(patience, guard).await?;
         self.shown(browser, (guard, &done), context).await
@@ -329,6 +330,12 @@ impl BrowserAction {
         let at = title.get("currentIndex").and_then(Value::as_u64).unwrap_or_default();
         let title = title.pointer(&format!("/entries/{at}/title")).and_then(Value::as_str);
         let frames = browser.frames(guard).await?;
+        let layout = browser.layout(guard).await?;
+        let element = if let PageStep::Look(element) = self.step { element } else { None };
+        let page = outline(&frames, &layout, element).ok_or_else(|| {
+            let number = element.unwrap_or_default();
+            gone(number, BrowserError::Failed("it is not on the page".to_owned()))
+        })?;
         let address = browser.page.address.clone();
         let (width, height) = browser.size;
         let shown = head(&address, ADDRESS_SHOWN_BYTES);
@@ -357,7 +364,7 @@ impl BrowserAction {
                 text.push_str(&format!("{what}:\n  {}\n", lines.join("\n  ")));
             }
         }
-        text.push_str(&format!("Page:\n{}", outline(&frames)));
+        text.push_str(&format!("Page:\n{page}"));
         let origin = WebUrl::parse(&address);
         let origin = origin.destination().map(|to| to.host.to_string()).unwrap_or_default();
         let page = UntrustedText { what: "a page in a browser", origin: &origin, text: &text };

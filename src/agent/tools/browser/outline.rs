@@ -1,23 +1,28 @@
 //! The accessibility tree of a page as text: what there is to read, and what there is to use, each
 //! with a number to name it by.
 //!
-//! In: the trees of a page's frames, as the browser gives them. Out: an indented list, bounded. The
-//! number of an element is the browser's own for it: it stays while the element is in the page.
+//! In: the trees of a page's frames, as the browser gives them, and its layout. Out: lines, of which
+//! an answer shows a part. The number of an element is the browser's own for it: it stays while the
+//! element is in the page.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::tools::browser::layout::PageLayout;
+use crate::tools::browser::part::{OutlineLine, from, in_window};
 use locum_base::text::head;
 
-/// Most bytes of it.
-const OUTLINE_LIMIT_BYTES: usize = 12 * 1024;
+/// Most lines of it.
+const LINES_LIMIT: usize = 20_000;
 
 /// Longest name or value, in bytes.
 const TEXT_LIMIT_BYTES: usize = 200;
 
-/// How deep it is indented, and how deep a tree is followed.
-const INDENT_LIMIT: usize = 12;
+/// Bytes of a name in which the text below it is sought.
+const NAME_SOUGHT_BYTES: usize = 4096;
+
+/// How deep a tree is followed.
 const DEPTH_LIMIT: usize = 500;
 
 /// Roles that only hold others, where they have no name.
@@ -81,20 +86,27 @@ pub(super) struct FrameTree {
     pub(super) nodes: Vec<Value>,
 }
 
-/// Writes the trees of a page as text.
-pub(super) fn outline(frames: &[FrameTree]) -> String {
+/// Writes the trees of a page as text: what its window shows, or what begins at an element; `None`
+/// where that is not there.
+pub(super) fn outline(
+    frames: &[FrameTree],
+    layout: &PageLayout,
+    element: Option<u64>,
+) -> Option<String> {
     let trees: Vec<(Option<u64>, IndexedTree<'_>)> =
         frames.iter().map(|frame| (frame.owner, IndexedTree::of(&frame.nodes))).collect();
-    let mut writer = OutlineWriter { trees: &trees, text: String::new(), written: BTreeSet::new() };
+    let mut writer =
+        OutlineWriter { trees: &trees, layout, lines: Vec::new(), written: BTreeSet::new() };
     for (_, tree) in trees.iter().filter(|(owner, _)| owner.is_none()) {
-        writer.frame(tree, 0);
+        writer.frame(tree, NodePlace::default());
     }
-    let cut = head(&writer.text, OUTLINE_LIMIT_BYTES);
-    if cut.len() < writer.text.len() {
-        let whole = cut.rsplit_once('\n').map_or(cut, |(whole, _)| whole);
-        return format!("{whole}\n(the page goes on: scroll, or use a more exact page)");
-    }
-    if writer.text.is_empty() { "(the page is empty)".to_owned() } else { writer.text }
+    let lines = writer.lines;
+    let more = lines.len() >= LINES_LIMIT;
+    let text = match element {
+        Some(_) => from(&lines, lines.iter().position(|line| line.number == element)?, more),
+        None => in_window(&lines, more),
+    };
+    Some(if text.is_empty() { "(the page is empty)".to_owned() } else { text })
 }
 
 /// A tree whose nodes are found by their names.
@@ -116,81 +128,92 @@ impl<'t> IndexedTree<'t> {
     }
 }
 
+/// Where in the trees a node is.
+#[derive(Clone, Copy, Default)]
+struct NodePlace {
+    indent: usize,
+    depth: usize,
+    /// Whether the window shows what it is in.
+    in_window: bool,
+}
+
 struct OutlineWriter<'t> {
     trees: &'t [(Option<u64>, IndexedTree<'t>)],
-    text: String,
+    layout: &'t PageLayout,
+    lines: Vec<OutlineLine>,
     /// What is written already: nothing twice, whatever the trees look like.
     written: BTreeSet<*const Value>,
 }
 
 impl<'t> OutlineWriter<'t> {
-    fn frame(&mut self, tree: &IndexedTree<'t>, indent: usize) {
+    fn frame(&mut self, tree: &IndexedTree<'t>, place: NodePlace) {
         if let Some(root) = tree.root
             && self.written.insert(root)
         {
             for child in tree.children(root) {
-                self.node(tree, child, (indent, 0), "");
+                self.node(tree, child, NodePlace { depth: 0, ..place }, "");
             }
         }
     }
 
     /// Writes a node and what is in it; `above` is the name of what it is in.
-    fn node(
-        &mut self,
-        tree: &IndexedTree<'t>,
-        node: &'t Value,
-        (indent, depth): (usize, usize),
-        above: &str,
-    ) {
-        let is_enough = depth > DEPTH_LIMIT || self.text.len() > OUTLINE_LIMIT_BYTES;
+    fn node(&mut self, tree: &IndexedTree<'t>, node: &'t Value, mut place: NodePlace, above: &str) {
+        let is_enough = place.depth > DEPTH_LIMIT || self.lines.len() >= LINES_LIMIT;
         if is_enough || !self.written.insert(node) {
             return;
         }
         let role = text_of(node, "role");
         let name = text_of(node, "name");
+        let number = node.get("backendDOMNodeId").and_then(Value::as_u64);
         let is_ignored = node.get("ignored").and_then(Value::as_bool) == Some(true);
+        let shown = number.and_then(|number| self.layout.shows(number));
+        place.in_window = shown.unwrap_or(place.in_window);
         match role.as_str() {
             "InlineTextBox" | "LineBreak" => return,
+            // Numbers of a list are told, its bullets are not.
+            "ListMarker" if !name.contains(char::is_alphanumeric) => return,
             "StaticText" => {
                 let is_said = name.is_empty() || above.contains(&name);
                 if !is_ignored && !is_said {
-                    self.line(indent, &format!("text {}", quoted(&name)));
+                    self.line(place, number, format!("text {}", quoted(&name)));
                 }
                 return;
             }
             _ => {}
         }
-        let is_passed = is_ignored || (name.is_empty() && TRANSPARENT.contains(&role.as_str()));
+        let is_transparent = TRANSPARENT.contains(&role.as_str());
+        let is_passed = is_ignored || (name.is_empty() && is_transparent);
         let can_focus = property(node, "focusable") == Some(&Value::Bool(true));
-        let number = node.get("backendDOMNodeId").and_then(Value::as_u64);
-        let inner = if is_passed && (is_ignored || !can_focus) {
-            (indent, depth + 1)
-        } else {
-            let mut line = role.clone();
+        let reacts = number.is_some_and(|number| self.layout.reacts(number));
+        if !is_passed || reacts || (can_focus && !is_ignored) {
+            let is_plain = is_passed && reacts && !can_focus;
+            let mut line = if is_plain { "clickable".to_owned() } else { role.clone() };
             if !name.is_empty() {
                 line.push_str(&format!(" {}", quoted(&name)));
             }
-            if let Some(number) = number.filter(|_| can_focus || USED.contains(&role.as_str())) {
+            let is_used = can_focus || reacts || USED.contains(&role.as_str());
+            if let Some(number) = number.filter(|_| is_used) {
                 line.push_str(&format!(" [{number}]"));
             }
             line.push_str(&states(node));
-            self.line(indent, &line);
-            (indent + 1, depth + 1)
-        };
+            self.line(place, number, line);
+            place.indent += 1;
+        }
+        place.depth += 1;
         let frames = self.trees;
         let inside = frames.iter().filter(|(owner, _)| number.is_some() && *owner == number);
         for (_, frame) in inside {
-            self.frame(frame, inner.0);
+            self.frame(frame, place);
         }
-        let above = if name.is_empty() { above } else { &name };
+        let above = if name.is_empty() { above } else { head(&name, NAME_SOUGHT_BYTES) };
         for child in tree.children(node) {
-            self.node(tree, child, inner, above);
+            self.node(tree, child, place, above);
         }
     }
 
-    fn line(&mut self, indent: usize, line: &str) {
-        let indent = "  ".repeat(indent.min(INDENT_LIMIT));
-        self.text.push_str(&format!("{indent}- {line}\n"));
+    fn line(&mut self, place: NodePlace, number: Option<u64>, text: String) {
+        let NodePlace { indent, in_window, .. } = place;
+        self.lines.push(OutlineLine { indent, text, number, in_window });
     }
 }
 
@@ -247,7 +270,9 @@ mod tests {
     use pretty_assertions::assert_eq;
     use serde_json::{Value, json};
 
-    use super::{FrameTree, OUTLINE_LIMIT_BYTES, outline};
+    use super::{FrameTree, outline};
+    use crate::tools::browser::layout::PageLayout;
+    use crate::tools::browser::part::PART_LIMIT_BYTES;
 
     fn node(id: &str, role: &str, name: &str, children: &[&str]) -> Value {
         json!({ "nodeId": id, "role": { "value": role }, "name": { "value": name },
@@ -264,6 +289,11 @@ mod tests {
 
     fn page(nodes: Vec<Value>) -> FrameTree {
         FrameTree { owner: None, nodes }
+    }
+
+    /// An outline without a layout.
+    fn written(frames: &[FrameTree]) -> String {
+        outline(frames, &PageLayout::default(), None).unwrap()
     }
 
     #[test]
@@ -290,7 +320,7 @@ mod tests {
             node("9", "StaticText", "clickable", &[]),
         ];
         assert_eq!(
-            outline(&[page(nodes)]),
+            written(&[page(nodes)]),
             "- heading \"Shop\" level=1\n- text \"3 things\"\n- textbox \"Your name\" [5] \
              value=\"Ada\" focused\n- checkbox \"Gift\" [6] checked\n- link \"Next\" [7] -> \
              http://h/next\n- generic [8]\n  - text \"clickable\"\n"
@@ -308,20 +338,47 @@ mod tests {
             ],
         };
         let lost = FrameTree { owner: Some(9), nodes: vec![node("1", "RootWebArea", "", &[])] };
-        assert_eq!(outline(&[own, frame, lost]), "- Iframe\n  - text \"in it\"\n");
+        assert_eq!(written(&[own, frame, lost]), "- Iframe\n  - text \"in it\"\n");
+    }
+
+    #[test]
+    fn what_reacts_to_a_mouse_has_a_number_and_an_outline_begins_where_it_is_asked_to() {
+        let nodes = || {
+            vec![
+                node("1", "RootWebArea", "", &["2", "4", "6"]),
+                node("2", "generic", "", &["3"]),
+                node("3", "StaticText", "Open menu", &[]),
+                node("4", "listitem", "", &["5"]),
+                node("5", "StaticText", "One", &[]),
+                node("6", "generic", "", &["7"]),
+                node("7", "StaticText", "Two", &[]),
+            ]
+        };
+        let snapshot = json!({ "strings": ["DIV"], "documents": [{
+            "nodes": { "backendNodeId": [2, 4, 6], "nodeType": [1, 1, 1], "nodeName": [0, 0, 0],
+                "isClickable": { "index": [0, 1] } },
+            "layout": { "nodeIndex": [0, 1, 2], "bounds": [[0, 0, 9, 9], [0, 9, 9, 9], [0, 0, 9, 9]] },
+        }] });
+        let layout = PageLayout::parse(&snapshot, (90, 60));
+        let shown = |element| outline(&[page(nodes())], &layout, element);
+        let all = "- clickable [2]\n  - text \"Open menu\"\n- listitem [4]\n  - text \"One\"\n\
+                   - text \"Two\"\n";
+        assert_eq!(shown(None).unwrap(), all);
+        assert_eq!(shown(Some(5)).unwrap(), "(3 lines before)\n  - text \"One\"\n- text \"Two\"\n");
+        assert_eq!(shown(Some(9)), None);
     }
 
     #[test]
     fn what_is_hostile_ends() {
         let endless =
             page(vec![node("1", "RootWebArea", "", &["2"]), node("2", "generic", "", &["2", "2"])]);
-        assert!(outline(&[endless]).len() < 100);
+        assert!(written(&[endless]).len() < 100);
         let ids: Vec<String> = (2..5000).map(|id: u32| id.to_string()).collect();
         let children: Vec<&str> = ids.iter().map(String::as_str).collect();
         let mut nodes = vec![node("1", "RootWebArea", "", &children)];
         nodes.extend(ids.iter().map(|id| node(id, "button", &"x".repeat(500), &[])));
-        let text = outline(&[page(nodes)]);
-        assert!(text.len() < OUTLINE_LIMIT_BYTES + 100 && text.contains("(the page goes on"));
-        assert_eq!(outline(&[page(Vec::new())]), "(the page is empty)");
+        let text = written(&[page(nodes)]);
+        assert!(text.len() < PART_LIMIT_BYTES + 100 && text.contains("(the page goes on"));
+        assert_eq!(written(&[page(Vec::new())]), "(the page is empty)");
     }
 }

@@ -15,6 +15,7 @@ use crate::env::RunEnv;
 use crate::tools::browser::devtools::{
     BrowserError, DevTools, DevToolsEvent, DevToolsMessage, FRAMING,
 };
+use crate::tools::browser::layout::PageLayout;
 use crate::tools::browser::outline::FrameTree;
 use crate::tools::browser::page::PageRecord;
 use crate::tools::browser::requests::RequestGuard;
@@ -346,6 +347,16 @@ impl Browser {
         self.ask("Emulation.setDeviceMetricsOverride", &params, guard).await?;
         self.size = (width, height);
         Ok(())
+    }
+
+    /// Returns what the window shows, and what reacts to a mouse.
+    pub(super) async fn layout(
+        &mut self,
+        guard: &mut RequestGuard<'_>,
+    ) -> Result<PageLayout, BrowserError> {
+        let question = PageLayout::question();
+        let snapshot = self.ask("DOMSnapshot.captureSnapshot", &question, guard).await?;
+        Ok(PageLayout::parse(&snapshot, self.size))
     }
 
     /// Returns the trees of the page and of the frames in it.

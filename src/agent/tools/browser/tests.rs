@@ -56,6 +56,15 @@ const FIELDS: &str = r#"<!doctype html><title>Fields</title>
 <input aria-label=Held value=held> <div contenteditable role=textbox aria-label=Rich>rich</div>
 <iframe srcdoc="<input aria-label=Inner>"></iframe>"#;
 
+/// What does something when it is clicked, and is no control.
+const HANDLERS: &str = r#"<!doctype html><title>Handlers</title><style>.p { cursor: pointer }</style>
+<div onclick="document.title='menu'">Open menu</div><ul><li id=l>One</li></ul>
+<div class=p><b>Deep</b></div><div onmouseover="document.title='over'">Over</div><p>Plain</p>
+<script>
+l.addEventListener('click', () => document.title = 'one');
+document.addEventListener('click', e => { if (e.target.matches('.p, .p *')) document.title = 'deep' });
+</script>"#;
+
 /// A page that is all field.
 const FIELD: &str = "<textarea aria-label=Text style='position:fixed; inset:0'></textarea>";
 
@@ -88,6 +97,8 @@ impl BrowserFixture {
         };
         let redirect =
             "HTTP/1.1 302 Found\r\nLocation: http://evil.example/\r\nContent-Length: 0\r\n\r\n";
+        let button = |number: u32| format!("<p><button>Button {number}.</button>");
+        let long: String = (0..2000).map(button).collect();
         let (server, requests) = serve(vec![
             ("GET / ", page(SHOP)),
             ("GET /frame ", page("<button onclick=\"console.log('in a frame')\">Framed</button>")),
@@ -98,7 +109,8 @@ impl BrowserFixture {
             ("GET /field ", page(FIELD)),
             ("GET /wide ", page(WIDE)),
             ("GET /fields ", page(FIELDS)),
-            ("GET /long", page(&"<button>again and again</button>".repeat(2000))),
+            ("GET /handlers ", page(HANDLERS)),
+            ("GET /long", page(&long)),
             ("GET /away ", redirect.into()),
         ]);
         let (wire, connected) = RecordingTransport::new(server, &[]);
@@ -337,15 +349,27 @@ fn a_picture_is_for_models_that_see() {
 }
 
 #[test]
-fn a_long_page_is_cut_and_scrolled() {
+fn a_long_page_is_shown_where_its_window_is_and_from_an_element_on() {
     let Some(fixture) = BrowserFixture::new() else { return };
     fixture.calls(async |it| {
         let opened =
             it.call(json!({ "action": "launch", "url": "http://shop.example/long" })).await.text;
-        assert!(opened.contains("(the page goes on") && opened.len() < 20_000, "{}", opened.len());
+        assert!(opened.contains("\"Button 0.\" [") && opened.len() < 20_000, "{opened}");
         assert!(opened.contains("showing 0 to 600"), "{opened}");
+        let (_, next) = opened.split_once("`element` ").unwrap();
+        let next: u64 = next.split(')').next().unwrap().parse().unwrap();
+        let on = it.call(json!({ "action": "look", "element": next })).await.text;
+        let last = opened.lines().rev().find(|line| line.contains("Button ")).unwrap();
+        let last: u32 = last.split(['.', ' ']).find_map(|word| word.parse().ok()).unwrap();
+        assert!(on.contains(&format!("\"Button {}.\" [", last + 1)), "{last} {on}");
+        assert!(!on.contains(&format!("\"Button {last}.\" [")), "{last} {on}");
         let scrolled = it.call(json!({ "action": "scroll_down" })).await.text;
         assert!(scrolled.contains("showing 540 to 1140"), "{scrolled}");
+        it.call(json!({ "action": "press", "text": "End" })).await;
+        let end = it.answers(json!({ "action": "look" }), &["\"Button 1999.\" ["]).await;
+        assert!(!end.contains("\"Button 1000.\""), "{end}");
+        let gone = it.call(json!({ "action": "look", "element": 999_999_999 })).await;
+        assert!(gone.is_error && gone.text.contains("is not on the page"), "{}", gone.text);
     });
 }
 
@@ -391,6 +415,38 @@ fn a_text_goes_into_the_field_that_is_named_or_nowhere() {
         it.answers(typed(&long), &["value=\"xxx"]).await;
         it.answers(into("Inner", "by name"), &["value=\"by name\" focused"]).await;
         it.answers(typed(", by focus"), &["value=\"by name, by focus\" focused"]).await;
+    });
+}
+
+#[test]
+fn what_reacts_to_a_mouse_is_used_and_a_point_beside_everything_says_so() {
+    let Some(fixture) = BrowserFixture::new() else { return };
+    fixture.calls(async |it| {
+        let launch = json!({ "action": "launch", "url": "http://shop.example/handlers" });
+        let opened = it.call(launch).await.text;
+        let lines: Vec<&str> = opened.lines().collect();
+        // The number is on the line above the text.
+        let of = |text: &str| {
+            let at = lines.iter().position(|line| line.contains(&format!("\"{text}\""))).unwrap();
+            number(lines[at - 1], " [")
+        };
+        for (text, action, title) in [
+            ("Open menu", "click", "Title: menu"),
+            ("One", "click", "Title: one"),
+            ("Deep", "click", "Title: deep"),
+            ("Over", "hover", "Title: over"),
+        ] {
+            let call = json!({ "action": action, "element": of(text) });
+            it.answers(call, &[title]).await;
+        }
+        assert!(opened.contains("\n- text \"Plain\"\n"), "{opened}");
+        let click = |point: &str| json!({ "action": "click", "coordinate": point });
+        let beside = it.call(click("890,590")).await;
+        let words = "No element is at 890,590, only the page itself.";
+        assert!(!beside.is_error && beside.text.contains(words), "{}", beside.text);
+        let outside = it.call(click("5000,5000")).await;
+        let words = "5000,5000 is outside of the window, which is 900x600";
+        assert!(outside.is_error && outside.text.contains(words), "{}", outside.text);
     });
 }
 
