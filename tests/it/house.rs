@@ -71,6 +71,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("tracing-subscriber", &["locum"]),
     ("pdf-extract", &["extract"]),
     ("ring", &["agent"]),
+    ("encoding_rs", &["agent"]),
     ("calamine", &["extract"]),
     ("zip", &["extract"]),
 ];

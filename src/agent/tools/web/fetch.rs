@@ -12,6 +12,7 @@ use crate::tools::dispatch::CheckedCall;
 use crate::tools::extracted::document_text;
 use crate::tools::picture::show;
 use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::web::charset::{DecodedText, looks_like_text};
 use crate::tools::web::markdown;
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::image::ImageKind;
@@ -180,10 +181,13 @@ impl WebFetch {
             Some(_) if page.is_cut => {
                 Err(format!("it is longer than {} MiB", PAGE_LIMIT_BYTES >> 20))
             }
-            Some(document) => document_text(document, &page.body).await,
+            Some(document) => {
+                let text = document_text(document, &page.body).await;
+                text.map(|text| DecodedText { text, note: None })
+            }
             None => self.text(&kind, url, page),
         };
-        let text = match text {
+        let DecodedText { text, note } = match text {
             Ok(text) => text,
             Err(why) => return Observation::failed(format!("`{url}` was not read: {why}.")),
         };
@@ -193,6 +197,7 @@ impl WebFetch {
         let end = start + part.len();
         let mut about = vec![format!("URL: {url}"), format!("Status: {}", page.status)];
         about.extend(document.map(|document| format!("Text of this {}", document.name())));
+        about.extend(note);
         if *url != self.url {
             about.insert(1, format!("Redirected from: {}", self.url));
         }
@@ -226,7 +231,7 @@ impl WebFetch {
     }
 
     /// Returns the text of a page that is no document, or what it is instead.
-    fn text(&self, kind: &str, url: &WebUrl, page: &WebPage) -> Result<String, String> {
+    fn text(&self, kind: &str, url: &WebUrl, page: &WebPage) -> Result<DecodedText, String> {
         if !is_text(kind, &page.body) {
             let nothing = kind.is_empty();
             return Err(if nothing {
@@ -235,9 +240,12 @@ impl WebFetch {
                 format!("it is `{kind}`, not text")
             });
         }
-        let source = decoded(&page.content_type, &page.body);
+        let mut decoded = DecodedText::of(&page.content_type, &page.body, page.is_cut);
         let is_html = kind.ends_with("html") || kind.ends_with("xhtml+xml");
-        Ok(if is_html && !self.raw { markdown::render(&source, url) } else { source })
+        if is_html && !self.raw {
+            decoded.text = markdown::render(&decoded.text, url);
+        }
+        Ok(decoded)
     }
 }
 
@@ -265,31 +273,17 @@ fn next_hop(from: &WebUrl, location: &str, redactor: &Redactor) -> Result<WebUrl
     Ok(next)
 }
 
-/// What says nothing of itself is looked at.
+/// Returns whether a page is text. What says nothing of itself is looked at.
 fn is_text(kind: &str, body: &[u8]) -> bool {
     let words =
         ["json", "xml", "javascript", "ecmascript", "yaml", "toml", "sql", "x-sh", "markdown"];
-    let start = body.get(..body.len().min(4096)).unwrap_or_default();
-    match kind.strip_prefix("application/") {
-        Some(rest) => words.iter().any(|word| rest.ends_with(word)),
-        None if kind.is_empty() => !start.contains(&0) && std::str::from_utf8(start).is_ok(),
-        None => kind.starts_with("text/"),
-    }
-}
-
-/// Reads a body's bytes: UTF-8, or Latin-1 where it says so.
-fn decoded(content_type: &str, body: &[u8]) -> String {
-    let lower = content_type.to_ascii_lowercase();
-    let charset =
-        lower.split_once("charset=").map_or("", |(_, rest)| rest.trim_matches(['"', '\'', ' ']));
-    if charset.starts_with("iso-8859-1")
-        || charset.starts_with("windows-1252")
-        || charset.starts_with("latin1")
-    {
-        body.iter().map(|byte| char::from(*byte)).collect()
-    } else {
-        String::from_utf8_lossy(body).into_owned()
-    }
+    let (group, name) = kind.split_once('/').unwrap_or((kind, ""));
+    let says_nothing = kind.is_empty()
+        || name == "octet-stream"
+        || (group == "application" && name.starts_with("x-"));
+    group == "text"
+        || words.iter().any(|word| name.ends_with(word))
+        || (says_nothing && looks_like_text(body))
 }
 
 #[cfg(test)]

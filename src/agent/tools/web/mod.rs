@@ -1,5 +1,6 @@
 //! Tools that ask the network.
 
+mod charset;
 pub mod fetch;
 mod html;
 pub mod markdown;

@@ -174,6 +174,35 @@ fn what_is_no_plain_text_is_not_shown() {
 }
 
 #[test]
+fn text_is_shown_whatever_its_charset_and_whatever_its_server_calls_it() {
+    let html = "200 OK\r\nContent-Type: text/html; charset=shift_jis";
+    let octets = "200 OK\r\nContent-Type: application/octet-stream";
+    let scene = FetchFixture::new(vec![
+        ("GET /sjis ", answer(html, b"<h1>\x93\xfa\x96\x7b</h1>")),
+        ("GET /guess ", answer("200 OK\r\nContent-Type: text/plain", b"caf\xe9.")),
+        ("GET /main.rs ", answer(octets, b"fn main() {}\n")),
+        ("GET /a.svg ", answer("200 OK\r\nContent-Type: image/svg+xml", b"<svg/>")),
+        ("GET /binary ", answer(octets, b"a\0b")),
+    ]);
+    for (path, words) in [
+        ("/sjis", "# 日本"),
+        (
+            "/guess",
+            "Status: 200\nIt names no charset and is not UTF-8; it was read as windows-1252.",
+        ),
+        ("/guess", "café."),
+        ("/main.rs", "fn main() {}"),
+        ("/a.svg", "<svg/>"),
+    ] {
+        let seen = scene.fetch(path);
+        assert!(!seen.is_error && seen.text.contains(words), "{path}: {}", seen.text);
+    }
+    let binary = scene.fetch("/binary");
+    let words = "it is `application/octet-stream`, not text";
+    assert!(binary.is_error && binary.text.contains(words), "{}", binary.text);
+}
+
+#[test]
 fn keeps_no_more_than_it_may_however_it_is_packed() {
     let bomb = zipped(&vec![b'a'; 64 << 20]);
     let scene = FetchFixture::new(vec![
