@@ -80,6 +80,8 @@ impl Parts {
 
     fn headings(&self, text: &str) -> Vec<String> {
         let heading = |line: &str| {
+            // Entries of lists and quotes hold headings, too.
+            let line = line.trim_start_matches(|mark| " >-*.0123456789".contains(mark));
             let words = line.starts_with('#').then(|| self.words(line).join(" "));
             words.filter(|words| !words.is_empty())
         };
