@@ -240,7 +240,17 @@ const ALIASES: &[(&str, &str)] = &[("write_file", "write_to_file")];
 /// Names that tools of the same effect have in Claude Code, Codex, Roo, Kilo and Kode. Models that
 /// were trained on those call them here too; their arguments are mapped where calls are read.
 const PEER_NAMES: &[(&[&str], ToolName)] = &[
-    (&["Read", "view_file", "view_image", "NotebookRead"], ToolName::ReadFile),
+    (
+        &[
+            "Read",
+            "view_file",
+            "view_image",
+            "NotebookRead",
+            // It reads and searches an answer that is kept whole: the call's arguments say which.
+            "read_command_output",
+        ],
+        ToolName::ReadFile,
+    ),
     (&["Write", "create_file"], ToolName::WriteToFile),
     (
         &[
@@ -265,21 +275,25 @@ const PEER_NAMES: &[(&[&str], ToolName)] = &[
             "shell",
             "shell_command",
             "local_shell",
+            "container.exec",
             "exec_command",
             "run_command",
             "run_terminal_cmd",
         ],
         ToolName::ExecuteCommand,
     ),
-    (&["BashOutput", "read_command_output"], ToolName::CommandOutput),
-    (&["KillShell", "KillBash", "kill_process"], ToolName::StopCommand),
+    // With nothing to write, `write_stdin` waits for output.
+    (&["BashOutput", "TaskOutput", "write_stdin"], ToolName::CommandOutput),
+    (&["KillShell", "KillBash", "TaskStop", "kill_process"], ToolName::StopCommand),
     (&["Grep", "grep_search", "grep_files"], ToolName::SearchFiles),
+    (&["semantic_search"], ToolName::CodebaseSearch),
     (&["Glob", "glob_search"], ToolName::Glob),
     (&["LS", "list", "list_dir", "list_directory"], ToolName::ListFiles),
     (&["Task", "Agent", "spawn_agent"], ToolName::NewTask),
     (&["TodoWrite", "update_plan"], ToolName::UpdateTodoList),
     (&["WebFetch", "URLFetcher"], ToolName::WebFetch),
-    (&["WebSearch", "search_web"], ToolName::WebSearch),
+    // `codesearch` looks for code and its documentation, not here but on the web.
+    (&["WebSearch", "search_web", "codesearch"], ToolName::WebSearch),
     (&["Skill"], ToolName::Skill),
     (&["SlashCommand"], ToolName::RunSlashCommand),
     (&["Think"], ToolName::Think),
@@ -287,7 +301,18 @@ const PEER_NAMES: &[(&[&str], ToolName)] = &[
     (&["MemoryRead"], ToolName::ReadMemory),
     (&["MemoryWrite"], ToolName::WriteMemory),
     (&["AskUserQuestion", "question", "request_user_input"], ToolName::AskFollowupQuestion),
-    (&["ReadMcpResourceTool", "read_mcp_resource"], ToolName::AccessMcpResource),
+    (&["mode_switch"], ToolName::SwitchMode),
+    (
+        &[
+            "ReadMcpResourceTool",
+            "read_mcp_resource",
+            // These list resources: they name none.
+            "ListMcpResourcesTool",
+            "list_mcp_resources",
+            "list_mcp_resource_templates",
+        ],
+        ToolName::AccessMcpResource,
+    ),
 ];
 
 /// Returns the name the table has for a tool: `write_to_file` for `write_file`, `use_mcp_tool` for
@@ -326,8 +351,13 @@ mod tests {
             ("Think", Some(ToolName::Think)),
             ("str_replace_based_edit_tool", Some(ToolName::ApplyDiff)),
             ("mcp__time__now", Some(ToolName::UseMcpTool)),
+            ("TaskOutput", Some(ToolName::CommandOutput)),
+            ("TaskStop", Some(ToolName::StopCommand)),
+            ("container.exec", Some(ToolName::ExecuteCommand)),
+            ("codesearch", Some(ToolName::WebSearch)),
+            ("list_mcp_resources", Some(ToolName::AccessMcpResource)),
             // What has no tool of the same effect.
-            ("TaskOutput", None),
+            ("LSP", None),
             ("sequentialthinking", None),
         ] {
             assert_eq!(ToolName::called(name), expected, "{name}");

@@ -271,6 +271,29 @@ fn a_tool_is_called_by_either_name_and_answers_as_data() {
 }
 
 #[test]
+fn resources_are_listed_by_the_names_that_other_agents_have_for_it() {
+    let calls = [
+        ("ListMcpResourcesTool", json!({})),
+        ("list_mcp_resources", json!({ "server": "helper", "cursor": null })),
+        ("list_mcp_resource_templates", json!({ "server": "other" })),
+        ("access_mcp_resource", json!({ "server_name": "helper" })),
+    ];
+    let denied =
+        POLICY.replace("\"mcp(helper/forbidden)\"", "\"mcp(helper/resource:file:///guide)\"");
+    for (policy, is_listed) in [(POLICY, true), (denied.as_str(), false)] {
+        let stage = stage(&[(".mcp.json", DEFINED), (".locum/policy.yml", policy)]);
+        let ran = play(&stage, &calls);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let answers: Vec<String> = stage.answers().into_iter().map(|(_, text)| text).collect();
+        assert!(answers[0].contains("`access_mcp_resource` reads one by its `uri`:\n- `helper`: "));
+        assert_eq!(answers[0].contains("`file:///guide`"), is_listed, "{answers:?}");
+        assert_eq!(answers[0], answers[1]);
+        assert!(answers[2].contains("There is no MCP server `other` with resources."));
+        assert!(answers[3].contains("`access_mcp_resource` needs `uri`"), "{answers:?}");
+    }
+}
+
+#[test]
 fn a_prompt_is_got_by_every_name_of_it_and_is_data_of_its_server() {
     let policy = POLICY.replace("\"mcp(helper/forbidden)\"", "\"mcp(helper/prompt:secret)\"");
     let stage = stage(&[(".mcp.json", DEFINED), (".locum/policy.yml", &policy)]);

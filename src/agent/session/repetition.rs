@@ -181,6 +181,9 @@ mod tests {
         for (name, arguments, expected) in [
             ("command_output", r#"{"id":1,"wait":60}"#, None),
             ("BashOutput", r#"{"bash_id":1,"until":"ready"}"#, None),
+            ("TaskOutput", r#"{"task_id":"1"}"#, None),
+            ("TaskOutput", r#"{"task_id":"1","block":false}"#, Some(1)),
+            ("write_stdin", r#"{"session_id":1,"chars":"","yield_time_ms":5000}"#, None),
             ("command_output", r#"{"id":1}"#, Some(1)),
             ("command_output", r#"{"id":1,"wait":0,"until":""}"#, Some(1)),
             ("execute_command", r#"{"command":"x","wait":60}"#, Some(1)),

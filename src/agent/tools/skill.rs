@@ -100,6 +100,14 @@ mod tests {
     }
 
     #[test]
+    fn a_skill_may_be_named_as_other_agents_name_it() {
+        for name in ["name", "command"] {
+            let seen = fixture().call("Skill", &format!(r#"{{"{name}": "release"}}"#));
+            assert!(!seen.is_error && seen.text.contains("Do release."), "{name}: {}", seen.text);
+        }
+    }
+
+    #[test]
     fn knows_only_skills_of_the_mode() {
         for (name, message) in [
             ("asking", "There are: `release`."),

@@ -91,7 +91,7 @@ const LEAVES_SANDBOX: [&str; 2] = ["dangerouslyDisableSandbox", "with_escalated_
 
 /// Tools that neither read nor change anything outside of their agent, and those that start others
 /// whose calls are asked about by themselves.
-const WITHOUT_EFFECT: [&str; 17] = [
+const WITHOUT_EFFECT: [&str; 21] = [
     "TodoWrite",
     "TodoRead",
     "TaskCreate",
@@ -103,6 +103,10 @@ const WITHOUT_EFFECT: [&str; 17] = [
     "AskUserQuestion",
     "BashOutput",
     "TaskOutput",
+    "TaskStop",
+    "KillShell",
+    "ToolSearch",
+    "ListMcpResourcesTool",
     "Task",
     "Agent",
     "update_plan",

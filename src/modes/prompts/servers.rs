@@ -63,9 +63,6 @@ pub fn listed(servers: &[OfferedServer]) -> String {
         let tools: Vec<String> =
             server.tools.iter().map(|tool| format!("`{}`", tool.called)).collect();
         let tools = if tools.is_empty() { "no tools".to_owned() } else { tools.join(", ") };
-        let quoted = |uris: &[String]| {
-            uris.iter().map(|uri| format!("`{uri}`")).collect::<Vec<_>>().join(", ")
-        };
         let resources = match (server.has_resources, server.resources.is_empty()) {
             (false, _) => String::new(),
             (true, true) => "; resources by `access_mcp_resource`".to_owned(),
@@ -87,6 +84,26 @@ pub fn listed(servers: &[OfferedServer]) -> String {
         format!("- `{}`: {tools}{resources}{prompts}\n", server.name)
     };
     servers.iter().map(line).collect()
+}
+
+/// Returns the addresses of resources that servers named, a line for each server that has some.
+pub fn listed_resources(servers: &[OfferedServer]) -> String {
+    let line = |server: &OfferedServer| {
+        let named = match server.resources.as_slice() {
+            [] => "names none by itself".to_owned(),
+            uris => quoted(uris),
+        };
+        let templates = match server.templates.as_slice() {
+            [] => String::new(),
+            uris => format!("; addresses of more: {}", quoted(uris)),
+        };
+        format!("- `{}`: {named}{templates}\n", server.name)
+    };
+    servers.iter().filter(|server| server.has_resources).map(line).collect()
+}
+
+fn quoted(uris: &[String]) -> String {
+    uris.iter().map(|uri| format!("`{uri}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn prompt_line(prompt: &OfferedPrompt) -> String {

@@ -1,13 +1,17 @@
-//! A command as other agents' tools have it: a list of words, a time limit in milliseconds.
+//! A command as other agents' tools have it: a list of words, a time limit in milliseconds; and how
+//! they wait for the output of one in the background.
 //!
-//! In: arguments of `execute_command` as written. Out: the same with a script and seconds, or a
-//! sentence for the model where the effect would be another.
+//! In: arguments of `execute_command` or `command_output` as written. Out: the same with a script
+//! and seconds, or a sentence for the model where the effect would be another.
 
 use serde_json::{Map, Value};
 
 use crate::tools::CallError;
-use crate::tools::aliases::{CalledTool, number, parsed};
+use crate::tools::aliases::{CalledTool, is_true, number, parsed};
 use locum_policy::command::tree;
+
+/// How long `TaskOutput` waits unless it says otherwise, in milliseconds.
+const TASK_OUTPUT_WAIT_MS: u64 = 30_000;
 
 /// Takes a command as a list of words, and a time limit in milliseconds.
 pub(crate) fn command(
@@ -25,19 +29,38 @@ pub(crate) fn command(
         };
         fields.insert("command".to_owned(), script.into());
     }
-    let in_ms = ["Bash", "shell", "local_shell"];
+    let in_ms = ["Bash", "shell", "local_shell", "container.exec"];
     let milliseconds = fields.remove("timeout_ms").or_else(|| {
         let of_peer = in_ms.iter().any(|name| name.eq_ignore_ascii_case(of.called.trim()));
         of_peer.then(|| fields.remove("timeout")).flatten()
     });
     if let Some(value) = milliseconds {
-        let seconds = number(&value).map(|milliseconds| milliseconds.div_ceil(1000).max(1));
-        let seconds = seconds.ok_or_else(|| {
-            CallError("The time limit must be a whole number of milliseconds.".to_owned())
-        })?;
-        fields.insert("timeout".to_owned(), seconds.into());
+        fields.insert("timeout".to_owned(), seconds(&value)?.max(1).into());
     }
     Ok(())
+}
+
+/// Takes how long to wait for output: in milliseconds, and for `TaskOutput` whether at all.
+pub(crate) fn output(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Result<(), CallError> {
+    let milliseconds = if of.called.trim().eq_ignore_ascii_case("TaskOutput") {
+        let waits = fields.remove("block").is_none_or(|value| is_true(&value));
+        let limit = fields.remove("timeout").unwrap_or_else(|| TASK_OUTPUT_WAIT_MS.into());
+        waits.then_some(limit)
+    } else {
+        fields.remove("yield_time_ms")
+    };
+    if let Some(value) = milliseconds {
+        fields.entry("wait").or_insert(seconds(&value)?.into());
+    }
+    Ok(())
+}
+
+/// Reads milliseconds as seconds, rounded up.
+fn seconds(milliseconds: &Value) -> Result<u64, CallError> {
+    let seconds = number(milliseconds).map(|milliseconds| milliseconds.div_ceil(1000));
+    seconds.ok_or_else(|| {
+        CallError("The time limit must be a whole number of milliseconds.".to_owned())
+    })
 }
 
 /// Writes a word for a shell, in quotes where it needs them.

@@ -10,6 +10,7 @@ mod command;
 mod edit;
 mod editor;
 mod files;
+mod kept;
 mod lines;
 mod patch;
 mod prompt;
@@ -68,6 +69,7 @@ const FOLDER: Renames = &[
 const COMMAND_ID: Renames = &[
     ("bash_id", "id"),
     ("shell_id", "id"),
+    ("task_id", "id"),
     ("command_id", "id"),
     ("process_id", "id"),
     ("session_id", "id"),
@@ -151,7 +153,9 @@ fn renames(tool: ToolName) -> &'static [Renames] {
             ("detached", "background"),
             ("async", "background"),
         ]],
-        ToolName::CommandOutput => &[COMMAND_ID, &[("wait_seconds", "wait"), ("wait_s", "wait")]],
+        ToolName::CommandOutput => {
+            &[COMMAND_ID, &[("wait_seconds", "wait"), ("wait_s", "wait"), ("wait_up_to", "wait")]]
+        }
         ToolName::StopCommand => &[COMMAND_ID],
         ToolName::NewTask => &[&[
             ("subagent_type", "mode"),
@@ -165,7 +169,7 @@ fn renames(tool: ToolName) -> &'static [Renames] {
             &[&[("plan", "todos"), ("items", "todos"), ("todo_list", "todos")]]
         }
         ToolName::SwitchMode | ToolName::RequestModeSwitch | ToolName::CoordinateMode => {
-            &[&[("mode", "mode_slug"), ("slug", "mode_slug")]]
+            &[&[("mode", "mode_slug"), ("slug", "mode_slug"), ("target", "mode_slug")]]
         }
         ToolName::AskFollowupQuestion => {
             &[&[("options", "follow_up"), ("suggestions", "follow_up"), ("followUp", "follow_up")]]
@@ -195,7 +199,7 @@ fn renames(tool: ToolName) -> &'static [Renames] {
         ]],
         ToolName::AccessMcpResource => &[&[("server", "server_name")]],
         ToolName::GetMcpPrompt => &[&[("server", "server_name"), ("prompt", "prompt_name")]],
-        ToolName::Skill => &[&[("name", "skill"), ("arguments", "args")]],
+        ToolName::Skill => &[&[("name", "skill"), ("command", "skill"), ("arguments", "args")]],
         ToolName::AskExpertModel => &[&[("expert_model", "expert")]],
         ToolName::ReadMemory => &[&[("file_path", "name"), ("key", "name")]],
         ToolName::WriteMemory => {
@@ -217,6 +221,7 @@ fn renames(tool: ToolName) -> &'static [Renames] {
 pub(crate) fn meant(named: ToolName, called: &str, fields: &Map<String, Value>) -> ToolName {
     match named {
         ToolName::ApplyDiff if editor::is_editor(called) => editor::meant(fields),
+        ToolName::ReadFile if kept::is_of_kept_output(called) => kept::meant(fields),
         ToolName::ExecuteCommand if patch::is_patch(fields) => ToolName::ApplyPatch,
         ToolName::RunSlashCommand if prompt::is_prompt(fields) => ToolName::GetMcpPrompt,
         named => named,
@@ -240,6 +245,9 @@ pub(crate) fn map(
         prompt::command(&mut fields);
     }
     let mut ignored = Vec::new();
+    if kept::is_of_kept_output(of.called) {
+        kept::output(of, &mut fields, &mut ignored)?;
+    }
     unwrap_arguments(of, &mut fields);
     if of.tool == ToolName::ReadFile {
         files::files(of, &mut fields, &mut ignored)?;
@@ -255,6 +263,7 @@ pub(crate) fn map(
         ToolName::ApplyDiff => edit::diff(of, &mut fields, &mut ignored)?,
         ToolName::ApplyPatch => patch::patch(&mut fields)?,
         ToolName::ExecuteCommand => command::command(of, &mut fields)?,
+        ToolName::CommandOutput => command::output(of, &mut fields)?,
         ToolName::SearchFiles => letter_case(&mut fields),
         ToolName::AskFollowupQuestion => question(&mut fields)?,
         _ => {}

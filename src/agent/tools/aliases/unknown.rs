@@ -43,6 +43,7 @@ const ROW: DecisiveParameters = DecisiveParameters {
 
 const BLOCKS: &[ToolName] = &[ToolName::ApplyDiff, ToolName::MultiEdit];
 const COMMAND: &[ToolName] = &[ToolName::ExecuteCommand];
+const COMMAND_OUTPUT: &[ToolName] = &[ToolName::CommandOutput];
 const COMPLETION: &[ToolName] = &[ToolName::AttemptCompletion];
 const FETCH: &[ToolName] = &[ToolName::WebFetch];
 const FILE: &[ToolName] = &[ToolName::WriteToFile, ToolName::ApplyDiff, ToolName::InsertContent];
@@ -244,6 +245,13 @@ const DECISIVE: &[DecisiveParameters] = &[
         tools: COMMAND,
         names: "stdin std_in standard_input input input_data stdin_text chars",
         instead: "A command reads no input: write it into the script, as `<<'EOF'`.",
+        ..ROW
+    },
+    DecisiveParameters {
+        tools: COMMAND_OUTPUT,
+        names: "stdin input chars",
+        instead: "A command in the background reads no input: end it with `stop_command`, and \
+                  start it with its input in the script, as `<<'EOF'`.",
         ..ROW
     },
     DecisiveParameters {

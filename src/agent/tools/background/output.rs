@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
 use crate::tools::background::numbered;
-use crate::tools::dispatch::CheckedCall;
+use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::chat::ToolCall;
@@ -33,7 +33,7 @@ impl CommandOutput {
         if ToolName::called(&call.name) != Some(ToolName::CommandOutput) {
             return false;
         }
-        let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+        let arguments = Value::Object(dispatch::mapped(call));
         let number = field(&arguments, "wait").as_u64().is_some_and(|wait_s| wait_s > 0);
         number || field(&arguments, "until").as_str().is_some_and(|text| !text.is_empty())
     }

@@ -113,6 +113,23 @@ fn what_could_mean_two_things_is_not_guessed() {
             "A patch goes alone",
         ),
         ("Edit", json!({ "file_path": "src/a", "old_string": "one" }), "an old and a new text"),
+        ("write_stdin", json!({ "session_id": 1, "chars": "y\n" }), "reads no input"),
+        ("TaskOutput", json!({ "task_id": "b3f2" }), "`id` of `command_output` must be"),
+        (
+            "read_command_output",
+            json!({ "artifact_id": "output://3", "offset": 40960 }),
+            "counts bytes, and lines are counted here",
+        ),
+        (
+            "read_command_output",
+            json!({ "artifact_id": "cmd-1706.txt" }),
+            "`output://` takes a number that stands in an answer",
+        ),
+        (
+            "read_command_output",
+            json!({ "artifact_id": "3", "search": "(" }),
+            "not a valid Rust regular expression",
+        ),
         ("execute_command", json!({ "command": "x", "cmd": "y" }), "differ; give `command`"),
         (
             "new_task",
