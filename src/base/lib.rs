@@ -16,6 +16,7 @@ pub mod retry;
 pub mod secret;
 pub mod text;
 pub mod tool;
+pub mod unmatched_tool;
 
 #[cfg(test)]
 extern crate self as locum_base;

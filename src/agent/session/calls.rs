@@ -31,6 +31,7 @@ use crate::tools::hooks::HookEvent;
 use crate::tools::{CallError, Observation};
 use locum_base::id::TaskId;
 use locum_base::tool::ToolName;
+use locum_base::unmatched_tool::UnmatchedTool;
 use locum_modes::prompts::reminders;
 use locum_policy::approval::Approval;
 use locum_policy::intent::{Act, Facts, Intent};
@@ -208,7 +209,12 @@ impl<'a> Session<'a> {
             String::new()
         };
         let text = format!("{}{here}{elsewhere}", error.0);
-        Ok(Observation { refused: refusal, ..Observation::mistake(text) })
+        let answer = match UnmatchedTool::find(&waiting.call.name) {
+            // It learned the tool elsewhere, and reads what to do instead.
+            Some(_) => Observation::failed(text),
+            None => Observation::mistake(text),
+        };
+        Ok(Observation { refused: refusal, ..answer })
     }
 
     /// Writes down that a call may be performed.

@@ -17,6 +17,7 @@ use crate::tools::{background, browser, command, files, flow, mcp, memory, searc
 use locum_base::chat::{ToolCall, ToolSpec};
 use locum_base::text::{ClippedText, head};
 use locum_base::tool::{Availability, ToolName};
+use locum_base::unmatched_tool::UnmatchedTool;
 use locum_modes::{Mode, access};
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
@@ -247,7 +248,12 @@ fn find(
     Err(CallError(match meant(call) {
         Some(tool) if is_accepted(tool, offered, context.mode) => return Ok(tool),
         Some(tool) => format!("Tool \"{tool}\" is not allowed in {} mode.", context.mode.slug),
-        None => format!("Unknown tool \"{}\".", call.name.trim()),
+        None => match UnmatchedTool::find(&call.name) {
+            Some(unmatched) => {
+                format!("There is no tool \"{}\" here. {}", call.name.trim(), unmatched.instead)
+            }
+            None => format!("Unknown tool \"{}\".", call.name.trim()),
+        },
     }))
 }
 

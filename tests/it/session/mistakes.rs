@@ -44,6 +44,31 @@ fn unknown_tools_and_bad_arguments_are_answered_and_counted() {
 }
 
 #[test]
+fn tools_of_other_agents_without_a_counterpart_are_answered_and_no_mistakes() {
+    let script = turns(
+        r#"
+- calls: [{ tool: LSP, args: { operation: hover, filePath: src/a.txt } }]
+- expect: { contains: ["`list_code_definition_names` shows what a file defines", "Available here: `read_file`"] }
+  calls: [{ tool: EnterPlanMode }, { tool: ExitPlanMode, args: { plan: p } }]
+- expect: { contains: ["Nobody is there to approve a plan"] }
+  calls: [{ tool: ToolSearch, args: { query: q } }]
+- calls: [{ tool: todoread }]
+- calls: [{ tool: batch, args: { tool_calls: [] } }]
+- calls: [{ tool: wait_agent, args: { targets: [x] } }]
+- calls: [{ tool: Architect, args: { prompt: p } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let ran = Fixture::new(&script).run();
+    assert_eq!((ran.word(), ran.outcome.spent.turns), ("nothing-to-do", 8));
+    let said = ran.answers("wait_agent");
+    assert!(
+        said[0].starts_with("There is no tool \"wait_agent\" here. `new_task` waits"),
+        "{said:?}"
+    );
+}
+
+#[test]
 fn a_model_that_loops_is_refused_and_then_given_up() {
     let ran = Fixture::new(&turns(
         &"- calls: [{ tool: read_file, args: { path: src/a.txt } }]\n".repeat(20),

@@ -35,6 +35,10 @@ fn says_which_tools_there_are() {
     let offered = [ToolName::ReadFile, ToolName::AttemptCompletion];
     let refused = |name: &str| fixture.parse(name, "{}", &offered).unwrap_err().0;
     assert_eq!(refused("look"), "Unknown tool \"look\".");
+    assert_eq!(
+        refused(" batch"),
+        "There is no tool \"batch\" here. Make the calls themselves, several of them in one reply."
+    );
     assert_eq!(refused("execute_command"), "Tool \"execute_command\" is not allowed in code mode.");
 }
 
