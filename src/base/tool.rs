@@ -246,6 +246,7 @@ const PEER_NAMES: &[(&[&str], ToolName)] = &[
             "view_file",
             "view_image",
             "NotebookRead",
+            "notebook_read",
             // It reads and searches an answer that is kept whole: the call's arguments say which.
             "read_command_output",
         ],

@@ -30,7 +30,7 @@ pub const UNMATCHED_TOOLS: &[UnmatchedTool] = &[
         instead: "Plan it yourself, or have a sub-task in mode `architect` do it with `new_task`.",
     },
     UnmatchedTool {
-        names: &["ToolSearch", "tool_search"],
+        names: &["ToolSearch", "MCPSearch", "tool_search"],
         instead: "Every tool that there is has been listed: call it by its name.",
     },
     UnmatchedTool {

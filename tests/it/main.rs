@@ -69,6 +69,7 @@ mod start_hooks;
 mod support;
 mod telemetry;
 mod toolchains;
+mod tools_page;
 mod trigger;
 mod tutorial;
 mod web_search;

@@ -55,6 +55,20 @@ pub(crate) fn diff(
     }
 }
 
+/// Takes an edit of a cell that is named by an index: a new cell goes before it, and not after it.
+pub(crate) fn cell(fields: &mut Map<String, Value>) {
+    let Some(action) = fields.remove("action") else { return };
+    if action == "insert"
+        && let Some(index) = fields.get("index").and_then(number)
+    {
+        fields.remove("index");
+        if let Some(before) = index.checked_sub(1) {
+            fields.insert("cell_number".to_owned(), before.into());
+        }
+    }
+    fields.entry("edit_mode").or_insert(action);
+}
+
 /// Makes the engine's edit of one text, which stands in as many places as are expected.
 fn alone(edit: TextEdit, meant: Option<&Value>) -> Result<FileChange, CallError> {
     let Some(meant) = meant else { return Ok(FileChange::Texts(vec![edit])) };

@@ -102,7 +102,13 @@ fn renames(tool: ToolName) -> &'static [Renames] {
         ],
         ToolName::NotebookEdit => &[
             PATH,
-            &[("source", "new_source"), ("cell_index", "cell_number"), ("mode", "edit_mode")],
+            &[
+                ("source", "new_source"),
+                ("cell_index", "cell_number"),
+                ("index", "cell_number"),
+                ("kind", "cell_type"),
+                ("mode", "edit_mode"),
+            ],
         ],
         ToolName::MoveFile => &[
             PATH,
@@ -247,6 +253,9 @@ pub(crate) fn map(
     let mut ignored = Vec::new();
     if kept::is_of_kept_output(of.called) {
         kept::output(of, &mut fields, &mut ignored)?;
+    }
+    if of.tool == ToolName::NotebookEdit {
+        edit::cell(&mut fields);
     }
     unwrap_arguments(of, &mut fields);
     if of.tool == ToolName::ReadFile {
