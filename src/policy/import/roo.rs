@@ -27,6 +27,23 @@ const WITHOUT_A_WORD: &[(&str, &str)] = &[
     ("alwaysAllowFollowupQuestions", "see `questions` in the policy"),
     ("alwaysApproveResubmit", "models are asked again by themselves"),
 ];
+/// Keys that are not about permissions, and where the same is written for Locum.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("customModes", "they belong into `.roomodes` or `.locum/modes.yml`"),
+    ("customModePrompts", "write them into `customModePrompts` of `.locum/modes.yml`"),
+    ("customInstructions", "write them into `instructions` of your own configuration"),
+    ("language", "write it into `language` of `.locum/config.yml`"),
+    (
+        "autoCondenseContextPercent",
+        "write it as `condense_percent` of each profile in `.locum/config.yml`",
+    ),
+    ("profileThresholds", "write each as `condense_percent` of its profile in `.locum/config.yml`"),
+    (
+        "condensingApiConfigId",
+        "name the profile in `models.pointers.condense` of `.locum/config.yml`",
+    ),
+    ("maxConcurrentFileReads", "write it into `concurrent_reads` of `.locum/config.yml`"),
+];
 /// Keys that are carried over, or mean the same here without a word.
 const CARRIED: &str = "\
     allowedCommands deniedCommands autoApprovalEnabled alwaysAllowReadOnly alwaysAllowWrite \
@@ -188,19 +205,13 @@ fn left_out(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) {
         for entry in entries(file) {
             let key = plain_key(&entry.key);
             let on = entry.node.value == YamlValue::Bool(true);
-            match WITHOUT_A_WORD.iter().find(|(name, _)| *name == key) {
-                Some((_, why)) if on => {
-                    draft.note(file.origin, entry.key_place, format!("`{key}`: {why}"))
+            let mut said = WITHOUT_A_WORD.iter().filter(|_| on).chain(ELSEWHERE);
+            match said.find(|(name, _)| *name == key) {
+                Some((_, why)) => {
+                    draft.note(file.origin, entry.key_place, format!("`{key}`: {why}"));
                 }
-                Some(_) => {}
-                None if words::holds(CARRIED, key) => {}
-                None if key == "customModes" => {
-                    draft.note(
-                        file.origin,
-                        entry.key_place,
-                        "`customModes`: they belong into `.roomodes` or `.locum/modes.yml`",
-                    );
-                }
+                None if words::holds(CARRIED, key)
+                    || WITHOUT_A_WORD.iter().any(|(name, _)| *name == key) => {}
                 None if key.starts_with("alwaysAllow")
                     || key.contains("allowlist")
                     || key.contains("Allowlist") =>

@@ -300,7 +300,9 @@ fn a_whole_export_becomes_a_policy_and_nothing_is_left_unsaid() {
     "commandExecutionTimeout": 90,
     "allowedMaxRequests": 20,
     "language": "en", "ttsEnabled": true,
-    "customModes": []
+    "customModes": [],
+    "customModePrompts": { "code": { "roleDefinition": "You are careful." } },
+    "autoCondenseContext": true, "autoCondenseContextPercent": 60
   }
 }"#;
     let imported = import(Peer::Roo, export, "export.json").unwrap();
@@ -312,8 +314,13 @@ fn a_whole_export_becomes_a_policy_and_nothing_is_left_unsaid() {
              that names it in full with `protected: true`",
             "export.json:10: `alwaysAllowSomethingNew`",
             "export.json:11: `commandTimeoutAllowlist`",
+            "export.json:15: `language`: write it into `language` of `.locum/config.yml`",
             "export.json:16: `customModes`: they belong into `.roomodes` or `.locum/modes.yml`",
-            "export.json:15: what is not about permissions: `language`, `ttsEnabled`",
+            "export.json:17: `customModePrompts`: write them into `customModePrompts` of \
+             `.locum/modes.yml`",
+            "export.json:18: `autoCondenseContextPercent`: write it as `condense_percent` of each \
+             profile in `.locum/config.yml`",
+            "export.json:15: what is not about permissions: `ttsEnabled`, `autoCondenseContext`",
         ]
     );
     assert!(!imported.policy.contains("never-shown"));
