@@ -13,6 +13,7 @@ use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
 use locum_agent::report::figures::clip;
 use locum_agent::report::markdown::visible;
+use locum_files::diagnostic::Diagnostic;
 use locum_modes::prompts::PromptFile;
 use locum_modes::prompts::commands::{self, CommandFile, CommandSet, SlashCommand};
 
@@ -30,9 +31,11 @@ pub fn run(
 ) -> Result<ExitStatus, RunError> {
     match command {
         CommandsCommand::List(args) => {
-            let set =
-                InspectedRepository::open(context, args.at.as_deref())?.origin().commands()?;
-            list(&set, args.json, output);
+            let repository = InspectedRepository::open(context, args.at.as_deref())?;
+            let origin = repository.origin();
+            list(&origin.commands()?, args.json, output);
+            let programs = origin.command_programs()?;
+            programs.iter().for_each(|path| warn_of_program(path, output));
             Ok(ExitStatus::Done)
         }
         CommandsCommand::Show(args) => show(args, context, output),
@@ -111,6 +114,12 @@ fn list(set: &CommandSet, as_json: bool, output: &mut Output) {
     }
 }
 
+fn warn_of_program(path: &str, output: &mut Output) {
+    let Diagnostic { message, hint, .. } = commands::program_warning();
+    let hint = hint.map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+    output.talk(visible(&format!("warning: {path}: {message}{hint}")));
+}
+
 fn show(
     args: &NamedArgs,
     context: &CommandContext,
@@ -161,11 +170,12 @@ fn validate(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
+    let mut programs = Vec::new();
     let files = if args.files.is_empty() {
-        let files = InspectedRepository::open(context, args.inspect.at.as_deref())?
-            .origin()
-            .commands()?
-            .files;
+        let repository = InspectedRepository::open(context, args.inspect.at.as_deref())?;
+        let origin = repository.origin();
+        programs = origin.command_programs()?;
+        let files = origin.commands()?.files;
         files.into_iter().map(|file| (file.origin.clone(), file)).collect()
     } else {
         let read = |texts: &[PromptFile]| CommandSet::read(texts).files;
@@ -183,6 +193,15 @@ fn validate(
         };
         FileCheck::new(shown, ("commands", names), mistakes, file.warnings)
     };
-    let checked: Vec<FileCheck> = files.into_iter().map(check).collect();
+    let of_program = |path: String| {
+        FileCheck::new(
+            path,
+            ("commands", Vec::new()),
+            Vec::new(),
+            vec![commands::program_warning()],
+        )
+    };
+    let mut checked: Vec<FileCheck> = files.into_iter().map(check).collect();
+    checked.extend(programs.into_iter().map(of_program));
     Ok(checked::show(&checked, "no commands", "/", args.inspect.json, output))
 }

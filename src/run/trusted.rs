@@ -73,6 +73,20 @@ impl ConfigOrigin<'_> {
         texts.extend(self.user.commands()?);
         Ok(CommandSet::read(&texts))
     }
+
+    /// Returns the paths of the repository's files that other agents run as slash commands, and
+    /// that are not run here.
+    ///
+    /// # Errors
+    /// When a folder cannot be read, or there are too many files.
+    pub fn command_programs(&self) -> Result<Vec<String>, RunError> {
+        let mut found = Vec::new();
+        for folder in commands::FOLDERS {
+            let paths = self.source.paths_below(folder)?;
+            found.extend(paths.into_iter().filter(|path| commands::is_program(path)));
+        }
+        Ok(found)
+    }
 }
 
 /// The files of settings, read once and merged with the flags of each run.

@@ -417,6 +417,33 @@ fn commands_are_listed_shown_and_checked() {
 }
 
 #[test]
+fn a_command_that_is_a_program_is_not_run_and_that_is_said() {
+    let scene = PromptScene::new(&[
+        (".kode/commands/release.md", "Release $1."),
+        (".kode/commands/deploy.ts", "export default { name: 'deploy' }\n"),
+        (".claude/commands/data.json", "{}\n"),
+    ]);
+    let run = |words: &[&str]| scene.command().arg("commands").args(words).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let said = ".kode/commands/deploy.ts: a command that is a program is not run: nothing would \
+                judge what it does\nhint: write what it does into a `.md` file";
+    let listed = run(&["list"]);
+    let (rows, warning) = (text(&listed.stdout), text(&listed.stderr));
+    assert!(rows.contains("/release") && !rows.contains("deploy"), "{rows}");
+    assert!(
+        warning.contains(&format!("warning: {said}")) && !warning.contains("data"),
+        "{warning}"
+    );
+    let checked = run(&["validate"]);
+    assert_eq!(checked.status.code(), Some(0));
+    assert!(text(&checked.stdout).contains(&format!("warning: {said}")));
+    let json: serde_json::Value =
+        serde_json::from_slice(&run(&["validate", "--json"]).stdout).unwrap();
+    assert_eq!(json[1]["file"], ".kode/commands/deploy.ts", "{json:#}");
+    assert_eq!(run(&["show", "deploy"]).status.code(), Some(2));
+}
+
+#[test]
 fn skills_are_named_in_the_prompt_and_read_from_the_trusted_commit() {
     let skill =
         "---\nname: notes\ndescription: Write release notes.\n---\nRead docs/changelog.md first.\n";

@@ -22,6 +22,8 @@ pub const FOLDERS: &[&str] = &[OWN_FOLDER, ".roo/commands", ".kode/commands", ".
 const OWN_FOLDER: &str = ".locum/commands";
 /// The folder of the user's configuration that holds commands; weaker than every repository's.
 pub const USER_FOLDER: &str = "commands";
+/// How names of programs end that are commands elsewhere.
+const PROGRAM_ENDINGS: &[&str] = &["ts", "mts", "cts", "tsx", "js", "mjs", "cjs"];
 /// Longest text of a command, in bytes.
 pub(crate) const COMMAND_LIMIT_BYTES: usize = 64 * 1024;
 /// Longest name, in bytes.
@@ -183,6 +185,21 @@ fn warn_of_aliases(files: &mut [CommandFile]) {
 pub fn is_command_file(path: &str) -> bool {
     FOLDERS.iter().any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
         && name_of(path).is_some()
+}
+
+/// Returns true for a file of a repository that other agents run as a command.
+pub fn is_program(path: &str) -> bool {
+    let lies_there = FOLDERS
+        .iter()
+        .any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')));
+    lies_there && path.rsplit_once('.').is_some_and(|(_, ending)| PROGRAM_ENDINGS.contains(&ending))
+}
+
+/// Returns what is said of such a file.
+pub fn program_warning() -> Diagnostic {
+    let message = "a command that is a program is not run: nothing would judge what it does";
+    Diagnostic::about("", message)
+        .hint("write what it does into a `.md` file beside it; commands in its text are judged")
 }
 
 /// Returns the name of the command in a file: its path below its folder, `:` in place of `/`,
