@@ -1,16 +1,20 @@
 //! `docs/compatibility.md` says of what three other agents do whether it is here: its rows have one
-//! form, its counts are those of its rows, and what it points to exists.
+//! form, its counts are those of its rows, what it points to exists, and each that says yes names a
+//! command or a test that shows it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use pretty_assertions::assert_eq;
 use regex::Regex;
 
-use crate::docs::{read, root};
+use crate::docs::{read, root, sources};
 
 const PAGE: &str = "docs/compatibility.md";
 const MARKS: &[&str] = &["yes", "in part", "not yet", "not for a bot"];
 const AGENTS: &[&str] = &["roo", "kilo", "kode"];
+
+/// Fewest `_` of a quoted word that can only be the name of a test.
+const FEWEST_BLANKS_OF_A_TEST: usize = 4;
 
 /// Fewest words of a reason why something is not for a bot.
 const REASON_WORDS: usize = 4;
@@ -128,4 +132,40 @@ fn the_comparison_names_only_pages_and_commands_that_exist() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(commands > 20, "the commands were not found");
+}
+
+#[test]
+fn each_yes_of_the_comparison_names_a_command_or_a_test_that_shows_it() {
+    let tests = test_names();
+    let quoted = Regex::new(r"`([^`]+)`").unwrap();
+    let mut wrong = Vec::new();
+    let (_, rows) = page();
+    for row in &rows {
+        let Some(("yes", rest)) = row.last().and_then(|here| marked(here)) else { continue };
+        let names: Vec<&str> =
+            quoted.captures_iter(rest).map(|found| found.get(1).unwrap().as_str()).collect();
+        let shows = |name: &&str| {
+            let is_file = name.starts_with("tests/") && root().join(name).is_file();
+            name.starts_with("locum ") || is_file || tests.contains(*name)
+        };
+        let is_gone = |name: &&str| {
+            let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+            let is_test = is_word && name.matches('_').count() >= FEWEST_BLANKS_OF_A_TEST;
+            is_test && !tests.contains(*name)
+        };
+        if !names.iter().any(shows) || names.iter().any(is_gone) {
+            wrong.push(row.join(" | "));
+        }
+    }
+    assert!(wrong.is_empty(), "nothing shows it, or a test is gone:\n{}", wrong.join("\n"));
+}
+
+/// Returns the names of all tests of the repository.
+fn test_names() -> BTreeSet<String> {
+    let test =
+        Regex::new(r"(?m)^ *#\[(?:tokio::)?test[^\n]*\]\n(?: *#\[[^\n]*\n)* *(?:async )?fn (\w+)")
+            .unwrap();
+    let sources = ["src", "tests"].map(|folder| sources(root().join(folder)));
+    let names = sources.iter().flat_map(|text| test.captures_iter(text));
+    names.map(|found| found[1].to_owned()).collect()
 }

@@ -415,7 +415,7 @@ fn every_message_of_the_troubleshooting_page_is_one_of_the_program() {
     assert!(count >= 50, "only {count} messages were read");
 }
 
-fn sources(folder: PathBuf) -> String {
+pub(crate) fn sources(folder: PathBuf) -> String {
     let mut text = String::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
