@@ -79,7 +79,7 @@ tasks:
 #[test]
 fn an_orchestrator_puts_together_what_three_sub_tasks_did_beside_each_other() {
     let stage = stage();
-    let ran = play(&stage, THREE, &["--output-format", "json"]);
+    let ran = play(&stage, THREE, &[]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let titles = ran.json()["tasks"].as_array().unwrap()[1..3].to_vec();
     let titles: Vec<&str> = titles.iter().filter_map(|task| task["title"].as_str()).collect();

@@ -94,8 +94,8 @@ impl HookedCall {
 fn names(tool: ToolName) -> &'static [&'static str] {
     match tool {
         ToolName::ExecuteCommand => &["Bash"],
-        ToolName::CommandOutput => &["BashOutput"],
-        ToolName::StopCommand => &["KillShell"],
+        ToolName::CommandOutput => &["BashOutput", "TaskOutput"],
+        ToolName::StopCommand => &["KillShell", "TaskStop"],
         // It shows lines of files, and a guard of what is read means that, too.
         ToolName::ReadFile | ToolName::ListCodeDefinitionNames => &["Read"],
         ToolName::ListFiles => &["LS"],
