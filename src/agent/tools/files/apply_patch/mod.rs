@@ -348,6 +348,14 @@ mod tests {
                 "@@ B:\n@@  f:\n-  x\n+  y",
                 "A:\n f:\n  x\nB:\n g:\n  x\n f:\n  y\n",
             ),
+            // A beginning of the line, and numbers of other programs' diffs.
+            (
+                "class A(X):\n def f():\n  x\nclass AB:\n def f():\n  x\n",
+                "@@ class A\n@@  def f\n-  x\n+  y",
+                "class A(X):\n def f():\n  y\nclass AB:\n def f():\n  x\n",
+            ),
+            ("f\nx\ng\nx\n", "@@ -4,1 +4,1 @@ g\n-x\n+y", "f\nx\ng\ny\n"),
+            ("a\nx\n", "@@ -2 +2,1 @@\n-x\n+y", "a\ny\n"),
             (
                 "A\n{\nf\nx\n}\nB\n{\nf\nx\n}\n",
                 "@@ B\n@@ f\n-x\n+y",

@@ -280,7 +280,9 @@ impl<'a> PatchReader<'a> {
             Some(line) if line.starts_with("@@ ") => {
                 while let Some(line) = self.peek().and_then(|it| it.trim_end().strip_prefix("@@ "))
                 {
-                    chunk.outer.extend(chunk.context.replace(line.to_owned()));
+                    if let Some(words) = heading(line) {
+                        chunk.outer.extend(chunk.context.replace(words.to_owned()));
+                    }
                     self.at += 1;
                 }
             }
@@ -326,6 +328,23 @@ impl<'a> PatchReader<'a> {
             }
             (_, true) => Ok(chunk),
         }
+    }
+}
+
+/// Returns the words of a heading. Line numbers, as diffs of other programs have them, are none:
+/// `-5,2 +5,3 @@ fn main()`.
+fn heading(line: &str) -> Option<&str> {
+    let is_span = |text: &str, sign: char| {
+        let numbers = text.strip_prefix(sign).unwrap_or_default();
+        let is_number = |part: &str| !part.is_empty() && part.bytes().all(|it| it.is_ascii_digit());
+        numbers.split(',').all(is_number)
+    };
+    let Some((numbers, words)) = line.split_once(" @@") else { return Some(line) };
+    match numbers.split_once(' ') {
+        Some((old, new)) if is_span(old, '-') && is_span(new, '+') => {
+            Some(words.trim()).filter(|words| !words.is_empty())
+        }
+        _ => Some(line),
     }
 }
 

@@ -164,7 +164,11 @@ fn last_way(known: &[ChunkPlaces], count: usize) -> Vec<usize> {
 impl ChunkPlaces {
     fn of(lines: &[String], count: usize, chunk: &PatchChunk) -> Self {
         let standing = |line: &String| -> Vec<ContextLine> {
-            let found = strictest(lines, &[line.as_str()], count).0.into_iter();
+            let mut found = strictest(lines, &[line.as_str()], count).0;
+            if found.is_empty() {
+                found = beginning_with(lines, line, count);
+            }
+            let found = found.into_iter();
             found.map(|line| ContextLine { line, end: block_end(lines, line) }).collect()
         };
         let context = chunk.context.as_ref().map(|line| {
@@ -220,6 +224,17 @@ fn below(outer: &[ContextLine], inner: Vec<ContextLine>) -> Vec<ContextLine> {
     let mut found: Vec<ContextLine> = untold.filter_map(first).collect();
     found.dedup_by_key(|it| it.line);
     found
+}
+
+/// Returns the lines that begin with words: `class A` for `class A(B):`.
+fn beginning_with(lines: &[String], words: &str, count: usize) -> Vec<usize> {
+    let words = words.trim();
+    let goes_on = |rest: &str| rest.starts_with(|it: char| it.is_alphanumeric() || it == '_');
+    let begins = |line: &String| {
+        let rest = line.trim_start().strip_prefix(words);
+        !words.is_empty() && rest.is_some_and(|rest| !goes_on(rest))
+    };
+    (0..count).filter(|at| lines.get(*at).is_some_and(begins)).collect()
 }
 
 /// Returns the first line below one that is not blank and not indented deeper.
