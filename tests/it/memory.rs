@@ -165,6 +165,27 @@ fn where_no_branch_is_the_default_one_a_person_has_to_agree() {
     stage.git(&["checkout", "-q", "-b", "theirs"]);
     let ran = stage.play(WRITES, &["--output-format", "json"]);
     assert_eq!((ran.code, names(&stage)), (Some(5), Vec::new()), "{ran:?}");
+    // As a workflow checks a pull request out: one commit, on no branch.
+    stage.git(&["checkout", "-q", "--detach"]);
+    stage.git(&["branch", "-q", "-D", "trunk", "theirs"]);
+    for reference in [None, Some("refs/remotes/pull/1/merge")] {
+        if let Some(reference) = reference {
+            stage.git(&["update-ref", reference, "HEAD"]);
+        }
+        let ran = stage.play(WRITES, &["--output-format", "json"]);
+        assert_eq!((ran.code, names(&stage)), (Some(5), Vec::new()), "{reference:?} {ran:?}");
+    }
+}
+
+#[test]
+fn a_branch_that_is_called_main_counts_for_nothing_where_the_remote_has_another() {
+    let stage = stage();
+    stage.git(&["update-ref", "refs/remotes/origin/trunk", "HEAD"]);
+    stage.git(&["symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk"]);
+    stage.git(&["commit", "-q", "--allow-empty", "-m", "pushed by somebody as main"]);
+    stage.git(&["update-ref", "refs/remotes/origin/main", "HEAD"]);
+    let ran = stage.play(WRITES, &["--output-format", "json"]);
+    assert_eq!((ran.code, names(&stage)), (Some(5), Vec::new()), "{ran:?}");
 }
 
 #[test]

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use git2::{
-    Commit, ErrorCode, FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags, Signature, Tree,
-    TreeEntry,
+    BranchType, Commit, ErrorCode, FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags,
+    Signature, Tree, TreeEntry,
 };
 
 use crate::checkout::{Checkout, FileError};
@@ -130,9 +130,6 @@ const DEFAULT_BRANCHES: [&str; 5] = [
     "refs/heads/master",
 ];
 
-/// How many of those are a remote's.
-const REMOTE_DEFAULTS: usize = 3;
-
 impl Repo {
     /// Opens the repository that holds `folder`.
     ///
@@ -214,27 +211,23 @@ impl Repo {
     }
 
     /// Returns true for a commit that the default branch has: the remote's where one is known,
-    /// since what a clone adds to its own nobody there has seen, else this clone's. The only branch
-    /// of a repository without a remote is its default one.
+    /// since what a clone adds to its own nobody there has seen, else this clone's. Where none has
+    /// such a name, the only branch there is counts; without a branch, none does.
     pub fn is_in_default_branch(&self, commit: &CommitId) -> bool {
-        let tips = |names: &[&str]| -> Vec<CommitId> {
-            names.iter().filter_map(|name| self.commit_of(name).ok()).collect()
-        };
-        let (remote, own) = DEFAULT_BRANCHES.split_at(REMOTE_DEFAULTS);
-        let found = [remote, own].into_iter().map(tips).find(|tips| !tips.is_empty());
-        let has = |tip: CommitId| {
+        let tip = self.default_branch_tip().or_else(|| self.only_branch_tip());
+        tip.is_some_and(|tip| {
             tip == *commit || self.merge_base(&tip, commit).is_ok_and(|base| base == *commit)
-        };
-        match found {
-            Some(tips) => tips.into_iter().any(has),
-            None => self.has_one_branch(),
-        }
+        })
     }
 
-    /// Whether there is no branch but one, here or at a remote.
-    fn has_one_branch(&self) -> bool {
-        let branches = self.git.branches(None).map(Iterator::count);
-        branches.is_ok_and(|count| count <= 1)
+    /// Returns the tip of the only branch, where there is no other, here or at a remote.
+    fn only_branch_tip(&self) -> Option<CommitId> {
+        let mut branches = self.git.branches(None).ok()?;
+        let (branch, kind) = branches.next()?.ok()?;
+        if kind != BranchType::Local || branches.next().is_some() {
+            return None;
+        }
+        branch.get().target().map(|tip| CommitId(tip.to_string()))
     }
 
     /// Reads one file of a commit; `None` when it is not there or not a regular file. At most
