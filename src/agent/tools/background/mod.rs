@@ -39,7 +39,7 @@ const START_PATIENCE: Duration = Duration::from_millis(500);
 #[derive(Default)]
 pub struct BackgroundCommands {
     running: RefCell<BTreeMap<u32, RunningCommand>>,
-    /// How those ended that a model has read it of.
+    /// What is said of those that are kept no longer: how they ended.
     ended: RefCell<BTreeMap<u32, String>>,
     started: Cell<u32>,
     /// How many are asked at the moment.
@@ -127,8 +127,13 @@ impl BackgroundCommands {
         let has_ended = |command: &mut RunningCommand| command.process.has_ended();
         while all.len() >= KEPT_LIMIT {
             let oldest = all.iter_mut().find_map(|(number, it)| has_ended(it).then_some(*number));
-            let Some(command) = oldest.and_then(|number| all.remove(&number)) else { break };
+            let Some(number) = oldest else { break };
+            let Some(command) = all.remove(&number) else { break };
+            let name = command.name(number);
             command.end();
+            let end =
+                format!("{name} has ended, and its output was dropped: it was not asked for.");
+            self.ended.borrow_mut().insert(number, end);
         }
         all.values_mut().map(|command| usize::from(!has_ended(command))).sum()
     }
@@ -210,12 +215,13 @@ impl BackgroundCommands {
         let patience = if is_shown { Duration::ZERO } else { wait.patience };
         let exit = self.counted(command.process.wait(OutputWait { patience, ..wait })).await;
         let output = command.process.take_output(redactor);
-        let name = format!("{number} (`{}`)", command.text);
+        let name = command.name(number);
         let state = match (exit, wait.until) {
             (Some(exit), _) => {
                 let traffic = command.process.traffic();
                 command.end();
-                let state = self.note_end(number, format!("{name} has ended. {}", end_of(exit)));
+                let state = format!("{name} has ended. {}", end_of(exit));
+                self.note_end(number, &state);
                 return Ok(observed(&state, &output, &refused_hosts(traffic.as_ref())));
             }
             (None, Some(_)) if is_shown => {
@@ -241,15 +247,15 @@ impl BackgroundCommands {
         let exit = self.counted(command.process.stop()).await;
         let output = command.process.take_output(redactor);
         let traffic = command.process.traffic();
-        let text = format!("{number} (`{}`) is over. {}", command.text, end_of(exit));
+        let text = format!("{} is over. {}", command.name(number), end_of(exit));
         command.end();
-        let text = self.note_end(number, text);
+        self.note_end(number, &text);
         Ok(observed(&text, &output, &refused_hosts(traffic.as_ref())))
     }
 
-    fn note_end(&self, number: u32, end: String) -> String {
-        self.ended.borrow_mut().insert(number, end.clone());
-        end
+    /// Notes how a command ended whose whole output the model has read.
+    fn note_end(&self, number: u32, end: &str) {
+        self.ended.borrow_mut().insert(number, format!("{end}. Its output was shown."));
     }
 
     /// Counts a command as one there is while it is asked something.
@@ -263,7 +269,7 @@ impl BackgroundCommands {
     fn take(&self, number: u32) -> Result<RunningCommand, CallError> {
         let taken = self.running.borrow_mut().remove(&number);
         taken.ok_or_else(|| match self.ended.borrow().get(&number) {
-            Some(end) => CallError(format!("{end}. Its output was shown. {}", self.listed())),
+            Some(end) => CallError(format!("{end} {}", self.listed())),
             None => {
                 let there = self.listed();
                 CallError(format!("There is no command {number} in the background. {there}"))
@@ -273,10 +279,8 @@ impl BackgroundCommands {
 
     fn listed(&self) -> String {
         let running = self.running.borrow();
-        let listed: Vec<String> = running
-            .iter()
-            .map(|(number, command)| format!("{number} (`{}`)", command.text))
-            .collect();
+        let listed: Vec<String> =
+            running.iter().map(|(number, command)| command.name(*number)).collect();
         if listed.is_empty() {
             "None runs: they end with their task, with its mode, and with a run that is cut off."
                 .to_owned()
@@ -287,6 +291,11 @@ impl BackgroundCommands {
 }
 
 impl RunningCommand {
+    /// Returns how answers name it.
+    fn name(&self, number: u32) -> String {
+        format!("{number} (`{}`)", self.text)
+    }
+
     /// Kills it, and throws away what it wrote in the checkout.
     fn end(self) {
         self.place.end(self.process);
