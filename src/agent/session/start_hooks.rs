@@ -17,7 +17,8 @@ use locum_modes::prompts::reminders;
 
 impl<'a> Session<'a> {
     /// Lets a task wait for the next hooks that are due before its request; false where none are.
-    /// What is asked about the session, by whichever task asks a model first, nothing else precedes.
+    /// Hooks about the session come first, whichever task is the first to ask a model, and no step
+    /// is taken until they have answered.
     pub(crate) fn asks_start_hooks(&mut self, id: TaskId) -> Result<bool, Stop> {
         let Some(asker) = self.hook_asker() else { return Ok(false) };
         let of_session = self.session_question(&asker);

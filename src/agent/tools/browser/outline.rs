@@ -170,7 +170,7 @@ impl<'t> OutlineWriter<'t> {
         place.in_window = shown.unwrap_or(place.in_window);
         match role.as_str() {
             "InlineTextBox" | "LineBreak" => return,
-            // Numbers of a list are told, its bullets are not.
+            // Numbers of a list are shown, its bullets are not.
             "ListMarker" if !name.contains(char::is_alphanumeric) => return,
             "StaticText" => {
                 let is_said = name.is_empty() || above.contains(&name);

@@ -30,6 +30,16 @@ impl OutlineLine {
     fn render(&self) -> String {
         format!("{}- {}\n", "  ".repeat(self.indent.min(INDENT_LIMIT)), self.text)
     }
+
+    /// Adds it to a text; returns false where the text would be too long.
+    fn is_added_to(&self, text: &mut String) -> bool {
+        let written = self.render();
+        let fits = text.len() + written.len() <= PART_LIMIT_BYTES;
+        if fits {
+            text.push_str(&written);
+        }
+        fits
+    }
 }
 
 /// Returns all of a page where that is short, and else what the window shows, with what comes after
@@ -51,11 +61,9 @@ pub(super) fn in_window(lines: &[OutlineLine], more: bool) -> String {
             at += gap;
             continue;
         }
-        let written = line.render();
-        if text.len() + written.len() > PART_LIMIT_BYTES {
+        if !line.is_added_to(&mut text) {
             break;
         }
-        text.push_str(&written);
         at += 1;
     }
     text + &rest(lines, at, more)
@@ -68,12 +76,7 @@ pub(super) fn from(lines: &[OutlineLine], start: usize, more: bool) -> String {
         _ => format!("({start} lines before)\n"),
     };
     let mut at = start;
-    while let Some(line) = lines.get(at) {
-        let written = line.render();
-        if text.len() + written.len() > PART_LIMIT_BYTES {
-            break;
-        }
-        text.push_str(&written);
+    while lines.get(at).is_some_and(|line| line.is_added_to(&mut text)) {
         at += 1;
     }
     text + &rest(lines, at, more)

@@ -211,17 +211,17 @@ impl ChunkPlaces {
     }
 }
 
-/// Returns those of some lines that are in the block of an outer one, or the first below an outer one
-/// whose block is not told by how lines are indented.
+/// Returns those of some lines that are in the block of an outer one. Where indentation does not
+/// show that block, as with a brace on a line of its own, it is the first below the outer one.
 fn below(outer: &[ContextLine], inner: Vec<ContextLine>) -> Vec<ContextLine> {
     let is_within =
         |it: &ContextLine| outer.iter().any(|outer| outer.line < it.line && it.line < outer.end);
     if inner.iter().any(is_within) {
         return inner.into_iter().filter(is_within).collect();
     }
-    let untold = outer.iter().filter(|outer| outer.end == outer.line + 1);
+    let without_block = outer.iter().filter(|outer| outer.end == outer.line + 1);
     let first = |outer: &ContextLine| inner.iter().find(|it| it.line > outer.line).cloned();
-    let mut found: Vec<ContextLine> = untold.filter_map(first).collect();
+    let mut found: Vec<ContextLine> = without_block.filter_map(first).collect();
     found.dedup_by_key(|it| it.line);
     found
 }
