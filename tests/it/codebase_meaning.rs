@@ -214,7 +214,7 @@ fn no_part_of_a_secret_is_sent_wherever_a_text_is_cut() {
 #[test]
 fn what_was_asked_before_a_failure_is_paid_for_and_nothing_is_asked_after_it() {
     let price = CONFIG.replace("input: 1000", "input: 1");
-    let long: String = (0..400).map(|n| format!("fn f{n}() {{\n    g({n});\n}}\n\n")).collect();
+    let long: String = (0..2000).map(|n| format!("fn f{n}() {{\n    g({n});\n}}\n\n")).collect();
     let mut files = [FILES, &[("src/long.rs", long.as_str())]].concat();
     files[1].1 = &price;
     let stage = Stage::with(&files);
@@ -229,7 +229,8 @@ fn what_was_asked_before_a_failure_is_paid_for_and_nothing_is_asked_after_it() {
     });
     let ran = search(&stage, &server, &["{ query: stale }"], &[]);
     let asked: Vec<usize> = server.asked().iter().map(|asked| texts(asked).len()).collect();
-    assert!(asked.len() < 6, "those under way, and no other: {asked:?}");
+    // Out of 32: how many more are asked until the refusal arrives is for the machine to say.
+    assert!(asked.len() < 20, "those under way, and no other: {asked:?}");
     let answered = asked.iter().sum::<usize>() - asked[1];
     assert_eq!(embedded(&stage, &ran)[0].0, answered, "{asked:?}");
     let answer = &answers(&stage, &ran)[0];

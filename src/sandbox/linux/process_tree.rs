@@ -240,8 +240,15 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_types, reason = "a child that needs no sandbox")]
     fn both_ways_find_the_same_children() {
-        assert_eq!(children(), children_by_search());
+        let mut cat = std::process::Command::new("cat");
+        let mut child = cat.stdin(std::process::Stdio::piped()).spawn().unwrap();
+        let pid = rustix::process::Pid::from_child(&child);
+        assert!(children().contains(&pid) && children_by_search().contains(&pid));
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert!(!children().contains(&pid) && !children_by_search().contains(&pid));
         let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().to_string());
         assert_eq!(parent_of(rustix::process::getpid()), parent);
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use serde_json::{Value, json};
+use tokio::sync::oneshot;
 
 use crate::support::github::GitHubServer;
 use crate::support::stage::{Ran, Stage};
@@ -278,6 +279,7 @@ impl WorkflowStep {
 pub(crate) struct ActionFixture {
     pub(crate) stage: Stage,
     pub(crate) server: GitHubServer,
+    _serving: oneshot::Sender<()>,
 }
 
 impl ActionFixture {
@@ -319,14 +321,14 @@ impl ActionFixture {
             ".",
             stage.path("remotes/acme/app.git").to_str().unwrap(),
         ]);
-        let server = serve();
+        let (server, serving) = serve();
         server.sign_in("locum-bot", "Bot");
         server.permit("alice", json!({ "permission": "write", "role_name": "write" }));
         server.permit("eve", json!({ "permission": "read", "role_name": "read" }));
         server.add_issue(
             json!({ "number": 7, "title": "Greeting is missing", "body": "Please.", "user": { "login": "bob" }, "state": "open" }),
         );
-        Self { stage, server }
+        Self { stage, server, _serving: serving }
     }
 
     /// Makes the checkout anew, with no history, as workflows do unless told otherwise.
@@ -622,17 +624,19 @@ impl ActionFixture {
     }
 }
 
-/// Starts the server on a thread of its own, so that it answers while the binary is waited for.
-fn serve() -> GitHubServer {
+/// Starts the server on a thread of its own, so that it answers while the binary is waited for. It
+/// ends when what is returned beside it is dropped.
+fn serve() -> (GitHubServer, oneshot::Sender<()>) {
     let (send, receive) = std::sync::mpsc::channel();
+    let (serving, over) = oneshot::channel();
     std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async move {
             send.send(GitHubServer::start("").await).unwrap();
-            std::future::pending::<()>().await;
+            over.await.unwrap_err();
         });
     });
-    receive.recv().unwrap()
+    (receive.recv().unwrap(), serving)
 }
 
 pub(crate) fn payload<'a>(ask: &Ask<'a>) -> (&'a str, Value) {

@@ -6,18 +6,22 @@
 //! function of the request.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use serde_json::{Value, json};
 
-/// A server that is listening.
+/// A server that listens until this is dropped.
 pub(crate) struct ModelServer {
     /// Where its API starts, as a profile names it.
     pub(crate) base_url: String,
     seen: Receiver<Asked>,
     asked: Vec<Asked>,
+    address: SocketAddr,
+    over: Arc<AtomicBool>,
 }
 
 /// A request as it came.
@@ -74,13 +78,23 @@ impl ModelServer {
     /// Answers each request by a function of it.
     pub(crate) fn start_with(mut answer: impl FnMut(&Asked) -> Answer + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
+        let address = listener.local_addr().unwrap();
         let (ask, exchanges) = channel::<Exchange>();
         let (tell, seen) = channel();
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&over);
         thread::spawn(move || {
-            for (number, stream) in listener.incoming().enumerate() {
-                let (Ok(stream), ask) = (stream, ask.clone()) else { return };
-                thread::spawn(move || serve(stream, number + 1, &ask));
+            let mut clients = Vec::new();
+            for stream in listener.incoming().map_while(Result::ok) {
+                if is_over.load(Ordering::Acquire) {
+                    break;
+                }
+                clients.push(stream.try_clone().unwrap());
+                let (number, ask) = (clients.len(), ask.clone());
+                thread::spawn(move || serve(stream, number, &ask));
+            }
+            for client in clients {
+                let _ = client.shutdown(Shutdown::Both);
             }
         });
         thread::spawn(move || {
@@ -90,13 +104,23 @@ impl ModelServer {
                 let _ = give.send(reply);
             }
         });
-        Self { base_url, seen, asked: Vec::new() }
+        let base_url = format!("http://{address}/v1");
+        Self { base_url, seen, asked: Vec::new(), address, over }
     }
 
     /// Returns every request so far.
     pub(crate) fn asked(&mut self) -> &[Asked] {
         self.asked.extend(self.seen.try_iter());
         &self.asked
+    }
+}
+
+/// Ends the threads of a server. Every command of a later test would take the longer to start for
+/// each of them: a process is copied with the stacks of all its threads.
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Release);
+        let _ = TcpStream::connect(self.address);
     }
 }
 
@@ -188,19 +212,19 @@ impl Answer {
 /// Serves one connection until it is left or an answer ends it.
 fn serve(stream: TcpStream, connection: usize, ask: &Sender<Exchange>) {
     let _ = stream.set_nodelay(true);
-    let Ok(writer) = stream.try_clone() else { return };
-    let (mut reader, mut writer) = (BufReader::new(stream), writer);
+    let Ok(mut writer) = stream.try_clone() else { return };
+    let mut reader = BufReader::new(stream);
     while let Some(asked) = read_request(&mut reader, connection) {
         let (give, given) = channel();
         if ask.send((asked, give)).is_err() {
-            return;
+            break;
         }
-        let Ok(answer) = given.recv() else { return };
+        let Ok(answer) = given.recv() else { break };
         if write_answer(&mut writer, &mut reader, &answer).is_none() {
-            let _ = writer.shutdown(std::net::Shutdown::Both);
-            return;
+            break;
         }
     }
+    let _ = writer.shutdown(Shutdown::Both);
 }
 
 fn read_request(reader: &mut BufReader<TcpStream>, connection: usize) -> Option<Asked> {
