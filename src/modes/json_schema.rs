@@ -39,10 +39,10 @@ pub fn schema() -> Value {
         "slug".to_owned(),
         needed("Its name in commands and files", "^[a-zA-Z0-9-]+$", "docs"),
     );
-    properties.insert("name".to_owned(), needed("Display name", "[^]", "Docs writer"));
+    properties.insert("name".to_owned(), needed("Display name", r"[\s\S]", "Docs writer"));
     properties.insert(
         "roleDefinition".to_owned(),
-        needed("Who the model is in this mode", "[^]", "You write the documentation."),
+        needed("Who the model is in this mode", r"[\s\S]", "You write the documentation."),
     );
     properties.insert("groups".to_owned(), groups());
     for (key, description) in TEXTS {
@@ -83,7 +83,7 @@ pub fn schema() -> Value {
 
 /// Texts by slug, for modes that others define.
 fn prompts() -> Value {
-    let needed = |meaning: &str| json!({ "description": meaning, "type": "string", "pattern": "[^]", "examples": ["A text"] });
+    let needed = |meaning: &str| json!({ "description": meaning, "type": "string", "pattern": r"[\s\S]", "examples": ["A text"] });
     let text = |meaning: &str| json!({ "description": meaning, "type": "string" });
     let each = [
         needed("In place of the role"),

@@ -50,7 +50,7 @@ const EXAMPLE: ParsedText<String> = ParsedText {
         })
     },
     write: None,
-    pattern: r"^[^]*\([^]*\)\s*$",
+    pattern: r"^[\s\S]*\([\s\S]*\)\s*$",
     example: "edit(src/lib.rs)",
 };
 

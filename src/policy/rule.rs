@@ -135,7 +135,7 @@ impl<P> LocatedPattern<P> {
 pub const PATTERN: Located<ParsedText<(Pattern, String)>> = Located(ParsedText {
     parse: |text| Ok((Pattern::parse(text)?, text.to_owned())),
     write: None,
-    pattern: r"^\s*[a-z-]+\([^]*\)\s*$",
+    pattern: r"^\s*[a-z-]+\([\s\S]*\)\s*$",
     example: "edit(src/lib.rs)",
 });
 

@@ -34,5 +34,5 @@ fn the_small_policy_of_the_tutorial_does_what_the_page_says() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let report = ran.json();
     assert_eq!(report["refusals"][0]["call"], "write Makefile", "{report}");
-    assert_eq!(report["changes"][0]["path"], "src/lib.rs", "{report}");
+    assert_eq!(report["changes"][0]["path"], "src/greeting.rs", "{report}");
 }

@@ -1,6 +1,7 @@
 //! Arguments of `locum init`.
 
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 
 use crate::cli::init::model::{ModelHost, ModelWish, PROVIDERS};
 use crate::cli::init::questions::STARTERS;
@@ -43,7 +44,7 @@ pub struct InitArgs {
     #[arg(long, value_name = "WHO", value_parser = one_of(STARTERS))]
     pub start: Option<Tier>,
     /// Let this label start runs, too.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub label: Option<String>,
     /// Let runs edit these files instead of the source folders; repeat it for more.
     #[arg(long, value_name = "GLOB")]

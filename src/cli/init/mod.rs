@@ -165,6 +165,8 @@ fn asked(
     scan: &StarterScan,
     environment: &Environment,
 ) -> Result<InitChoices, RunError> {
+    // Without one nothing is written, whatever the answers are.
+    start.action(args)?;
     let wish = args.model_wish(start.choices.provider);
     let provider = model::provider_of(wish, start.workflow.as_deref(), environment);
     let edits = propose(scan, &StarterChoices::default())?.edits;

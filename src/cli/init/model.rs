@@ -182,6 +182,20 @@ pub(super) fn choose(
         .or_else(|| named.and_then(of_model))
         .or_else(|| of_key(environment))
         .unwrap_or(OPENAI);
+    if let Some((model, owner)) = named.and_then(|name| Some((name, of_model(name)?)))
+        && owner != host
+        && host.base_url.is_none()
+        && host.key.is_some()
+    {
+        let word =
+            |host| PROVIDERS.iter().find(|(_, known, _)| *known == host).map(|(word, ..)| *word);
+        let [of, asked] = [owner, host].map(|host| word(host).unwrap_or_default());
+        return Err(RunError::usage(
+            "--model",
+            format!("`{model}` is a model of {of}, not of {asked}"),
+        )
+        .hint(format!("write `--provider {of}`, or name a model of {asked}")));
+    }
     let name = match named {
         // A protocol that is named stays.
         Some(name) if names_protocol(name) => name.to_owned(),

@@ -110,6 +110,15 @@ impl InitPlan {
 }
 
 impl InitStart {
+    /// Returns the Action that the workflow uses.
+    ///
+    /// # Errors
+    /// Where neither a flag nor the program nor the workflow that is there names one.
+    pub(super) fn action(&self, args: &InitArgs) -> Result<ActionReference, RunError> {
+        let own = args.action.clone().or_else(release::own_action);
+        own.or_else(|| self.workflow.as_deref().and_then(action_of)).ok_or_else(no_action)
+    }
+
     /// Makes every text.
     ///
     /// # Errors
@@ -121,12 +130,10 @@ impl InitStart {
         (repo, source): (&Repo, &FileSource<'_>),
         environment: &Environment,
     ) -> Result<InitPlan, RunError> {
+        let action = self.action(args)?;
         let Self { mut choices, label, workflow: earlier } = self;
         // A job that was chosen earlier goes with what it works on.
         choices.jobs.retain(|job| job.fits(scan) || args.job.contains(job));
-        let own = args.action.clone().or_else(release::own_action);
-        let action =
-            own.or_else(|| earlier.as_deref().and_then(action_of)).ok_or_else(no_action)?;
         let wish = args.model_wish(choices.provider);
         let model = model::choose_for(wish, earlier.as_deref(), environment)?;
         let has_two_jobs = earlier.is_some_and(|text| text.contains("bundle: publish"));
@@ -138,7 +145,7 @@ impl InitStart {
         let chosen = StarterChoices {
             lowest_tier: choices.start.unwrap_or_default(),
             label,
-            edits: choices.edits,
+            edits: choices.edits.into_iter().map(|glob| whole_folder(glob, scan)).collect(),
             jobs: choices.jobs,
             without_daily_limit: form == WorkflowForm::TwoJobs,
         };
@@ -181,6 +188,13 @@ fn action_of(workflow: &str) -> Option<ActionReference> {
         // Those of the set-up belong to others.
         action.repository.ends_with("/locum").then_some(action)
     })
+}
+
+/// Returns a folder's name as the glob of everything in it.
+fn whole_folder(glob: String, scan: &StarterScan) -> String {
+    let folder = format!("{}/", glob.trim_end_matches('/'));
+    let is_folder = scan.files.iter().any(|path| path.as_str().starts_with(&folder));
+    if is_folder { format!("{folder}**") } else { glob }
 }
 
 fn no_action() -> RunError {

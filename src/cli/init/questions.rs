@@ -97,6 +97,7 @@ fn some_of(
             Err(word) => writeln!(writer, "`{word}` is none of them.")?,
         }
     }
+    writeln!(writer, "It does none.")?;
     Ok(Vec::new())
 }
 
@@ -121,6 +122,7 @@ fn one_of<T: Copy>(
         }
         writeln!(writer, "`{answer}` is none of them.")?;
     }
+    writeln!(writer, "It is `{proposed}`.")?;
     Ok(None)
 }
 

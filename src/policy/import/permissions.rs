@@ -8,6 +8,7 @@ use crate::command::word;
 use crate::glob::PathGlob;
 use crate::import::{DraftRule, ImportedSettings, Peer, PolicyDraft};
 use crate::pattern::Pattern;
+use crate::words;
 use crate::written::{pattern_words, quoted};
 use locum_files::position::Position;
 use locum_files::yaml::{YamlNode, YamlValue};
@@ -47,6 +48,16 @@ const ELSEWHERE: &[(&str, &str)] = &[
 
 /// Keys of `permissions` that are carried over.
 const CARRIED: &[&str] = &["allow", "ask", "deny", "defaultMode", "additionalDirectories"];
+
+/// Tools, and the pattern of everything they do.
+const TOOLS_OF_KINDS: &[(&str, &str)] = &[
+    ("Bash", "command-prefix(*)"),
+    ("Read Grep Glob LS", "read(**)"),
+    ("Edit Write MultiEdit NotebookEdit", "edit(**)"),
+    ("WebFetch", "fetch(*)"),
+    ("WebSearch", "search(**)"),
+    ("Task", "delegate(*)"),
+];
 
 /// What a mode of these tools does to what the lists allow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -196,13 +207,13 @@ struct RuleImport<'r> {
 impl RuleImport<'_> {
     fn rule(&mut self, decision: &'static str, text: &str) {
         if text.contains(|letter: char| letter.is_control() && letter != '\n') {
-            return self.unread(text);
+            return self.unread(decision, text);
         }
         let (tool, inner) = match text.split_once('(') {
             None => (text, None),
             Some((tool, rest)) => match rest.strip_suffix(')') {
                 Some(inner) => (tool, Some(inner.trim())),
-                None => return self.unread(text),
+                None => return self.unread(decision, text),
             },
         };
         let refuses = decision != "allow";
@@ -225,6 +236,7 @@ impl RuleImport<'_> {
                 .map(|host| format!("fetch({host})"))
                 .into_iter()
                 .collect(),
+            ("WebFetch", None) => vec!["fetch(*)".to_owned()],
             ("WebSearch", None) => vec!["search(**)".to_owned()],
             ("Task", None) => vec!["delegate(*)".to_owned()],
             (tool, None) => mcp(tool).into_iter().collect(),
@@ -232,13 +244,21 @@ impl RuleImport<'_> {
         };
         patterns.retain(|pattern| Pattern::parse(pattern).is_ok());
         if patterns.is_empty() && !outside(inner.unwrap_or_default()) {
-            return self.unread(text);
+            return self.unread(decision, text);
         }
         patterns.into_iter().for_each(|pattern| self.draft.rule(decision, pattern));
     }
 
-    fn unread(&mut self, text: &str) {
-        self.draft.note(self.origin, self.place, format!("the rule `{}`", text.escape_debug()));
+    /// Says what is left out. A rule that refuses and cannot be read refuses all that its tool does.
+    fn unread(&mut self, decision: &'static str, text: &str) {
+        let kinds = if decision == "allow" { Vec::new() } else { kinds_of(text) };
+        let instead = match kinds.as_slice() {
+            [] => String::new(),
+            _ => format!("; `{}` takes its place", kinds.join("`, `")),
+        };
+        let note = format!("the rule `{}`{instead}", text.escape_debug());
+        self.draft.note(self.origin, self.place, note);
+        kinds.into_iter().for_each(|kind| self.draft.rule(decision, kind.to_owned()));
     }
 
     /// `//x` is absolute, `/x` counts from the settings' folder, `~/x` from the home directory.
@@ -284,6 +304,19 @@ impl RuleImport<'_> {
             None => format!("{kind}(**/{text})"),
         }]
     }
+}
+
+/// Returns what stands for everything that a rule's tool does; nothing for a tool that has no
+/// counterpart here.
+fn kinds_of(text: &str) -> Vec<&'static str> {
+    let tool = text.split('(').next().unwrap_or_default().trim();
+    let is_any = tool == "*";
+    let kinds = TOOLS_OF_KINDS.iter().filter(|(tools, _)| is_any || words::holds(tools, tool));
+    let mut kinds: Vec<&str> = kinds.map(|(_, kind)| *kind).collect();
+    if is_any || tool.starts_with("mcp__") {
+        kinds.push("mcp(*/*)");
+    }
+    kinds
 }
 
 /// `X:*` is a prefix that ends with a word; anything else is the whole command, letter for letter.

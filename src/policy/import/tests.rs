@@ -203,6 +203,55 @@ fn a_rule_about_web_searches_is_about_every_query() {
 }
 
 #[test]
+fn a_refusal_that_cannot_be_carried_over_refuses_all_that_its_tool_does() {
+    for (refusal, refused, allowed) in [
+        ("WebFetch", "fetch(https://docs.rs/x)", "command(ls)"),
+        ("WebFetch(docs.rs)", "fetch(https://docs.rs/x)", "command(ls)"),
+        (
+            "WebFetch(domain:other.example)",
+            "fetch(https://other.example/)",
+            "fetch(https://docs.rs/x)",
+        ),
+        ("Bash(ls", "command(ls)", "fetch(https://docs.rs/x)"),
+        ("Edit(src", "edit(src/a)", "fetch(https://docs.rs/x)"),
+        ("Read(src", "read(src/a)", "fetch(https://docs.rs/x)"),
+        ("WebSearch(x)", "search(any words)", "fetch(https://docs.rs/x)"),
+        ("*", "command(ls)", ""),
+        ("*", "fetch(https://docs.rs/x)", ""),
+        ("*", "mcp(b/c)", ""),
+        ("Skill(x)", "", "command(ls)"),
+    ] {
+        for list in ["deny", "ask"] {
+            let settings = serde_json::json!({ "permissions": {
+                "allow": ["Bash(ls:*)", "Edit", "WebFetch(domain:docs.rs)"], list: [refusal],
+            } });
+            let imported = import(Peer::Claude, &settings.to_string(), "s.json").unwrap();
+            let policy = Policy::parse(&imported.policy, "p").unwrap();
+            let facts = Facts { mode: "code".into(), sandboxed: true, ..Facts::default() };
+            let decided = |text: &str| {
+                let intent = crate::query::parse_intent(text).ok()?;
+                Some(policy.decide(&intent, &facts).decision)
+            };
+            let expected = if list == "deny" { Decision::Deny } else { Decision::Hold };
+            assert_eq!(
+                decided(refused).unwrap_or(expected),
+                expected,
+                "{refusal}: {}",
+                imported.policy
+            );
+            assert_eq!(
+                decided(allowed).unwrap_or(Decision::Allow),
+                Decision::Allow,
+                "{refusal}: {}",
+                imported.policy
+            );
+        }
+    }
+    let bare = import(Peer::Claude, r#"{"permissions": {"allow": ["WebFetch"]}}"#, "s").unwrap();
+    assert!(bare.policy.contains("allow: \"fetch(*)\""), "{}", bare.policy);
+}
+
+#[test]
 fn writes_a_rule_once_however_often_the_settings_say_it() {
     let settings = r#"{"permissions": {"allow": ["Read", "Grep", "Glob"], "deny": ["Bash(curl:*)", "Bash(curl *)"]}}"#;
     let imported = import(Peer::Claude, settings, "s.json").unwrap();

@@ -4,7 +4,7 @@
 use crate::glob::PathGlob;
 use crate::intent::TriggerKind;
 use crate::schema::events::{EventRule, RepairRules, actions_of};
-use crate::settings::logins::{LOGIN, tiers};
+use crate::settings::logins::{LABEL, LOGIN, tiers};
 use locum_files::section::{Mapping, Section};
 use locum_files::shape::{AnyText, AtLeastOne, Boolean, OneOf, OneOrMany, ParsedText, WholeNumber};
 
@@ -45,7 +45,7 @@ fn pull_request(section: &mut Section<'_>) -> EventRule {
     authors(section, &mut rule);
     section.set("draft", "Whether drafts count as well.", Boolean, &mut rule.drafts);
     let about = "A label that the pull request has; for `labeled`, the one that was put on.";
-    rule.label = section.key("label", about, AnyText);
+    rule.label = section.key("label", about, LABEL);
     started(section, &mut rule, "`review` when absent, and nothing where `checks` stands alone.");
     let about = "Checks that it starts, by name: files of `.locum/checks` without their ending, \
                  `all` of them, and `policy` for the policy that a pull request changes.";
@@ -60,7 +60,7 @@ fn failure(section: &mut Section<'_>) -> EventRule {
     rule.branches = branches(section, "Branches of pull requests that count.");
     let about = "A label that lets a pull request of somebody else be repaired; without it only \
                  Locum's own are.";
-    rule.label = section.key("label", about, AnyText);
+    rule.label = section.key("label", about, LABEL);
     started(section, &mut rule, "`debug` when absent.");
     rule
 }

@@ -32,6 +32,19 @@ pub(super) const LOGIN: ParsedText<String> = ParsedText {
     example: "locum-bot",
 };
 
+/// A label. An event without one would have an empty one in GitHub's expressions.
+pub(super) const LABEL: ParsedText<String> = ParsedText {
+    parse: |text| {
+        let is_name = !text.trim().is_empty() && !text.chars().any(char::is_control);
+        is_name
+            .then(|| text.to_owned())
+            .ok_or_else(|| Rejection::from("a label has a name of one line"))
+    },
+    write: Some(String::clone),
+    pattern: r"\S",
+    example: "locum",
+};
+
 /// A person, perhaps with the number of their account.
 pub(super) const USER: ParsedText<ListedUser> = ParsedText {
     parse: |text| {

@@ -8,6 +8,7 @@ use crate::command::word;
 use crate::intent::PUBLICATIONS;
 use crate::pull_request::read_details;
 use crate::schema::{CommitSigner, Notify, PublishAs, PublishForm, PublishForms, PublishRules};
+use locum_base::path::RepoPath;
 use locum_files::fields::Diagnostics;
 use locum_files::rejection::Rejection;
 use locum_files::section::{Mapping, Section};
@@ -116,15 +117,27 @@ fn of_word(form: PublishForm) -> PublishAs {
 }
 
 const SUCCESS: ParsedText<String> = ParsedText {
-    parse: |text| match word::split(text) {
-        Ok(words) if !words.is_empty() => Ok(text.to_owned()),
-        Ok(_) => Err(Rejection::from("a success command is empty")),
-        Err(message) => Err(Rejection::from(message)),
+    parse: |text| {
+        let folder = text.strip_prefix("cd ").and_then(|rest| rest.split_once("&&"));
+        let command = match folder {
+            Some((folder, command)) if is_folder(folder) => command,
+            Some(_) | None => text,
+        };
+        match word::split(command) {
+            Ok(words) if !words.is_empty() => Ok(text.to_owned()),
+            Ok(_) => Err(Rejection::from("a success command is empty")),
+            Err(message) => Err(Rejection::from(message)
+                .hint("`cd FOLDER && COMMAND` runs one command in a folder of the repository")),
+        }
     },
     write: Some(String::clone),
     pattern: r"\S",
     example: "cargo test --offline",
 };
+
+fn is_folder(text: &str) -> bool {
+    matches!(word::split(text).as_deref(), Ok([folder]) if RepoPath::parse(folder).is_ok())
+}
 
 /// A branch template must not be able to name a branch of the project's own.
 const BRANCH: ParsedText<String> = ParsedText {

@@ -3,7 +3,7 @@
 use crate::actors::Tier;
 use crate::schema::{AssignTrigger, CommentTrigger, Forks, LabelTrigger, Triggers};
 use crate::settings::events;
-use crate::settings::logins::{BOT, LOGIN, USER, tiers};
+use crate::settings::logins::{BOT, LABEL, LOGIN, USER, tiers};
 use locum_files::rejection::Rejection;
 use locum_files::section::{Mapping, Section};
 use locum_files::shape::{AnyText, Boolean, MappingOr, OneOf, OneOrMany, ParsedText};
@@ -95,7 +95,7 @@ fn schedule(section: &mut Section<'_>) -> (Vec<String>, bool) {
 }
 
 fn label(section: &mut Section<'_>) -> LabelTrigger {
-    let name = section.required("name", "The label's name.", AnyText).unwrap_or_default();
+    let name = section.required("name", "The label's name.", LABEL).unwrap_or_default();
     LabelTrigger { name, tiers: tiers(section) }
 }
 

@@ -48,7 +48,7 @@ pub(super) struct CiStep {
     pub(super) spelled: String,
     /// What the action gets, without what is not known before the workflow runs.
     pub(super) with: Vec<(String, String)>,
-    /// The plain commands of its script, in order.
+    /// The plain commands of its script, in order; `cd FOLDER && COMMAND` for one of a folder.
     pub(super) commands: Vec<String>,
 }
 
@@ -280,20 +280,59 @@ fn read_step(
     }
     let script = step.get("run").and_then(YamlNode::text)?;
     let folder = step.get("working-directory").and_then(YamlNode::text);
-    let folder = folder.or(elsewhere).unwrap_or(".");
+    let folder = expanded(folder.or(elsewhere).unwrap_or("."), known)?;
     let shell = step.get("shell").and_then(YamlNode::text).unwrap_or("bash");
-    if !matches!(folder, "." | "./") || !matches!(shell, "bash" | "sh") {
+    if !matches!(shell, "bash" | "sh") {
         return None;
     }
     let joined = script.replace("\\\n", " ");
-    let commands = joined
-        .lines()
-        .filter_map(|line| expanded(line, known))
-        .flat_map(|line| plain(&line))
-        // What comes behind it is done in another folder.
-        .take_while(|command| command != "cd" && !command.starts_with("cd "))
-        .collect();
+    let lines = joined.lines().filter_map(|line| expanded(line, known));
+    let commands = commands_below(below("", &folder)?, lines);
     Some(CiStep { line: place("run"), commands, ..CiStep::default() })
+}
+
+/// Returns the plain commands of lines that begin in a folder, up to where it is not known any
+/// more.
+fn commands_below(mut folder: String, lines: impl Iterator<Item = String>) -> Vec<String> {
+    let mut found = Vec::new();
+    for line in lines {
+        let commands = plain(&line);
+        if commands.is_empty() && line.trim_start().starts_with("cd ") {
+            return found;
+        }
+        for command in commands {
+            match command.split(' ').next() {
+                Some("cd" | "pushd" | "popd") => {
+                    let next = command.strip_prefix("cd ").and_then(|next| below(&folder, next));
+                    let Some(next) = next else { return found };
+                    folder = next;
+                }
+                _ if folder.is_empty() => found.push(command),
+                _ => found.push(format!("cd {folder} && {command}")),
+            }
+        }
+    }
+    found
+}
+
+/// Returns a folder below another one of the repository; empty for the repository itself.
+fn below(folder: &str, name: &str) -> Option<String> {
+    let name = name.trim_start_matches("./").trim_end_matches('/');
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./".contains(letter);
+    match name {
+        "" | "." => Some(folder.to_owned()),
+        _ if name.chars().all(plain) && RepoPath::parse(name).is_ok() => {
+            let parent = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+            Some(format!("{parent}{name}"))
+        }
+        _ => None,
+    }
+}
+
+/// Splits `cd FOLDER && COMMAND`.
+pub(super) fn in_folder(command: &str) -> (Option<&str>, &str) {
+    let split = command.strip_prefix("cd ").and_then(|rest| rest.split_once(" && "));
+    split.map_or((None, command), |(folder, command)| (Some(folder), command))
 }
 
 /// Returns false for a condition that does not hold for the chosen matrix, and for one that only a

@@ -82,6 +82,8 @@ pub struct StarterProposal {
     pub jobs: Vec<StarterJob>,
     /// Steps that set up what the tests need, for a job of a workflow.
     setup: String,
+    /// Inputs of the checkout that the tests need.
+    checkout: Vec<(String, String)>,
 }
 
 /// What a maintainer chose besides.
@@ -124,10 +126,11 @@ pub fn propose(
     ci.extend(documents::jobs(scan));
     let mut tools = commands::find(scan);
     let mut proofs = proof::find(&ci, &tools);
+    let shown = proof::find(&[], &tools);
     for proof in &proofs {
         let why = proof.source.as_ref().map(ProofSource::why);
         if let Some(why) = why {
-            tools.extend(ProposedTool::new(&proof.command, true, why));
+            tools.extend(ProposedTool::new(ci::in_folder(&proof.command).1, true, why));
         }
     }
     tools.extend(proof::of_workflows(&ci));
@@ -139,6 +142,11 @@ pub fn propose(
     // What the rules do not let run where nothing contains it proves nothing there.
     let draft = Policy::parse(&render((scan, choices), &folders, &tools, &[]), ORIGIN)?;
     proofs.retain(|proof| allows(&draft, &proof.command));
+    for proof in shown.into_iter().filter(|proof| allows(&draft, &proof.command)) {
+        if proofs.is_empty() || proof.adds_to(&proofs) {
+            proofs.push(proof);
+        }
+    }
     let policy = render((scan, choices), &folders, &tools, &proofs);
     Policy::parse(&policy, ORIGIN)?;
     let setup = setup::steps(scan, &ci, &proofs);
@@ -150,6 +158,7 @@ pub fn propose(
         edits: folders.sources.iter().filter_map(glob_of).collect(),
         installs: setup::installing(&setup),
         jobs,
+        checkout: setup::checkout_inputs(&ci, &proofs),
         setup,
     })
 }
@@ -162,7 +171,7 @@ fn glob_of(line: &ProposedLine) -> Option<String> {
 /// Whether a policy lets a command run by its words.
 fn allows(policy: &Policy, command: &str) -> bool {
     let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
-    let intent = Intent::Command(Script::parse(command));
+    let intent = Intent::Command(Script::asked(command));
     policy.decide(&intent, &facts).decision == Decision::Allow
 }
 
@@ -171,7 +180,7 @@ fn allows(policy: &Policy, command: &str) -> bool {
 fn programs(tools: &[ProposedTool], proofs: &[Proof]) -> BTreeMap<String, String> {
     // What a tool installs for the project is started by that tool.
     let runs = |proof: &Proof| {
-        let words: Vec<&str> = proof.command.split(' ').collect();
+        let words: Vec<&str> = ci::in_folder(&proof.command).1.split(' ').collect();
         verbs::verb(&words) == Some("run")
     };
     let has_runner = proofs.iter().any(runs);
@@ -185,7 +194,7 @@ fn programs(tools: &[ProposedTool], proofs: &[Proof]) -> BTreeMap<String, String
     let proving = proofs.iter().map(|proof| (&proof.command, "`publish.success`".to_owned()));
     let mut found = BTreeMap::new();
     for (command, why) in proving.chain(named) {
-        let program = command.split(' ').next().unwrap_or_default();
+        let program = ci::in_folder(command).1.split(' ').next().unwrap_or_default();
         if !program.contains('/') {
             found.entry(program.to_owned()).or_insert(why);
         }

@@ -6,7 +6,7 @@
 
 use crate::command::tables::verbs;
 use crate::command::word;
-use crate::starter::ci::CiJob;
+use crate::starter::ci::{CiJob, in_folder};
 use crate::starter::commands::ProposedTool;
 use crate::words;
 
@@ -19,13 +19,25 @@ const RUNNERS: &str = "\
 /// Programs one of whose words says that they test, by its name or the name of a script.
 const TESTING: &str = "\
     cargo go dotnet mix swift deno zig bazel stack cabal npm pnpm yarn bun make just rake task \
-    ninja composer mvn gradle poetry hatch pdm";
+    ninja composer mvn gradle poetry hatch pdm django django-admin";
 /// Goals and tasks of Maven and Gradle that run tests.
 const TASKS: &str = "test verify check build install package";
 /// Words that make a command one that does more than test, or something else.
 const DOING_MORE: &str = "\
     publish deploy login upload release remove uninstall update upgrade fix run-script dlx add \
     -c -e --fix --write --no-run --version -DskipTests -Dmaven.test.skip=true -i --bench bench";
+/// Options by which programs run a part of the tests; without a program, those of all.
+const NARROWING: &[(&str, &str)] = &[
+    ("", "--filter --grep --testNamePattern --tests --only"),
+    ("cargo", "-p --package --lib --bin --bins --doc --test --example --examples"),
+    ("go", "-run"),
+    ("pytest py.test", "-k -m"),
+    ("jest vitest mocha", "-t -g"),
+    ("npm pnpm yarn", "-w --workspace"),
+    ("mvn mvnw", "-Dtest -pl"),
+];
+/// Most commands that share the tests.
+const PARTS: usize = 4;
 /// Words before a program that start it.
 const STARTERS: &[&[&str]] = &[
     &["bundle", "exec"],
@@ -46,12 +58,20 @@ const STARTERS: &[&[&str]] = &[
 /// A command that shows that a change is ready.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Proof {
-    /// The command, as it runs without a network.
+    /// The command, as it runs without a network; `cd FOLDER && COMMAND` where it belongs to one.
     pub(super) command: String,
     /// The tool chain it belongs to.
     pub(super) chain: ToolChain,
     /// Where a workflow runs it; `None` for what manifests show.
     pub(super) source: Option<ProofSource>,
+}
+
+impl Proof {
+    /// Whether it belongs to another tool chain than these. What a Makefile runs is as a rule what
+    /// the other tool chain runs.
+    pub(super) fn adds_to(&self, found: &[Self]) -> bool {
+        self.chain != ToolChain::Native && found.iter().all(|other| other.chain != self.chain)
+    }
 }
 
 /// Where a workflow runs a command.
@@ -93,7 +113,7 @@ pub(super) enum ToolChain {
 impl ToolChain {
     /// Returns the tool chain of a command.
     pub(super) fn of(command: &str) -> Self {
-        let first = command.split(' ').next().unwrap_or_default();
+        let first = in_folder(command).1.split(' ').next().unwrap_or_default();
         match first.rsplit('/').next().unwrap_or_default() {
             "cargo" => Self::Rust,
             "npm" | "pnpm" | "yarn" | "bun" | "npx" | "node" | "jest" | "vitest" | "mocha"
@@ -105,7 +125,7 @@ impl ToolChain {
             "dotnet" => Self::Dotnet,
             "mix" => Self::Elixir,
             "pytest" | "python" | "python3" | "tox" | "nox" | "uv" | "poetry" | "pdm" | "hatch"
-            | "coverage" | "py.test" => Self::Python,
+            | "coverage" | "py.test" | "manage.py" | "django-admin" => Self::Python,
             _ => Self::Native,
         }
     }
@@ -126,28 +146,33 @@ pub(super) fn find(jobs: &[CiJob], tools: &[ProposedTool]) -> Vec<Proof> {
     let chains: Vec<ToolChain> = shown.iter().map(|proof| proof.chain).collect();
     let by_workflow = of_jobs(jobs, true);
     let named = if by_workflow.is_empty() { of_jobs(jobs, false) } else { by_workflow };
-    for proof in named {
+    let is_here = |proof: &Proof| in_folder(&proof.command).0.is_none();
+    let (named, below): (Vec<Proof>, Vec<Proof>) = named.into_iter().partition(is_here);
+    for chain in named.iter().map(|proof| proof.chain) {
         // A workflow may test more than the repository's own tool chain.
-        let fits = chains.is_empty() || chains.contains(&proof.chain);
-        if fits && !found.iter().any(|other| other.chain == proof.chain) {
-            found.push(proof);
+        let fits = chains.is_empty() || chains.contains(&chain);
+        let of_chain: Vec<&Proof> = named.iter().filter(|proof| proof.chain == chain).collect();
+        // What tests a part shows less than what the manifests show.
+        let is_part = of_chain.iter().all(|proof| is_narrow(&proof.command));
+        let is_new = !found.iter().any(|other| other.chain == chain);
+        if is_new && fits && !(is_part && chains.contains(&chain)) {
+            found.extend(of_chain.into_iter().take(PARTS).cloned());
         }
     }
     for proof in shown {
-        let is_new = !found.iter().any(|other| other.chain == proof.chain);
-        // What a Makefile runs is as a rule what the other tool chain runs.
-        if is_new && (found.is_empty() || proof.chain != ToolChain::Native) {
+        if found.is_empty() || proof.adds_to(&found) {
             found.push(proof);
         }
     }
     if found.iter().any(|proof| proof.chain != ToolChain::Native) {
         found.retain(|proof| proof.chain != ToolChain::Native || proof.source.is_some());
     }
-    found
+    // The tests of folders count where nothing tests the whole.
+    if found.is_empty() { below.into_iter().take(PARTS).collect() } else { found }
 }
 
-/// Returns the tests that workflows run, or documents name: of each tool chain the plainest of the
-/// job that tells most.
+/// Returns the tests that workflows run, or documents name: of each tool chain and folder the
+/// plainest of the job that tells most, or its parts where nothing tests the whole.
 fn of_jobs(jobs: &[CiJob], is_automatic: bool) -> Vec<Proof> {
     let mut found: Vec<(usize, Proof)> = Vec::new();
     let of_kind = |(_, job): &(usize, &CiJob)| job.is_automatic == is_automatic;
@@ -160,22 +185,71 @@ fn of_jobs(jobs: &[CiJob], is_automatic: bool) -> Vec<Proof> {
                     place: format!("{}:{}", job.workflow, step.line),
                     is_automatic,
                 };
-                let command = offline(command);
+                let command = offline(&whole(command));
                 let chain = ToolChain::of(&command);
                 let proof = Proof { command, chain, source: Some(source) };
-                match found.iter_mut().find(|(_, other)| other.chain == chain) {
-                    Some((of_job, other))
-                        if *of_job == job_index && proof.command.len() < other.command.len() =>
-                    {
-                        *other = proof;
-                    }
-                    Some(_) => {}
+                let is_alike = |(_, other): &&(usize, Proof)| {
+                    other.chain == chain
+                        && in_folder(&other.command).0 == in_folder(&proof.command).0
+                };
+                match found.iter().position(|other| is_alike(&other)) {
                     None => found.push((job_index, proof)),
+                    Some(at) => choose(&mut found, at, (job_index, proof)),
                 }
             }
         }
     }
     found.into_iter().map(|(_, proof)| proof).collect()
+}
+
+/// Puts a command in the place of one of the same job that is less plain, or beside it where both
+/// test a part.
+fn choose(found: &mut Vec<(usize, Proof)>, at: usize, (job, proof): (usize, Proof)) {
+    let Some((of_job, other)) = found.get_mut(at) else { return };
+    let narrow = (is_narrow(&proof.command), is_narrow(&other.command));
+    match narrow {
+        _ if *of_job != job => {}
+        (false, true) => {
+            found.retain(|(_, part)| {
+                part.chain != proof.chain
+                    || in_folder(&part.command).0 != in_folder(&proof.command).0
+            });
+            found.push((job, proof));
+        }
+        (false, false) if proof.command.len() < other.command.len() => *other = proof,
+        (true, true) if found.iter().all(|(_, part)| part.command != proof.command) => {
+            found.push((job, proof));
+        }
+        (_, false) | (true, true) => {}
+    }
+}
+
+/// Returns true for a command that says which tests it runs, of all there are.
+fn is_narrow(command: &str) -> bool {
+    let (program, arguments) = plain(in_folder(command).1).unwrap_or_default();
+    let narrows = |option: &str| {
+        NARROWING.iter().any(|(programs, options)| {
+            (programs.is_empty() || words::holds(programs, program))
+                && words::holds(options, option)
+        })
+    };
+    arguments.iter().any(|word| narrows(word.split('=').next().unwrap_or_default()))
+        || program == "go" && !arguments.iter().any(|word| word.ends_with("..."))
+}
+
+/// Takes out what makes a command one of several that share the tests, or writes what they cover.
+fn whole(command: &str) -> String {
+    const LEFT_OUT: &[&str] = &["--shard", "-coverprofile"];
+    let mut words: Vec<&str> = command.split(' ').collect();
+    let option = |word: &&str| LEFT_OUT.contains(&word.split('=').next().unwrap_or_default());
+    while let Some(at) = words.iter().position(&option) {
+        let has_value = words.get(at).is_some_and(|word| !word.contains('='));
+        words.drain(at..(at + 1 + usize::from(has_value)).min(words.len()));
+    }
+    if words.last() == Some(&"--") {
+        words.pop();
+    }
+    words.join(" ")
 }
 
 /// Returns the commands that workflows run to test or to look, with their places; where there are
@@ -191,8 +265,9 @@ fn commands_of(jobs: &[CiJob], is_automatic: bool) -> Vec<ProposedTool> {
         for step in &job.steps {
             let verb = if is_automatic { "runs" } else { "names" };
             let place = format!("{}:{} {verb} it", job.workflow, step.line);
-            for command in step.commands.iter().filter(|command| tests(command) || looks(command)) {
-                if !found.iter().any(|tool| tool.command == *command) {
+            let wanted = |command: &&str| tests(command) || looks(command);
+            for command in step.commands.iter().map(|command| in_folder(command).1).filter(wanted) {
+                if !found.iter().any(|tool| tool.command == command) {
                     found.extend(ProposedTool::new(command, false, place.clone()));
                 }
             }
@@ -220,7 +295,7 @@ fn looks(command: &str) -> bool {
 
 /// Returns true for a command that runs tests, and does nothing else.
 fn tests(command: &str) -> bool {
-    let Some((program, arguments)) = plain(command) else { return false };
+    let Some((program, arguments)) = plain(in_folder(command).1) else { return false };
     let named = |word: &&str| is_named(word, &is_test);
     match program {
         "mvn" | "mvnw" => {
@@ -231,12 +306,14 @@ fn tests(command: &str) -> bool {
             .iter()
             .any(|word| words::holds(TASKS, word.rsplit(':').next().unwrap_or_default())),
         "rake" => arguments.is_empty() || arguments.iter().any(named),
+        "manage.py" => arguments.first() == Some(&"test"),
         // A program of the repository that tests, by its name.
         _ if program.ends_with(".py") => named(&program.trim_end_matches(".py")),
         "python" | "python3" | "ruby" | "node" | "php" | "sh" | "bash" => {
             let file = arguments.first().and_then(|file| file.rsplit('/').next());
             let stem = file.and_then(|file| file.rsplit_once('.')).map(|(stem, _)| stem);
             stem.is_some_and(|stem| named(&stem))
+                || stem == Some("manage") && arguments.get(1) == Some(&"test")
         }
         "cargo" => {
             let words = [vec![program], arguments].concat();
@@ -301,7 +378,8 @@ fn plain(command: &str) -> Option<(&str, Vec<&str>)> {
 
 /// Adds what keeps a build tool from looking for news, and takes out what would install.
 fn offline(command: &str) -> String {
-    let (program, rest) = command.split_once(' ').unwrap_or((command, ""));
+    let (folder, bare) = in_folder(command);
+    let (program, rest) = bare.split_once(' ').unwrap_or((bare, ""));
     let option = match program.rsplit('/').next().unwrap_or_default() {
         "mvn" | "mvnw" => "-o",
         "gradle" | "gradlew" => "--offline",
@@ -312,5 +390,6 @@ fn offline(command: &str) -> String {
         if word == "install" { "verify" } else { word }
     });
     let kept = kept.filter(|word| *word != "--scan");
-    std::iter::once(program).chain([option]).chain(kept).collect::<Vec<_>>().join(" ")
+    let bare = std::iter::once(program).chain([option]).chain(kept).collect::<Vec<_>>().join(" ");
+    folder.map_or_else(|| bare.clone(), |folder| format!("cd {folder} && {bare}"))
 }

@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use crate::starter::ci::{CiJob, CiStep};
+use crate::starter::ci::{CiJob, CiStep, in_folder};
 use crate::starter::commands::{self, python};
 use crate::starter::proof::{Proof, ToolChain};
 use crate::starter::scan::StarterScan;
@@ -50,7 +50,10 @@ pub(super) fn steps(scan: &StarterScan, jobs: &[CiJob], proofs: &[Proof]) -> Str
     let mut written: Vec<String> = Vec::new();
     for proof in proofs {
         let (own, place) = of_workflow(jobs, proof);
-        let usual = usual(scan, proof);
+        let usual = match in_folder(&proof.command) {
+            (Some(folder), _) => usual_below(scan, proof, folder),
+            (None, _) => usual(scan, proof),
+        };
         let lacks = |part| !own.iter().any(|step| step.part == part);
         let (lacks_chain, lacks_dependencies) =
             (lacks(SetupPart::Chain), lacks(SetupPart::Dependencies));
@@ -81,6 +84,27 @@ pub(super) fn steps(scan: &StarterScan, jobs: &[CiJob], proofs: &[Proof]) -> Str
         }
     }
     text
+}
+
+/// Inputs of a checkout that tests may need.
+const CHECKOUT_INPUTS: &str = "submodules lfs fetch-depth fetch-tags";
+
+/// Returns those inputs of the checkout that the workflow with the tests has.
+pub(super) fn checkout_inputs(jobs: &[CiJob], proofs: &[Proof]) -> Vec<(String, String)> {
+    let is_checkout = |step: &&CiStep| {
+        step.uses.as_ref().is_some_and(|uses| uses.starts_with("actions/checkout@"))
+            && step.with.iter().all(|(name, _)| !matches!(&**name, "path" | "repository"))
+    };
+    let sources = proofs.iter().filter_map(|proof| proof.source.as_ref());
+    let steps = sources.filter_map(|source| jobs.get(source.job)?.steps.iter().find(is_checkout));
+    let mut found: Vec<(String, String)> = Vec::new();
+    for (name, value) in steps.flat_map(|step| &step.with) {
+        let is_new = !found.iter().any(|(known, _)| known == name);
+        if is_new && words::holds(CHECKOUT_INPUTS, name) && !value.contains('\n') {
+            found.push((name.clone(), value.clone()));
+        }
+    }
+    found
 }
 
 /// Returns the commands of steps, and those that stand for actions which install.
@@ -185,11 +209,16 @@ fn copied(step: &CiStep, proof: &Proof) -> Option<SetupStep> {
     } else {
         SetupPart::Dependencies
     };
-    (!installs.is_empty()).then(|| SetupStep { text: run(&installs), part })
+    let is_below = installs.iter().any(|command| in_folder(command).0.is_some());
+    let text = match is_below {
+        true => installs.iter().map(|command| run(&[command])).collect(),
+        false => run(&installs),
+    };
+    (!installs.is_empty()).then_some(SetupStep { text, part })
 }
 
 /// One input of an action; a value of several lines keeps them.
-fn input(name: &str, value: &str) -> String {
+pub(super) fn input(name: &str, value: &str) -> String {
     if value.contains('\n') {
         let lines: String = value.lines().map(|line| format!("            {line}\n")).collect();
         return format!("          {name}: |\n{lines}");
@@ -199,6 +228,11 @@ fn input(name: &str, value: &str) -> String {
 
 fn run(commands: &[&str]) -> String {
     match commands {
+        [command] if in_folder(command).0.is_some() => {
+            let (folder, command) = in_folder(command);
+            let folder = folder.unwrap_or_default();
+            format!("{}        working-directory: {folder}\n", run(&[command]))
+        }
         [command] if !command.contains([':', '#', '&']) => format!("      - run: {command}\n"),
         _ => {
             let lines: String =
@@ -210,7 +244,7 @@ fn run(commands: &[&str]) -> String {
 
 /// Returns true for a command that installs what a project needs, and nothing else.
 fn installs(command: &str) -> bool {
-    let words: Vec<&str> = command.split(' ').collect();
+    let words: Vec<&str> = in_folder(command).1.split(' ').collect();
     let begins = |start: &[&str]| words.starts_with(start);
     let first = words.first().copied().unwrap_or_default();
     let second = words.get(1).copied().unwrap_or_default();
@@ -256,6 +290,14 @@ struct UsualSetup {
     dependencies: Vec<String>,
     /// Needed although a workflow does not do it: there, the tests reach the network.
     always: Vec<String>,
+}
+
+/// What the tests of a folder need that its workflow does not do: there, they reach the network.
+fn usual_below(scan: &StarterScan, proof: &Proof, folder: &str) -> UsualSetup {
+    let command = in_folder(&proof.command).1.to_owned();
+    let always = usual(scan, &Proof { command, ..proof.clone() }).always;
+    let step = |text: String| format!("{text}        working-directory: {folder}\n");
+    UsualSetup { always: always.into_iter().map(step).collect(), ..UsualSetup::default() }
 }
 
 fn usual(scan: &StarterScan, proof: &Proof) -> UsualSetup {
@@ -331,6 +373,7 @@ fn node(scan: &StarterScan, action: &ActionStep<'_>) -> UsualSetup {
     let has = |name: &str| scan.files.iter().any(|path| path.as_str() == name);
     let (manager, locked) = match commands::package_manager(scan) {
         Some("pnpm") => ("pnpm", "pnpm install --frozen-lockfile"),
+        Some("yarn") if !has(".yarnrc.yml") => ("yarn", "yarn install --frozen-lockfile"),
         Some("yarn") => ("yarn", "yarn install --immutable"),
         Some("bun") => ("bun", "bun install --frozen-lockfile"),
         Some(_) | None => ("npm", "npm ci"),

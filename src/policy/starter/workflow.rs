@@ -10,6 +10,7 @@ use crate::intent::{PublicationKind, TriggerKind};
 use crate::schema::PolicySpec;
 use crate::starter::StarterProposal;
 use crate::starter::jobs::JobRecipe;
+use crate::starter::setup;
 use crate::starter::workflow_events::WorkflowEvents;
 use crate::written::quoted;
 
@@ -158,8 +159,14 @@ fn one_job(
 /// Adds the checkout, and what the tests need.
 fn checkout(text: &mut String, proposal: &StarterProposal) {
     text.push_str(CHECKOUT);
-    if proposal.jobs.iter().any(|job| job.recipe == JobRecipe::ReleaseNotes) {
+    let reads_history = proposal.jobs.iter().any(|job| job.recipe == JobRecipe::ReleaseNotes);
+    if reads_history {
         text.push_str(WHOLE_HISTORY);
+    }
+    for (name, value) in &proposal.checkout {
+        if !(reads_history && name == "fetch-depth") {
+            text.push_str(&setup::input(name, value));
+        }
     }
     text.push_str(&proposal.setup);
 }

@@ -67,6 +67,25 @@ fn a_failed_check_goes_back_to_the_model_and_nothing_it_wrote_stays() {
 }
 
 #[test]
+fn a_check_may_belong_to_a_folder() {
+    let script = [write("good"), end("")].concat();
+    for (check, end_word) in [("cd src && ls b.txt", "done"), ("cd src && ls src", "checks-failed")]
+    {
+        let policy = format!("{POLICY}\npublish: {{ success: [\"{check}\"] }}\n")
+            .replace("command(touch:*)", "command(ls:*)");
+        let ran = Fixture::with_policy(&turns(&script), &policy).run();
+        assert_eq!(ran.word(), end_word, "{}", ran.reason());
+    }
+    for refused in
+        ["cd src; ls && ls", "cd .. && ls", "cd a b && ls", "cd src && ls && ls", "ls | wc"]
+    {
+        let policy = format!("{POLICY}\npublish: {{ success: [\"{refused}\"] }}\n");
+        let errors = locum_policy::Policy::parse(&policy, "p").unwrap_err().to_string();
+        assert!(errors.contains("`cd FOLDER && COMMAND` runs one command"), "{refused}: {errors}");
+    }
+}
+
+#[test]
 fn a_check_that_stays_red_ends_the_run_after_two_tries() {
     let script = [write("bad"), end(""), repair("worse"), end(""), repair("worst"), end("")];
     let ran = fixture(&[script.concat(), end("")].concat(), "").run();

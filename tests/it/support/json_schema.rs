@@ -122,9 +122,8 @@ pub(crate) fn faults(schema: &Json, value: &Json, at: &str) -> Vec<String> {
 fn matches(pattern: &str, text: &str) -> bool {
     thread_local!(static COMPILED: RefCell<HashMap<String, Regex>> = RefCell::default());
     COMPILED.with_borrow_mut(|compiled| {
-        let regex = compiled
-            .entry(pattern.to_owned())
-            .or_insert_with(|| Regex::new(&pattern.replace("[^]", r"[\s\S]")).unwrap());
+        let regex =
+            compiled.entry(pattern.to_owned()).or_insert_with(|| Regex::new(pattern).unwrap());
         regex.is_match(text).unwrap()
     })
 }

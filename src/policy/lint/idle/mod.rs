@@ -108,7 +108,7 @@ fn commands_that_never_run(policy: &Policy) -> Vec<Warning> {
     let after = settings.commands.after_edit.iter();
     let after = after.map(|check| ("commands.after_edit", &check.run));
     let never = |(_, run): &(&str, &String)| {
-        let intent = Intent::Command(Script::parse(&run.replace(FILE_PLACE, "file")));
+        let intent = Intent::Command(Script::asked(&run.replace(FILE_PLACE, "file")));
         runs(policy).iter().all(|facts| policy.decide(&intent, facts).decision == Decision::Deny)
     };
     let warning = |(key, run): (&str, &String)| {

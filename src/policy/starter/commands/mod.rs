@@ -16,7 +16,8 @@ use locum_base::path::RepoPath;
 /// Files whose presence makes a folder a package; their texts are read.
 pub(super) const MANIFESTS: &str = "\
     Cargo.toml package.json pyproject.toml setup.py setup.cfg tox.ini noxfile.py \
-    requirements.txt go.mod pom.xml build.gradle build.gradle.kts Gemfile composer.json \
+    requirements.txt go.mod pom.xml build.gradle build.gradle.kts \
+    settings.gradle settings.gradle.kts Gemfile composer.json \
     mix.exs Makefile justfile";
 /// Other files whose texts tell which commands there are.
 pub(super) const READ: &str = "\

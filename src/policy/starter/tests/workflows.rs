@@ -161,14 +161,7 @@ fn what_the_tests_need_is_set_up_as_the_repositorys_own_workflow_does() {
 #[test]
 fn a_workflow_listens_to_what_the_policy_starts_and_to_nothing_else() {
     let proposal = propose(&scan(&[("Cargo.toml", "")]), &StarterChoices::default()).unwrap();
-    let model = WorkflowModel {
-        model: "anthropic:m".to_owned(),
-        base_url: None,
-        key: Some("${{ secrets.K }}".to_owned()),
-        permission: None,
-        variables: Vec::new(),
-        login: String::new(),
-    };
+    let model = model();
     let written = |triggers: &str| {
         let policy = Policy::parse(&format!("version: 1\ntriggers: {triggers}\n"), "p").unwrap();
         workflow(&proposal, policy.settings(), (&model, &action()), WorkflowForm::OneJob)
@@ -367,4 +360,111 @@ fn narrow_forms_of_tests_are_allowed_and_what_has_owners_is_held() {
         "  - hold:\n      - \"edit(src/auth/**)\" # @security\n    reason: its owners decide";
     assert!(text.contains(held), "{text}");
     assert!(text.contains("- \"edit(src/b.rs)\""), "the example is not held: {text}");
+}
+
+fn model() -> WorkflowModel {
+    WorkflowModel {
+        model: "anthropic:m".to_owned(),
+        base_url: None,
+        key: Some("${{ secrets.K }}".to_owned()),
+        permission: None,
+        variables: Vec::new(),
+        login: String::new(),
+    }
+}
+
+fn ci(steps: &str) -> String {
+    format!("on: [push]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n{steps}")
+}
+
+fn tested(files: &[(&str, &str)], steps: &str) -> (Vec<String>, String) {
+    let workflow = ci(steps);
+    proofs(&[files, &[(".github/workflows/ci.yml", workflow.as_str())]].concat())
+}
+
+#[test]
+fn a_command_that_tests_a_part_counts_where_nothing_tests_the_whole() {
+    let go: &[(&str, &str)] = &[("go.mod", ""), ("a.go", "")];
+    let node: &[(&str, &str)] =
+        &[("package.json", r#"{"scripts": {"test": "x", "test:unit": "y"}}"#)];
+    let none: &[(&str, &str)] = &[("a.sh", "")];
+    for (files, steps, expected) in [
+        (
+            go,
+            "      - run: go test -v -coverprofile=c.out ./...\n      - run: go test -run X ./a\n",
+            &["go test -v ./..."][..],
+        ),
+        (go, "      - run: go test -run X ./...\n", &["go test ./..."]),
+        (
+            none,
+            "      - run: cargo test -p a\n      - run: cargo test -p b\n      - run: cargo test --all-features\n",
+            &["cargo test --all-features"],
+        ),
+        (
+            none,
+            "      - run: cargo test -p a\n      - run: cargo test -p b\n      - run: cargo test -p a\n",
+            &["cargo test -p a", "cargo test -p b"],
+        ),
+        (node, "      - run: npm run test:unit -- --shard=2/2\n", &["npm run test:unit"]),
+        (node, "      - run: npx jest --shard 1/3 --ci\n", &["npx jest --ci"]),
+        (none, "      - run: pytest -m slow\n      - run: pytest -q --cov\n", &["pytest -q --cov"]),
+    ] {
+        assert_eq!(tested(files, steps).0, expected, "{steps}");
+    }
+}
+
+#[test]
+fn tests_of_folders_count_where_nothing_tests_the_whole() {
+    let files: &[(&str, &str)] =
+        &[("backend/go.mod", ""), ("backend/a.go", ""), ("frontend/package.json", "{}")];
+    let steps = "      - uses: actions/checkout@v4\n        with: { submodules: recursive, lfs: true, token: x }\n\
+                 \x20     - uses: actions/setup-node@v4\n\
+                 \x20     - run: npm ci\n        working-directory: frontend\n\
+                 \x20     - run: npm test\n        working-directory: ./frontend/\n\
+                 \x20     - run: |\n          cd backend\n          go test ./...\n          cd $HOME\n          pytest\n";
+    let (success, setup) = tested(files, steps);
+    assert_eq!(success, ["cd frontend && npm test", "cd backend && go test ./..."]);
+    for part in [
+        "      - run: npm ci\n        working-directory: frontend\n",
+        "      - run: go mod download\n        working-directory: backend\n",
+    ] {
+        assert!(setup.contains(part), "{part}: {setup}");
+    }
+    let everywhere = [files, &[("go.mod", "")]].concat();
+    assert_eq!(tested(&everywhere, steps).0, ["go test ./..."]);
+    assert_eq!(tested(files, "      - run: cd ../x && npm test\n").0, [""; 0]);
+}
+
+#[test]
+fn the_checkout_has_what_the_tests_need() {
+    let steps = "      - uses: actions/checkout@v4\n        with: { submodules: recursive, lfs: true, fetch-depth: 0, token: x }\n\
+                 \x20     - run: go test ./...\n";
+    let workflow_of_ci = ci(steps);
+    let files =
+        [("go.mod", ""), ("a.go", ""), (".github/workflows/ci.yml", workflow_of_ci.as_str())];
+    let proposal = propose(&scan(&files), &StarterChoices::default()).unwrap();
+    let inputs: Vec<&str> = proposal.checkout.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(inputs, ["submodules", "lfs", "fetch-depth"]);
+    let policy = Policy::parse(&proposal.policy, "p").unwrap();
+    let action: ActionReference = format!("o/locum@{}", "1".repeat(40)).parse().unwrap();
+    let model = model();
+    let text = workflow(&proposal, policy.settings(), (&model, &action), WorkflowForm::OneJob);
+    let lines = "          persist-credentials: false\n          submodules: \"recursive\"\n          lfs: \"true\"\n          fetch-depth: \"0\"\n";
+    assert!(text.contains(lines) && !text.contains("token: x"), "{text}");
+}
+
+#[test]
+fn tests_of_django_are_those_of_its_manage_py() {
+    for (line, expected) in [
+        ("python manage.py test", &["python manage.py test"][..]),
+        ("python -m django test --settings a.b", &["python -m django test --settings a.b"]),
+        ("./manage.py test", &["./manage.py test"]),
+        ("python manage.py migrate", &["pytest"]),
+    ] {
+        let files: &[(&str, &str)] =
+            &[("requirements.txt", "django\npytest"), ("manage.py", ""), ("tests/test_a.py", "")];
+        let (success, setup) = tested(files, &format!("      - run: {line}\n"));
+        assert_eq!(success, expected, "{line}");
+        assert!(setup.contains("setup-python") && setup.contains("pip install -r"), "{setup}");
+    }
 }
