@@ -12,7 +12,8 @@ use rustix::process::{Pid, WaitOptions};
 pub(super) fn wait_inside(program: Pid) {
     let out = rustix::stdio::stdin();
     loop {
-        match rustix::process::waitpid(None, WaitOptions::empty()) {
+        // Whatever its process group: `timeout` and `setsid` make one of their own.
+        match rustix::process::wait(WaitOptions::empty()) {
             Ok(Some((process, status))) if process == program => {
                 // The write fails when the parent is gone, and then its result is not needed.
                 let _ = rustix::io::write(out, &status.as_raw().to_ne_bytes());

@@ -31,6 +31,18 @@ fn other_processes_are_left_alone() {
 }
 
 #[test]
+fn a_command_that_makes_a_group_or_session_of_its_own_ends_when_it_ends() {
+    let place = SandboxFixture::new();
+    let sandbox = place.sandbox(schema::SandboxSetting::Required);
+    for (script, code) in
+        [("exec timeout 5 true", 0), ("exec timeout 5 sh -c 'exit 3'", 3), ("exec setsid true", 0)]
+    {
+        let (exit, output) = place.run(script, &sandbox).unwrap();
+        assert_eq!(exit, Exit::Code(code), "{script}: {output}");
+    }
+}
+
+#[test]
 fn what_only_an_administrator_may_is_refused_by_the_sandbox_itself() {
     let place = SandboxFixture::new();
     let sandbox = place.sandbox(schema::SandboxSetting::Required);
