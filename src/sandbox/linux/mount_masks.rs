@@ -217,8 +217,21 @@ fn masks_of_git(folder: &Path, reach: &CommandReach<'_>) -> Result<Vec<Mask>, ru
         let at = folder.join(name.as_ref());
         match guarded(folder, &name) {
             Some(GuardedGitEntry::Settings) => found.push(Mask::Settings(at)),
-            Some(GuardedGitEntry::Store) if !reach.git_settings => found.push(Mask::Hidden(at)),
-            Some(GuardedGitEntry::Store) | None => {}
+            Some(GuardedGitEntry::Store) if reach.git_settings => {}
+            // That of the checkout itself is needed; those beside it are of other checkouts.
+            Some(GuardedGitEntry::Store) if reach.git.iter().any(|git| git.starts_with(&at)) => {
+                for other in Dir::read_from(open_folder(&at)?)? {
+                    let other = other?;
+                    let other = other.file_name().to_string_lossy();
+                    let beside = at.join(other.as_ref());
+                    let is_own = reach.git.iter().any(|git| git.starts_with(&beside));
+                    if !is_own && !matches!(other.as_ref(), "." | "..") {
+                        found.push(Mask::Hidden(beside));
+                    }
+                }
+            }
+            Some(GuardedGitEntry::Store) => found.push(Mask::Hidden(at)),
+            None => {}
         }
     }
     Ok(found)

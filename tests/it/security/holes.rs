@@ -105,8 +105,15 @@ fn git_works_in_a_worktree_and_in_a_checkout_alike() {
         std::fs::rename(stage.path("checkout"), stage.path("main")).unwrap();
         std::fs::rename(stage.path("linked"), stage.path("checkout")).unwrap();
         stage.git_in("main", &["worktree", "repair", stage.path("checkout").to_str().unwrap()]);
-        let told = told(&stage, &["git log --oneline", "git status"]);
+        let other = stage.path("other-tree");
+        stage.git_in("main", &["worktree", "add", "-q", other.to_str().unwrap()]);
+        stage.write(
+            "checkout/t.sh",
+            "cd \"$(git rev-parse --git-common-dir)/worktrees\" && cat */gitdir\n",
+        );
+        let told = told(&stage, &["git log --oneline", "git status", "sh t.sh"]);
         assert!(told.contains("first") && told.contains("On branch linked"), "{told}");
+        assert!(!told.contains("other-tree") && !told.contains("did not start"), "{told}");
     }
 }
 
