@@ -1,9 +1,9 @@
 //! Whether git's objects hold a file that has to stay hidden: whoever reads the objects can read
 //! every file that any ref leads to.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
-use git2::{ObjectType, Oid, Tree};
+use git2::{ObjectType, Oid, Repository, Tree};
 
 use crate::repo::{Repo, RepoError};
 use locum_base::path::RepoPath;
@@ -12,9 +12,10 @@ use locum_base::path::RepoPath;
 const FOLDERS_LIMIT: usize = 200_000;
 
 impl Repo {
-    /// Whether any commit that a ref leads to has a path that `is_hidden` names. What cannot be
-    /// looked at counts as such: names that are no [`RepoPath`], refs to anything but commits, more
-    /// than 200,000 different folders.
+    /// Whether any commit that a ref leads to has a path that `is_hidden` names, or one that a log
+    /// of refs, git's own marks such as `ORIG_HEAD` or another worktree's head lead to. What cannot
+    /// be looked at counts as such: names that are no [`RepoPath`], refs to anything but commits,
+    /// more than 200,000 different folders.
     ///
     /// # Errors
     /// When git's objects cannot be read.
@@ -32,14 +33,49 @@ impl Repo {
         if let Ok(head) = self.git.head() {
             walk.push(head.peel_to_commit()?.id())?;
         }
+        let left = self.left_commits();
+        let has_left = !left.is_empty();
+        for commit in left {
+            walk.push(commit)?;
+        }
         let mut seen = HashSet::new();
         for commit in walk {
+            // What a log leads to may have lost a commit below it.
+            if has_left && commit.is_err() {
+                return Ok(true);
+            }
             let tree = self.git.find_commit(commit?)?.tree()?;
             if self.tree_holds(&tree, &RepoPath::root(), &is_hidden, &mut seen)? {
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// Returns commits that no ref leads to any more, but a log, a mark or another worktree.
+    fn left_commits(&self) -> BTreeSet<Oid> {
+        const MARKS: &[&str] =
+            &["ORIG_HEAD", "FETCH_HEAD", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD"];
+        let names = self.git.references().into_iter().flatten().flatten();
+        let names = names.filter_map(|found| found.name().ok().map(str::to_owned));
+        let logged = names.chain(["HEAD".to_owned()]).flat_map(|name| logged(&self.git, &name));
+        let marks = MARKS.iter().filter_map(|name| self.git.refname_to_id(name).ok());
+        let trees = self.git.worktrees().into_iter();
+        let beside = trees.flat_map(|names| {
+            let names: Vec<String> = names.iter().flatten().flatten().map(str::to_owned).collect();
+            names.into_iter().flat_map(|name| self.head_beside(&name)).collect::<Vec<_>>()
+        });
+        let known = |id: &Oid| self.git.find_commit(*id).is_ok();
+        logged.chain(marks).chain(beside).filter(known).collect()
+    }
+
+    fn head_beside(&self, worktree: &str) -> Vec<Oid> {
+        let opened = self.git.find_worktree(worktree);
+        let Ok(beside) = opened.and_then(|tree| Repository::open_from_worktree(&tree)) else {
+            return Vec::new();
+        };
+        let head = beside.refname_to_id("HEAD").ok();
+        logged(&beside, "HEAD").into_iter().chain(head).collect()
     }
 
     /// Returns the first files of git's index that are wanted, at most `limit`, in git's order.
@@ -88,6 +124,12 @@ impl Repo {
     }
 }
 
+/// Returns what a ref once led to.
+fn logged(git: &Repository, name: &str) -> Vec<Oid> {
+    let Ok(log) = git.reflog(name) else { return Vec::new() };
+    log.iter().flat_map(|entry| [entry.id_old(), entry.id_new()]).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use crate::fixture::{RepoFixture, path};
@@ -102,5 +144,36 @@ mod tests {
         fixture.remove(".env");
         fixture.commit("without it");
         assert!(holds(".env"));
+    }
+
+    #[test]
+    fn a_file_that_only_a_log_or_another_worktree_leads_to_is_found() {
+        let fixture = RepoFixture::new();
+        let holds = |name: &str| fixture.repo.history_holds(|found| *found == path(name)).unwrap();
+        let git = git2::Repository::open(&fixture.root).unwrap();
+        let back = |fixture: &RepoFixture| {
+            let first = git.find_object(git2::Oid::from_str(&fixture.base.0).unwrap(), None);
+            git.reset(&first.unwrap(), git2::ResetType::Hard, None).unwrap();
+        };
+        fixture.write("reset.env", "KEY=x\n");
+        fixture.commit("taken back");
+        back(&fixture);
+        assert!(holds("reset.env") && !holds("other.env"));
+        git.reflog_delete("HEAD").unwrap();
+        git.reflog_delete("refs/heads/main").unwrap();
+        let _ = git.find_reference("ORIG_HEAD").map(|mut mark| mark.delete());
+        assert!(!holds("reset.env"));
+        fixture.write("other.env", "KEY=x\n");
+        let other = fixture.commit("of a worktree");
+        let beside = tempfile::tempdir().unwrap();
+        let tree = git.worktree("beside", &beside.path().join("tree"), None).unwrap();
+        let tree = git2::Repository::open_from_worktree(&tree).unwrap();
+        tree.set_head_detached(git2::Oid::from_str(&other.to_string()).unwrap()).unwrap();
+        back(&fixture);
+        git.find_reference("refs/heads/beside").unwrap().delete().unwrap();
+        git.reflog_delete("HEAD").unwrap();
+        git.reflog_delete("refs/heads/main").unwrap();
+        let _ = git.find_reference("ORIG_HEAD").map(|mut mark| mark.delete());
+        assert!(holds("other.env") && !holds("reset.env"));
     }
 }
