@@ -18,6 +18,7 @@ use crate::pattern::{CommandForm, CommandPattern, Pattern, PatternSubject};
 use crate::rule::{LocatedPattern, Rule, RuleConditions, tier_word, trigger_word};
 use crate::schema::events::{ALL_CHECKS, POLICY_CHECK};
 use crate::schema::{Delegation, Triggers};
+use crate::starter::jobs::JobRecipe;
 use crate::verdict::{Decision, RuleRef, Verdict};
 use locum_base::path::RepoPath;
 use locum_files::fields::nearest;
@@ -154,7 +155,13 @@ pub fn unused_rules(policy: &Policy, cited: &[RuleRef]) -> Vec<Warning> {
 /// Returns jobs that the policy names and that are none of these.
 pub fn unknown_jobs(policy: &Policy, known: &[String]) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let unknown = |job: &str| format!("there is no job `{job}`{}", did_you_mean(job, known));
+    let unknown = |job: &str| {
+        let hint = match JobRecipe::of_name(job) {
+            Some(_) => format!("; `locum init --job {job}` writes it"),
+            None => did_you_mean(job, known),
+        };
+        format!("there is no job `{job}`{hint}")
+    };
     for rule in policy.judge.rules() {
         for job in rule.narrowing.jobs.iter().filter(|job| !known.contains(job)) {
             let first = rule.patterns.first();

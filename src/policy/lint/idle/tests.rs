@@ -176,6 +176,12 @@ fn jobs_that_are_not_there_are_named() {
         messages,
         ["there is no job `updat`; did you mean `update`?", "there is no job `docs`"]
     );
+    let text = "version: 1\ntriggers: { schedule: { jobs: [release-notes] } }\n";
+    let warnings = unknown_jobs(&Policy::parse(text, "p").unwrap(), &["update".to_owned()]);
+    assert!(
+        warnings[0].message.ends_with("`locum init --job release-notes` writes it"),
+        "{warnings:?}"
+    );
 }
 
 #[test]
