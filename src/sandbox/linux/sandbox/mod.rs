@@ -292,7 +292,8 @@ impl Sandbox {
         let reach = &CommandReach { writes: writes_held(reach, &masks, root), ..*reach };
         let split = SplitCheckout::of(reach, &masks, root);
         let options = RulesetOptions { network: self.network, newest: self.newest };
-        let outputs = if self.level.files {
+        let makes = reach.writes != WriteAccess::Nothing && reach.layer.is_none();
+        let outputs = if self.level.files && makes {
             ToolOutputs::make(&split.folders)
         } else {
             ToolOutputs::default()

@@ -39,6 +39,18 @@ fn nothing_outside_and_nothing_protected_is_written() {
 }
 
 #[test]
+fn what_build_tools_make_is_made_for_commands_that_write_alone() {
+    let place = SandboxFixture::new();
+    std::fs::write(place.root.join("Cargo.toml"), "").unwrap();
+    let sandbox = place.sandbox(schema::SandboxSetting::Required);
+    for (writes, found) in [(WriteAccess::Nothing, 1), (WriteAccess::Entries, 0)] {
+        let (exit, output) = place.run_as("test -e Cargo.lock", &sandbox, writes).unwrap();
+        assert_eq!(exit, Exit::Code(found), "{writes:?}: {output}");
+        assert!(!place.root.join("Cargo.lock").exists(), "{writes:?}");
+    }
+}
+
+#[test]
 fn no_credential_is_read() {
     check(&attacks(&[
         ("a key of the home", "cat $OUTSIDE/../home/.ssh/id_ed25519"),
