@@ -55,7 +55,7 @@ pub async fn run_and_publish<'a>(
     let Some((publisher, ending)) = publisher else {
         let mut outcome = run(execution, cancelled, watch).await?;
         memory::keep(execution, &mut outcome).await;
-        close(execution, &outcome).await?;
+        close(execution, &outcome).await;
         return Ok((outcome, None));
     };
     let cancelled = cancelled.shared();
@@ -63,21 +63,18 @@ pub async fn run_and_publish<'a>(
     let mut outcome = run_beside_progress(execution, publisher, stopped, watch).await?;
     memory::keep(execution, &mut outcome).await;
     let published = publisher.publish(&mut outcome, ending, cancelled).await;
-    close(execution, &outcome).await?;
+    close(execution, &outcome).await;
     Ok((outcome, Some(published)))
 }
 
 /// Leaves a session whose outcome is settled: its journal ends with that outcome, its trace is
 /// sent, its layers are gone.
-///
-/// # Errors
-/// When something of its layers cannot be removed.
-pub async fn close(execution: &RunExecution<'_>, outcome: &Outcome) -> Result<(), RunError> {
+pub async fn close(execution: &RunExecution<'_>, outcome: &Outcome) {
     if let Err(error) = record(execution, outcome) {
         tracing::warn!(%error, "the journal does not say what became of the result");
     }
     telemetry::send(execution.run, execution.folder, execution.clock).await;
-    leave_layers(execution.folder, outcome)
+    leave_layers(execution.folder, outcome);
 }
 
 /// Writes down what an outcome became once it was published, where that is another than the session
@@ -95,15 +92,13 @@ fn record(execution: &RunExecution<'_>, outcome: &Outcome) -> Result<(), Journal
     Journal::resume(execution.folder)?.append(&JournalLine { at: execution.clock.now(), event })
 }
 
-/// Removes the layers of a session that is over.
-///
-/// # Errors
-/// When something of them cannot be removed.
-fn leave_layers(folder: &Path, outcome: &Outcome) -> Result<(), RunError> {
-    if outcome.may_go_on() {
-        return Ok(());
+/// Removes the layers of a session that is over. What cannot be removed changes no result.
+fn leave_layers(folder: &Path, outcome: &Outcome) {
+    if !outcome.may_go_on()
+        && let Err(error) = Layer::discard_of(folder)
+    {
+        tracing::warn!(%error, "what commands wrote cannot be removed: {}", folder.display());
     }
-    Layer::discard_of(folder).map_err(RunError::internal)
 }
 
 /// Runs the session, keeping the progress comment on the way; its outcome is not published yet.

@@ -107,7 +107,7 @@ pub fn remove(record: &SessionRecord, dry_run: bool) -> Result<RemovedSession, R
         // Half of a session is none: it goes in one step, and its bytes after that.
         let going = record.folder.with_file_name(format!("{GOING}{}", record.name));
         std::fs::rename(&record.folder, &going).map_err(|error| failed(&error))?;
-        std::fs::remove_dir_all(&going).map_err(|error| failed(&error))?;
+        locum_sandbox::remove_all(&going).map_err(|error| failed(&error))?;
         if let Some(worktree) = record.worktree() {
             locum_workspace::worktree::remove_worktree(worktree).map_err(|error| failed(&error))?;
         }

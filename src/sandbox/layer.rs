@@ -70,6 +70,20 @@ impl LayerFolders<'_> {
     }
 }
 
+/// Removes a folder that commands wrote to, also where they let nobody look into it or change it.
+///
+/// # Errors
+/// When something of it cannot be removed.
+pub fn remove_all(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            open_up(folder)?;
+            fs::remove_dir_all(folder)
+        }
+        removed => removed,
+    }
+}
+
 fn open_up(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
     for entry in fs::read_dir(folder)? {

@@ -6,6 +6,8 @@
 //! is not brought was never there.
 #![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
 
+mod kept;
+mod opened;
 mod others;
 mod place;
 mod seen;
@@ -25,7 +27,7 @@ use crate::repo::{Repo, RepoError, entry_at};
 use crate::shared::{self, SharedFolders};
 use crate::stored::OnDisk;
 use locum_base::path::RepoPath;
-use locum_sandbox::{LayerFolders, SharedFolder, StandIn};
+use locum_sandbox::{LayerFolders, SharedFolder, StandIn, remove_all};
 
 /// The attribute of a folder that hides what lies below it; its value is `y`.
 const OPAQUE: &str = "user.overlay.opaque";
@@ -64,6 +66,15 @@ pub struct LayerChanges {
     pub paths: BTreeMap<RepoPath, LayerChange>,
     /// Names that no [`RepoPath`] can express; nothing can be brought to them.
     pub unnamed: Vec<String>,
+    /// What could not be read, and why: too large, or too deep down. It is not brought either.
+    pub unread: BTreeMap<RepoPath, String>,
+}
+
+impl LayerChanges {
+    /// How many paths there are in all.
+    pub fn count(&self) -> usize {
+        [self.paths.len(), self.unnamed.len(), self.unread.len()].iter().sum()
+    }
 }
 
 /// Where a layer lies over something.
@@ -122,11 +133,6 @@ impl Layer {
         self.upper.absolute(path)
     }
 
-    /// Returns where what was kept out of the checkout lies.
-    pub fn kept(&self) -> PathBuf {
-        self.folder.join("kept")
-    }
-
     /// Reads what git would keep of a path that commands left in the layer.
     pub(super) fn stored(&self, path: &RepoPath) -> Result<OnDisk, FileError> {
         self.upper.stored(path)
@@ -176,7 +182,7 @@ impl Layer {
         self.end()?;
         fs::remove_dir(&self.work)?;
         shared::discard(&self.folder.join(SHARED_FOLDER))?;
-        fs::remove_dir_all(self.upper.root())?;
+        remove_all(self.upper.root())?;
         match fs::remove_file(self.began()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}
@@ -200,26 +206,6 @@ impl Layer {
         }
         let _ = fs::remove_dir(folder);
         Ok(())
-    }
-
-    /// Keeps what was written to a path out of the checkout, below [`Layer::kept`] and `label`.
-    ///
-    /// # Errors
-    /// When it cannot be moved there.
-    pub fn keep_out(&self, path: &RepoPath, label: &str) -> io::Result<()> {
-        let from = self.upper.absolute(path);
-        // Of what was removed there is nothing to keep.
-        if !fs::symlink_metadata(&from).is_ok_and(|facts| facts.is_file() || facts.is_symlink()) {
-            return Ok(());
-        }
-        let to = self.kept().join(label).join(path.as_str());
-        fs::create_dir_all(to.parent().unwrap_or(&self.folder))?;
-        fs::rename(from, to)
-    }
-
-    /// Whether a path was kept out of the checkout under `label`.
-    pub fn is_kept_out(&self, path: &RepoPath, label: &str) -> bool {
-        fs::symlink_metadata(self.kept().join(label).join(path.as_str())).is_ok()
     }
 
     fn began(&self) -> PathBuf {
@@ -252,7 +238,9 @@ impl Layer {
 
     pub(super) fn names(&self, folder: &RepoPath) -> io::Result<Vec<Result<RepoPath, PathBuf>>> {
         let mut names = Vec::new();
-        for entry in fs::read_dir(self.upper.absolute(folder))? {
+        let folder_at = self.upper.absolute(folder);
+        opened::open(&folder_at)?;
+        for entry in fs::read_dir(folder_at)? {
             let entry = entry?;
             let name = entry.file_name();
             let path = name.to_str().and_then(|name| folder.join(name).ok());
@@ -327,46 +315,61 @@ impl Repo {
     ) -> Result<(), RepoError> {
         let names = layer.names(folder).map_err(|source| on_layer(folder, source))?;
         for name in names {
-            let path = match name {
-                Ok(path) => path,
-                Err(name) => {
-                    changes.unnamed.push(name.display().to_string());
-                    continue;
+            match name {
+                Ok(path) => {
+                    // What is wrong with one path says nothing of the others.
+                    if let Err(error) = self.change_at(layer, &path, below, changes) {
+                        changes.paths.remove(&path);
+                        changes.unread.insert(path, error.to_string());
+                    }
                 }
-            };
-            let facts = layer.facts(&path).map_err(|source| on_layer(&path, source))?;
-            if self.stays(layer, &path, facts.is_dir())? {
-                continue;
+                Err(name) => changes.unnamed.push(name.display().to_string()),
             }
-            let lower = match below {
-                Below::Seen => self.checkout.entry(&path).ok().flatten(),
-                Below::Hidden => None,
-            };
-            let is_folder = lower.is_some_and(|lower| lower.kind == EntryKind::Folder);
-            if facts.is_dir() {
-                let opaque = layer.is_opaque(&path);
-                if (opaque || !is_folder) && below == Below::Seen {
-                    self.removed_below(&path, changes)?;
-                }
-                let through = is_folder && !opaque;
-                let inner = if through { Below::Seen } else { Below::Hidden };
-                let before = changes.paths.len();
-                self.changes_below(layer, &path, inner, changes)?;
-                if lower.is_none() && changes.paths.len() == before {
-                    changes.paths.insert(path, LayerChange::Folder);
-                }
-            } else if facts.is_file() || facts.is_symlink() {
-                if is_folder {
-                    self.removed_below(&path, changes)?;
-                }
-                if self.checkout.stored(&path)? == layer.stored(&path)? {
-                    changes.paths.remove(&path);
-                } else {
-                    changes.paths.insert(path, LayerChange::Written);
-                }
-            } else if is_whiteout(&facts) && lower.is_some() {
+        }
+        Ok(())
+    }
+
+    fn change_at(
+        &self,
+        layer: &Layer,
+        path: &RepoPath,
+        below: Below,
+        changes: &mut LayerChanges,
+    ) -> Result<(), RepoError> {
+        let path = path.clone();
+        let facts = layer.facts(&path).map_err(|source| on_layer(&path, source))?;
+        if self.stays(layer, &path, facts.is_dir())? {
+            return Ok(());
+        }
+        let lower = match below {
+            Below::Seen => self.checkout.entry(&path).ok().flatten(),
+            Below::Hidden => None,
+        };
+        let is_folder = lower.is_some_and(|lower| lower.kind == EntryKind::Folder);
+        if facts.is_dir() {
+            let opaque = layer.is_opaque(&path);
+            if (opaque || !is_folder) && below == Below::Seen {
                 self.removed_below(&path, changes)?;
             }
+            let through = is_folder && !opaque;
+            let inner = if through { Below::Seen } else { Below::Hidden };
+            let before = changes.count();
+            self.changes_below(layer, &path, inner, changes)?;
+            if lower.is_none() && changes.count() == before {
+                changes.paths.insert(path, LayerChange::Folder);
+            }
+        } else if facts.is_file() || facts.is_symlink() {
+            if is_folder {
+                self.removed_below(&path, changes)?;
+            }
+            opened::readable(&layer.upper_at(&path), &facts);
+            if self.checkout.stored(&path)? == layer.stored(&path)? {
+                changes.paths.remove(&path);
+            } else {
+                changes.paths.insert(path, LayerChange::Written);
+            }
+        } else if is_whiteout(&facts) && lower.is_some() {
+            self.removed_below(&path, changes)?;
         }
         Ok(())
     }
@@ -436,8 +439,7 @@ impl Repo {
                 Ok(path) => path,
                 Err(name) => {
                     let kept = fs::symlink_metadata(&name).map_err(io(folder))?.is_dir();
-                    let removed =
-                        if kept { fs::remove_dir_all(name) } else { fs::remove_file(name) };
+                    let removed = if kept { remove_all(&name) } else { fs::remove_file(name) };
                     removed.map_err(io(folder))?;
                     continue;
                 }
@@ -450,7 +452,11 @@ impl Repo {
                 fs::remove_file(at).map_err(io(&path))?;
                 continue;
             }
-            self.settle_below(layer, &path)?;
+            if let Err(error) = self.settle_below(layer, &path) {
+                // Too deep down to be named.
+                remove_all(&at).map_err(|_| error)?;
+                continue;
+            }
             if layer.is_opaque(&path) {
                 rustix::fs::lremovexattr(&at, OPAQUE).map_err(|errno| io(&path)(errno.into()))?;
             }

@@ -10,7 +10,7 @@ use std::{fs, io};
 use git2::{ObjectType, Oid};
 
 use locum_base::path::RepoPath;
-use locum_sandbox::{LayerFolders, MovedGit, SharedFolder, StandIn};
+use locum_sandbox::{LayerFolders, MovedGit, SharedFolder, StandIn, remove_all};
 
 /// What stands for a checkout, and what is seen of the checkout in it.
 #[derive(Debug)]
@@ -44,5 +44,5 @@ pub(super) fn discard(folder: &Path) -> io::Result<()> {
         let own = entry?.path();
         LayerFolders { upper: &own.join("upper"), work: &own.join("work") }.empty_work()?;
     }
-    fs::remove_dir_all(folder)
+    remove_all(folder)
 }

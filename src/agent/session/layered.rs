@@ -208,6 +208,10 @@ impl Session<'_> {
         } else {
             self.refused_edits(id, waiting, changes.paths.keys(), intents)?
         };
+        for (path, why) in &changes.unread {
+            let intent = Intent::Edit(path.clone()).to_string();
+            refused.denied.insert(path.clone(), Verdict::denied(intent, why.clone()));
+        }
         let held = self.set_aside(id, waiting, changes, &mut refused)?;
         let keep: BTreeSet<RepoPath> = refused.denied.keys().cloned().collect();
         let stays = |path: &RepoPath| !keep.contains(path) && !refused.held.contains_key(path);
@@ -231,7 +235,7 @@ impl Session<'_> {
         }
         let promotion =
             Promotion { bring, keep, held, observation, refusal, ..Promotion::default() };
-        if !changes.paths.is_empty() {
+        if !changes.paths.is_empty() || !changes.unread.is_empty() {
             self.note_promotion(id, waiting, &promotion)?;
         }
         self.promote(id, waiting, promotion)
@@ -257,7 +261,7 @@ impl Session<'_> {
         mut observation: Observation,
         changes: &LayerChanges,
     ) -> Result<(), Stop> {
-        let count = changes.paths.len().saturating_add(changes.unnamed.len());
+        let count = changes.count();
         if count > 0
             && let Some(layer) = self.layer_of(id, waiting)?
         {

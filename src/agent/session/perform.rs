@@ -319,7 +319,7 @@ impl Session<'_> {
                 id,
                 waiting,
                 observation,
-                &LayeredChanges { changes, intents },
+                &LayeredChanges { changes: *changes, intents },
             );
         }
         let mut refused = self.refused_edits(id, waiting, &observation.touched, &intents)?;

@@ -152,7 +152,7 @@ impl Tool for ExecuteCommand {
         if let Some(layer) = context.layer {
             let observation = self.run(permit, context).await?;
             return Ok(match context.repo.layer_changes(layer) {
-                Ok(changes) => Observation { layered: Some(changes), ..observation },
+                Ok(changes) => Observation { layered: Some(Box::new(changes)), ..observation },
                 Err(error) => with_unknown_changes(observation, &error),
             });
         }

@@ -190,7 +190,7 @@ pub struct Observation {
     pub is_mistake: bool,
     /// For commands: what is in their layer and not yet judged.
     #[serde(skip)]
-    pub layered: Option<LayerChanges>,
+    pub layered: Option<Box<LayerChanges>>,
     /// For commands that were given something to read: what they printed.
     #[serde(skip)]
     pub streams: Option<CommandStreams>,

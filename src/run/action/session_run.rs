@@ -187,7 +187,7 @@ pub(super) async fn carry_out(
         Worked::FencedOff(outcome, why) => {
             let result = PublishResult::Nowhere(why);
             let publication = Publication { result, ..Publication::default() };
-            execute::close(&execution, &outcome).await?;
+            execute::close(&execution, &outcome).await;
             return finish(env, session, outcome, publication);
         }
     };
@@ -225,7 +225,7 @@ pub(super) async fn carry_out(
         }
     }
     kept::drop_superseded(env, &session, &publisher).await;
-    execute::close(&execution, &outcome).await?;
+    execute::close(&execution, &outcome).await;
     finish(env, session, outcome, publication)
 }
 

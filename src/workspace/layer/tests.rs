@@ -1,10 +1,10 @@
 //! Layers as overlayfs leaves them, made by hand.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 
 use pretty_assertions::assert_eq;
-use rustix::fs::{CWD, FileType, Mode, XattrFlags};
+use rustix::fs::{CWD, FileType, Mode, OFlags, XattrFlags};
 
 use super::{Layer, LayerChange, LayerChanges, OPAQUE};
 use crate::fixture::{RepoFixture, path};
@@ -195,6 +195,60 @@ fn names_that_are_no_text_are_told_and_taken_out() {
     assert_eq!(fixture.changes().unnamed.len(), 1);
     fixture.repo.repo.settle(&fixture.layer).unwrap();
     assert_eq!(fixture.changes(), LayerChanges::default());
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_the_rest_is_brought() {
+    let fixture = LayerFixture::new();
+    fixture.write("src/big", "");
+    let upper = fixture.layer.folders().upper.to_owned();
+    std::fs::File::options()
+        .write(true)
+        .open(upper.join("src/big"))
+        .unwrap()
+        .set_len(crate::write::FILE_LIMIT_BYTES + 1)
+        .unwrap();
+    let mut deep = rustix::fs::open(&upper, OFlags::PATH, Mode::empty()).unwrap();
+    for _ in 0..30 {
+        let name = "d".repeat(200);
+        rustix::fs::mkdirat(&deep, &name, Mode::RWXU).unwrap();
+        deep = rustix::fs::openat(&deep, &name, OFlags::PATH, Mode::empty()).unwrap();
+    }
+    fixture.write("src/ok", "ok\n");
+    let changes = fixture.changes();
+    let paths: Vec<&str> = changes.paths.keys().map(RepoPath::as_str).collect();
+    assert_eq!(paths, ["src/ok"], "{changes:?}");
+    assert!(changes.unread[&path("src/big")].contains("more than the 104857600"), "{changes:?}");
+    assert_eq!(changes.unread.len() + changes.unnamed.len(), 2, "{changes:?}");
+    for unread in changes.unread.keys() {
+        fixture.layer.keep_out(unread, "call").unwrap();
+    }
+    fixture.bring_all();
+    assert_eq!(fixture.read("src/ok").as_deref(), Some("ok\n"));
+    assert!(fixture.layer.is_kept_out(&path("src/big"), "call"));
+    assert_eq!(std::fs::read_dir(&upper).unwrap().count(), 0);
+}
+
+/// Also as somebody who is not let in where modes say so: an ordinary user.
+#[test]
+fn what_a_command_closed_is_opened_brought_and_removed() {
+    let fixture = LayerFixture::new();
+    let close = |at: &str, mode: u32| {
+        let at = fixture.layer.folders().upper.join(at);
+        std::fs::set_permissions(at, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    for (file, mode) in [("a/one", 0), ("b/two", 0o555), ("ignored/c/three", 0)] {
+        fixture.write(file, "text\n");
+        close(file, if mode == 0 { 0 } else { 0o444 });
+        close(file.rsplit_once('/').unwrap().0, mode);
+    }
+    let written = LayerChange::Written;
+    assert_eq!(fixture.found(), expect(&[("a/one", written), ("b/two", written)]));
+    fixture.bring_all();
+    assert_eq!(fixture.read("a/one").as_deref(), Some("text\n"));
+    assert!(fixture.layer.folders().upper.join("ignored/c").exists());
+    fixture.layer.discard().unwrap();
+    assert!(!fixture.folder.path().join("layer/upper").exists());
 }
 
 #[test]

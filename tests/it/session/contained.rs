@@ -30,6 +30,23 @@ fn any_script_runs_and_each_file_it_writes_is_judged() {
 }
 
 #[test]
+fn what_is_too_large_is_kept_out_and_named_and_everything_else_arrives() {
+    let fixture = contained(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "for f in big; do truncate -s 101M src/$f; done; echo ok > src/ok.txt" } }]
+- expect: { contains: ["Files changed: src/ok.txt", "src/big", "more than the 104857600"] }
+  calls: [{ tool: execute_command, args: { command: "for f in two; do echo $f > src/$f.txt; done; ls src/big || echo gone" } }]
+- expect: { contains: ["Files changed: src/two.txt", "gone"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/ok.txt", "src/two.txt"]));
+    assert_eq!(ran.outcome.refusals.len(), 1, "{:?}", ran.outcome.refusals);
+    assert!(format!("{:?}", ran.outcome.refusals).contains("more than the 104857600"));
+}
+
+#[test]
 fn what_commands_write_where_nothing_is_changed_is_thrown_away() {
     let fixture = contained(
         r#"

@@ -151,7 +151,7 @@ pub(super) fn observed(
         Err(error) => Observation::failed(error.0),
     };
     match context.servers.map_or(Ok(None), |servers| servers.changes(server)) {
-        Ok(layered) => Observation { layered, ..observation },
+        Ok(layered) => Observation { layered: layered.map(Box::new), ..observation },
         Err(error) => Observation {
             text: format!(
                 "{}\n\nWhat the server changed could not be found: {error}.",
