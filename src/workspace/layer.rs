@@ -323,7 +323,10 @@ impl Repo {
                         changes.unread.insert(path, error.to_string());
                     }
                 }
-                Err(name) => changes.unnamed.push(name.display().to_string()),
+                Err(name) => {
+                    let below = name.strip_prefix(layer.upper.root()).unwrap_or(&name);
+                    changes.unnamed.push(below.display().to_string());
+                }
             }
         }
         Ok(())

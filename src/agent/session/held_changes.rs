@@ -100,7 +100,7 @@ impl Session<'_> {
         self.emit(Event::Judged {
             task: id,
             call: waiting.call.id.clone(),
-            headline: waiting.headline.clone().unwrap_or_default(),
+            headline: self.headline_of(id, waiting)?,
             command: waiting.command.clone(),
             verdicts: permit.verdicts().to_vec(),
             approval: permit.approval().cloned(),
@@ -108,9 +108,19 @@ impl Session<'_> {
         Ok(self.place(id)?.repo.bring_aside(&held.aside, &permit.act().0)?)
     }
 
+    /// Returns what a call does, in words: it was judged after `waiting` was taken down.
+    fn headline_of(&self, id: TaskId, waiting: &WaitingCall) -> Result<String, Stop> {
+        let judged =
+            self.task(id)?.turn.call(&waiting.call.id).and_then(|call| call.headline.clone());
+        Ok(judged.or_else(|| waiting.headline.clone()).unwrap_or_else(|| waiting.call.name.clone()))
+    }
+
     /// Returns the stop at changes that are held, with what a maintainer needs to decide on them.
     fn hold_changes(&mut self, id: TaskId, waiting: &WaitingCall, held: &HeldChanges) -> Stop {
-        let headline = waiting.headline.clone().unwrap_or_default();
+        let headline = match self.headline_of(id, waiting) {
+            Ok(headline) => headline,
+            Err(stop) => return stop,
+        };
         match self.changes_shown(id, held) {
             Ok(diff) => {
                 let preview = HeldPreview { headline, diff, ..HeldPreview::default() };

@@ -221,8 +221,14 @@ impl Session<'_> {
         let brought = files.map(|(path, _)| path.clone()).collect();
         observation.text.push_str(&render_touched(&brought));
         if !changes.unnamed.is_empty() {
+            let names = changes.unnamed.iter().take(3);
+            let names: Vec<String> =
+                names.map(|name| format!("`{}`", name.escape_debug())).collect();
+            let more = if changes.unnamed.len() > names.len() { ", ..." } else { "" };
             observation.text.push_str(&format!(
-                "\n\nFiles kept out of the checkout, because their names are not UTF-8 text: {}.",
+                "\n\nKept out of the checkout, because names with line breaks, names that are not \
+                 UTF-8 and paths of more than 4,095 bytes are not taken: {}{more} ({}).",
+                names.join(", "),
                 changes.unnamed.len()
             ));
         }
