@@ -95,18 +95,21 @@ pub struct LocalRunResult {
 /// # Errors
 /// When there is none.
 pub fn open(folder: &Path) -> Result<Workspace, RunError> {
-    let repo = Repo::open(folder).map_err(|error| {
-        let is_bare = matches!(error, RepoError::Bare(_));
-        let hint = if is_bare {
-            "clone it and name the clone"
-        } else {
-            "start it in a git checkout, or name one with `--repo DIR`"
-        };
-        RunError::usage("--repo", error.to_string()).hint(hint)
-    })?;
+    let repo = Repo::open(folder).map_err(|error| no_checkout(&error))?;
     let checkout = Checkout::open(repo.root())
         .map_err(|error| RunError::usage("--repo", error.to_string()))?;
     Ok(Workspace { checkout, repo })
+}
+
+/// Returns why a folder cannot be worked in, with what to do about it.
+pub fn no_checkout(error: &RepoError) -> RunError {
+    let refused = RunError::usage("--repo", error.to_string());
+    match error {
+        // It names the command itself.
+        RepoError::NotTrusted(_) => refused,
+        RepoError::Bare(_) => refused.hint("clone it and name the clone"),
+        _ => refused.hint("start it in a git checkout, or name one with `--repo DIR`"),
+    }
 }
 
 /// Locks a checkout for a run; waits for another one where that was asked.

@@ -115,10 +115,11 @@ fn explainer(
     let workspace = local_run::open(&context.folder).ok();
     let commands = &policy.settings().commands;
     let sandboxed = SandboxLevel::obtained().is_full();
-    let sessions = sessions_folder(context, None)?;
+    // Without a place for them, they lie outside the checkout.
+    let sessions = sessions_folder(context, None).ok();
     let contained = commands.contains_scripts()
         && workspace.as_ref().map(|workspace| workspace.checkout.root()).is_some_and(|root| {
-            Layer::can_lie_over(&sessions, root)
+            sessions.as_ref().is_none_or(|sessions| Layer::can_lie_over(sessions, root))
                 && Sandbox::prepare(commands, context.environment.variables())
                     .is_ok_and(|sandbox| sandbox.contains(root))
         });

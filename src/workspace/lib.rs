@@ -43,6 +43,7 @@ pub mod touched;
 mod trees;
 pub mod updated;
 pub mod worktree;
+pub mod writable;
 mod write;
 
 use crate::checkout::Checkout;

@@ -29,6 +29,7 @@ mod compatibility;
 mod config_set;
 mod demo;
 mod docs;
+mod doctor;
 mod documents;
 mod edit_tools;
 mod edits;

@@ -1,21 +1,32 @@
 //! Why the Action cannot start runs in a repository, as the files of its last commit show it.
 
 use crate::cli::CommandContext;
+use crate::cli::doctor::laptop::said;
 use crate::cli::doctor::report::broken_modes;
 use crate::cli::inspected::InspectedRepository;
+use crate::cli::local_run::no_checkout;
 use crate::cli::policy_file::{parse, repository_file};
 use crate::run::checks;
 use crate::run::trusted::POLICY_FILE;
 use locum_files::diagnostic::Diagnostic;
 use locum_policy::starter::unheard::unheard_events;
+use locum_workspace::repo::{Repo, RepoError};
 
 /// Where workflows are.
 const WORKFLOWS: &str = ".github/workflows";
+/// What is said of a folder that has nothing to look at.
+const NO_COMMIT: &str = "this is not a git checkout with a commit";
 
 /// Returns why the Action cannot start runs in this repository, as its files show it.
 pub(super) fn action_problems(context: &CommandContext, uncommitted: Option<&str>) -> Vec<String> {
-    let Ok(place) = InspectedRepository::open(context, Some("HEAD")) else {
-        return vec!["this is not a git checkout with a commit".to_owned()];
+    let place = match Repo::open(&context.folder) {
+        Err(RepoError::NotARepository(_)) => Err(NO_COMMIT.to_owned()),
+        Err(error) => Err(said(&no_checkout(&error)).join("; ")),
+        Ok(_) => InspectedRepository::open(context, Some("HEAD")).map_err(|_| NO_COMMIT.to_owned()),
+    };
+    let place = match place {
+        Ok(place) => place,
+        Err(why) => return vec![why],
     };
     let mut problems = Vec::new();
     let mut policy = None;

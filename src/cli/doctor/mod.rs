@@ -9,7 +9,7 @@ use std::path::Path;
 
 use crate::cli::browser_row::BrowserFinding;
 use crate::cli::doctor::action::action_problems;
-use crate::cli::doctor::laptop::laptop_problems;
+use crate::cli::doctor::laptop::{laptop_problems, said, unwritable};
 use crate::cli::doctor::report::{DoctorReport, HalfVisible, broken_modes, rows};
 use crate::cli::init;
 use crate::cli::inspect_args::{DoctorArgs, DoctorTarget};
@@ -21,10 +21,10 @@ use crate::cli::output::Output;
 use crate::cli::policy_file::{built_in, parse, repository_file};
 use crate::cli::programs::is_on_path;
 use crate::cli::sandbox_rows;
-use crate::cli::session::folder::sessions_folder;
 use crate::cli::stop_signal::runtime;
 use crate::cli::success_check::{self, SuccessCheck};
 use crate::cli::{CommandContext, ExitStatus};
+use crate::config::load::ConfigFile;
 use crate::run::error::RunError;
 use crate::run::trusted::POLICY_FILE;
 use crate::run::user::own_settings;
@@ -131,12 +131,22 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
     };
     let modes_problem =
         place.as_ref().and_then(|place| place.modes().err()).map(|error| broken_modes(&error));
-    let file = repository_file(context, None).unwrap_or_default();
-    let (missing_programs, success_problems) =
-        parse(file.as_ref()).map(|policy| missing_programs(&policy, context)).unwrap_or_default();
+    let file = repository_file(context, None);
+    let (missing_programs, success_problems) = file
+        .as_ref()
+        .ok()
+        .and_then(|file| parse(file.as_ref()).ok())
+        .map(|policy| missing_programs(&policy, context))
+        .unwrap_or_default();
     let (sandbox, namespaces_refused) = SandboxLevel::tried();
-    let (policy, (commands_run, commands), half_visible) = judged(context, sandbox);
+    let (policy, (commands_run, commands), half_visible) = judged(file, context, sandbox);
     let uncommitted = uncommitted(context);
+    let sessions = own_settings(&context.environment, &[])?.session_folder();
+    let sessions = sessions.map(|folder| context.folder.join(folder));
+    let no_sessions = match &sessions {
+        Ok(folder) => unwritable(folder),
+        Err(missing) => said(&missing.clone().into()).pop(),
+    };
     let mut findings = DoctorReport {
         check: None,
         laptop: Vec::new(),
@@ -154,7 +164,7 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
         models,
         servers,
         servers_problem,
-        sessions: sessions_folder(context, None)?.display().to_string(),
+        sessions: sessions.as_ref().ok().map(|folder| folder.display().to_string()),
         policy,
         uncommitted,
         commands,
@@ -165,7 +175,8 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
         missing_programs,
         success_problems,
     };
-    findings.laptop = laptop_problems(&findings);
+    findings.laptop = laptop_problems(&findings, context);
+    findings.laptop.extend(no_sessions);
     Ok(findings)
 }
 
@@ -179,11 +190,18 @@ fn uncommitted(context: &CommandContext) -> Option<String> {
 /// Returns which policy judges runs here, what it makes of commands at this level, and which tool
 /// chains they see in part.
 fn judged(
+    file: Result<Option<ConfigFile>, RunError>,
     context: &CommandContext,
     level: SandboxLevel,
 ) -> (String, (bool, String), Vec<HalfVisible>) {
+    let file = match file {
+        Ok(file) => file,
+        Err(error) => {
+            let why = format!("no run starts: {error}");
+            return ("cannot be read".to_owned(), (false, why), Vec::new());
+        }
+    };
     // Outside a repository there is none but the built-in one.
-    let file = repository_file(context, None).unwrap_or_default();
     match parse(file.as_ref()) {
         Ok(policy) => {
             let limits = &policy.settings().commands;

@@ -37,7 +37,8 @@ pub(super) struct DoctorReport {
     pub(super) servers: Vec<ServerRow>,
     /// Why it cannot be said which servers there are.
     pub(super) servers_problem: Option<String>,
-    pub(super) sessions: String,
+    /// Where sessions are kept; `None` where no setting and no variable says it.
+    pub(super) sessions: Option<String>,
     /// The policy that judges runs here, or that it has mistakes.
     pub(super) policy: String,
     /// Where the working tree differs from what a run reads.
@@ -103,7 +104,7 @@ pub(super) fn rows(findings: &DoctorReport) -> Vec<[String; 3]> {
         findings.servers_problem.as_ref().map(|problem| row("MCP servers", "unknown", problem)),
     );
     rows.extend([
-        row("sessions", &findings.sessions, ""),
+        row("sessions", findings.sessions.as_deref().unwrap_or("nowhere"), ""),
         row("policy", &findings.policy, findings.uncommitted.as_deref().unwrap_or_default()),
         row(
             "commands",

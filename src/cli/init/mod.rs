@@ -22,6 +22,7 @@ use crate::cli::init::questions::{InitChoices, ProposedAnswers};
 use crate::cli::init::report::{InitReport, MissingProgram};
 use crate::cli::init::update::FileUpdate;
 use crate::cli::inspected::InspectedRepository;
+use crate::cli::local_run::no_checkout;
 use crate::cli::onboarding::{self, OnboardingPlan};
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyInitArgs;
@@ -41,7 +42,7 @@ use locum_policy::starter::jobs::{JOBS, JobRecipe};
 use locum_policy::starter::mark::{MarkedChoices, marked};
 use locum_policy::starter::scan::{OwnMode, StarterScan};
 use locum_policy::starter::{StarterChoices, StarterProposal, propose};
-use locum_workspace::repo::Repo;
+use locum_workspace::repo::{Repo, RepoError};
 
 /// Runs `locum policy init`.
 ///
@@ -197,7 +198,10 @@ fn missing(
 }
 
 fn in_checkout(context: &CommandContext) -> Result<Repo, RunError> {
-    Repo::open(&context.folder).map_err(|_| {
+    Repo::open(&context.folder).map_err(|error| {
+        if !matches!(error, RepoError::NotARepository(_)) {
+            return no_checkout(&error);
+        }
         let folder = context.folder.display();
         RunError::usage("--repo", format!("`{folder}` is not in a git checkout")).hint(
             "run `git init` first, or print a policy for the folder with `locum policy init \

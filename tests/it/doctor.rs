@@ -1,0 +1,126 @@
+//! `locum doctor`: it says "ready" only where a run can start.
+
+use std::os::unix::fs::chown;
+
+use crate::support::stage::{Ran, Stage};
+use pretty_assertions::assert_eq;
+use serde_json::Value;
+
+/// What a model needs, so that nothing else is missing.
+const KEYS: [(&str, &str); 2] = [("LOCUM_MODEL", "gpt-4.1"), ("OPENAI_API_KEY", "k")];
+
+fn ran(stage: &Stage, words: &[&str]) -> Ran {
+    stage.locum(words).envs(KEYS).output().unwrap().into()
+}
+
+/// The problems of one place, each as text.
+fn problems(stage: &Stage, place: &str) -> Vec<String> {
+    let report = ran(stage, &["doctor", "--json"]).json();
+    let listed = report[place].as_array().unwrap();
+    listed.iter().map(|problem| problem.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_laptop_is_ready_only_where_a_run_can_start() {
+    for (config, expected) in [
+        ("mode: code\n", ""),
+        ("mode: coder\n", "there is no mode `coder`; did you mean `code`?"),
+        ("policy: nope.yml\n", "nope.yml: no such file in commit"),
+        ("policy: /etc/p.yml\n", "path `/etc/p.yml` is absolute"),
+        ("context_files: [NOPE.md]\n", "NOPE.md: no such file in commit"),
+        ("mcp: { s: { args: [a] } }\n", "it has neither `command` nor `url`"),
+    ] {
+        let stage = Stage::with(&[(".locum/config.yml", config)]);
+        let run = ran(&stage, &["run", "hi", "--dry-run"]);
+        let found = problems(&stage, "laptop");
+        if expected.is_empty() {
+            assert_eq!((run.code, found), (Some(0), Vec::new()));
+            continue;
+        }
+        assert_eq!(run.code, Some(2), "{config}: {run:?}");
+        assert!(found.len() == 1 && found[0].contains(expected), "{config}: {found:?}");
+    }
+}
+
+#[test]
+fn every_mistake_of_a_commit_is_told_once() {
+    let stage = Stage::with(&[(".locum/policy.yml", "version: 1\ncomands: {}\n")]);
+    let found = problems(&stage, "laptop");
+    assert!(found.len() == 1 && found[0].contains(":2:1: unknown key `comands`"), "{found:?}");
+    let stage = Stage::with(&[(".locum/modes.yml", "customModes: 3\n")]);
+    assert_eq!(problems(&stage, "laptop").len(), 1);
+}
+
+#[test]
+fn a_folder_that_cannot_hold_sessions_is_a_problem() {
+    let stage = Stage::with(&[("README.md", "# It\n")]);
+    stage.write("file", "");
+    let with = |variable: &str, folder: &str| -> Ran {
+        let mut command = stage.locum(&["doctor", "--json"]);
+        command.envs(KEYS).env(variable, stage.path(folder)).output().unwrap().into()
+    };
+    let good = with("LOCUM_STATE_DIR", "state/of/mine");
+    assert_eq!((good.code, &good.json()["laptop"]), (Some(0), &Value::Array(Vec::new())));
+    assert!(!stage.path("state/of").exists(), "nothing is written");
+    let bad = with("LOCUM_STATE_DIR", "file/of/mine");
+    let told = bad.json()["laptop"].to_string();
+    assert!(bad.code == Some(2) && told.contains("cannot be made in"), "{bad:?}");
+}
+
+#[test]
+fn without_a_home_everything_else_is_still_told() {
+    let stage = Stage::with(&[("README.md", "# It\n")]);
+    let without = |words: &[&str]| -> Ran {
+        let mut command = stage.locum(words);
+        for variable in ["HOME", "LOCUM_STATE_DIR", "XDG_STATE_HOME"] {
+            command.env_remove(variable);
+        }
+        command.envs(KEYS).output().unwrap().into()
+    };
+    let report = without(&["doctor", "--json"]);
+    let found = report.json();
+    assert_eq!((report.code, &found["sessions"]), (Some(2), &Value::Null), "{report:?}");
+    assert!(found["laptop"].to_string().contains("no place for sessions"), "{report:?}");
+    assert_eq!(found["policy"], "built-in policy");
+    let explained = without(&["policy", "explain", "read(a)"]);
+    assert_eq!((explained.code, explained.err.as_str()), (Some(0), ""), "{explained:?}");
+}
+
+#[test]
+fn a_policy_that_cannot_be_read_is_not_the_built_in_one() {
+    let stage = Stage::with(&[("README.md", "# It\n")]);
+    stage.write("checkout/.locum/policy.yml/file", "");
+    let found = ran(&stage, &["doctor", "--json"]).json();
+    assert_eq!(
+        (&found["policy"], &found["commands_run"]),
+        (&"cannot be read".into(), &false.into())
+    );
+    assert!(found["commands"].as_str().unwrap().contains("not a regular file"), "{found}");
+}
+
+#[test]
+fn a_checkout_of_another_user_or_without_files_is_called_that() {
+    let stage = Stage::with(&[("README.md", "# It\n")]);
+    stage.git(&["config", "core.bare", "true"]);
+    for words in [&["init"][..], &["run", "hi"]] {
+        let bare = ran(&stage, words);
+        assert!(bare.code == Some(2) && bare.err.contains("clone it"), "{bare:?}");
+    }
+    for place in ["laptop", "action"] {
+        let found = problems(&stage, place);
+        assert!(found.len() == 1 && found[0].contains("is a bare repository"), "{found:?}");
+    }
+    stage.git(&["config", "core.bare", "false"]);
+    // Only root can give a folder away.
+    if chown(stage.path("checkout"), Some(65534), None).is_err() {
+        return;
+    }
+    chown(stage.path("checkout/.git"), Some(65534), None).unwrap();
+    let init = ran(&stage, &["init"]);
+    assert!(init.code == Some(2) && init.err.contains("safe.directory"), "{init:?}");
+    assert!(!init.err.contains("git init"), "{init:?}");
+    for place in ["laptop", "action"] {
+        let found = problems(&stage, place);
+        assert!(found.len() == 1 && found[0].contains("safe.directory"), "{found:?}");
+    }
+}
