@@ -121,7 +121,7 @@ impl Checkout {
         let folder =
             self.beneath.folder_made(&path.parent()).map_err(|errno| file_error(path, errno))?;
         let before = self.look_at_file(&folder, path)?;
-        let beside = format!(".locum-{}", uuid::Uuid::now_v7().simple());
+        let beside = name_beside(&folder, path);
         let written = write_beside(&folder, &beside, content, before.as_ref(), executable)
             .and_then(|()| {
                 rustix::fs::renameat(&folder, beside.as_str(), &folder, name)
@@ -144,7 +144,7 @@ impl Checkout {
         let io = |errno| file_error(path, errno);
         let folder = self.beneath.folder_made(&path.parent()).map_err(io)?;
         refuse_other_name(&folder, name).map_err(|errno| io(taken(errno)))?;
-        let beside = format!(".locum-{}", uuid::Uuid::now_v7().simple());
+        let beside = name_beside(&folder, path);
         rustix::fs::symlinkat(target, &folder, beside.as_str()).map_err(io)?;
         rustix::fs::renameat(&folder, beside.as_str(), &folder, name).map_err(|errno| {
             // The reported error is that of the renaming.
@@ -293,6 +293,18 @@ fn refuse_unless_edit(permit: &Permit<impl Act>, path: &RepoPath) -> Result<(), 
         Ok(())
     } else {
         Err(FileError::NotPermitted(path.clone()))
+    }
+}
+
+/// Returns the name that a file has until it takes its place. It is the same each time, so that who
+/// writes again after an end by force removes what that left; another one where somebody has it.
+fn name_beside(folder: &OwnedFd, path: &RepoPath) -> String {
+    let own = git2::Oid::hash_object(git2::ObjectType::Blob, path.as_str().as_bytes());
+    let own = own.map(|id| format!(".locum-{id}")).unwrap_or_default();
+    let _ = rustix::fs::unlinkat(folder, own.as_str(), AtFlags::empty());
+    match rustix::fs::statat(folder, own.as_str(), AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) if !own.is_empty() => own,
+        Ok(_) | Err(_) => format!(".locum-{}", uuid::Uuid::now_v7().simple()),
     }
 }
 

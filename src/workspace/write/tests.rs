@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use pretty_assertions::assert_eq;
-use rustix::fs::Stat;
+use rustix::fs::{Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::{Executable, FileMove, is_unsupported, names_git_folder};
@@ -51,6 +51,24 @@ fn replaces_a_file_and_keeps_its_mode() {
         std::fs::remove_file(&file).unwrap();
     }
     assert_eq!(names_in(folder.path()), Vec::<String>::new());
+}
+
+#[test]
+fn what_an_end_by_force_left_beside_a_file_goes_with_the_next_write() {
+    let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let checkout = Checkout::open(root.path()).unwrap();
+    let folder = rustix::fs::open(root.path(), OFlags::PATH, Mode::empty()).unwrap();
+    let left = root.path().join(super::name_beside(&folder, &path("a")));
+    std::fs::write(&left, "half").unwrap();
+    put(&checkout, "a", "whole").unwrap();
+    assert_eq!(names_in(root.path()), ["a"]);
+    symlink(outside.path().join("x"), &left).unwrap();
+    put(&checkout, "a", "again").unwrap();
+    assert_eq!((names_in(root.path()), names_in(outside.path())), (vec!["a".to_owned()], vec![]));
+    std::fs::create_dir(&left).unwrap();
+    put(&checkout, "a", "beside a folder").unwrap();
+    assert_eq!(names_in(root.path()).len(), 2);
+    assert_eq!(std::fs::read_to_string(root.path().join("a")).unwrap(), "beside a folder");
 }
 
 #[test]
