@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::chown;
 
-use crate::support::stage::{Ran, Stage};
+use crate::support::stage::{ACTION, Ran, Stage};
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 
@@ -123,4 +123,139 @@ fn a_checkout_of_another_user_or_without_files_is_called_that() {
         let found = problems(&stage, place);
         assert!(found.len() == 1 && found[0].contains("safe.directory"), "{found:?}");
     }
+}
+
+const WORKFLOW: &str = "checkout/.github/workflows/locum.yml";
+const POLICY: &str = "checkout/.locum/policy.yml";
+
+/// A repository that `locum init` has set up, with what it wrote in its last commit.
+fn set_up() -> Stage {
+    let stage = Stage::with(&[("README.md", "# It\n"), ("src/a.txt", "a\n")]);
+    let init = stage.run(&[
+        "init",
+        "--no-check",
+        "--action",
+        ACTION,
+        "--provider",
+        "openai",
+        "--label",
+        "locum",
+    ]);
+    assert_eq!(init.code, Some(0), "{init:?}");
+    stage.commit("what init wrote");
+    stage
+}
+
+#[test]
+fn the_action_is_ready_only_where_its_workflow_can_start_a_run() {
+    let stage = set_up();
+    let (workflow, policy) = (stage.read(WORKFLOW), stage.read(POLICY));
+    let action = || problems(&stage, "action");
+    assert_eq!(action(), Vec::<String>::new());
+    let step = format!("- uses: {ACTION}");
+    for (from, to, expected) in [
+        ("jobs:\n", "jobs: [\n", "not YAML that GitHub can read"),
+        (
+            step.as_str(),
+            "# - uses: none/locum@1\n      - run: 'true'",
+            "no workflow that uses Locum",
+        ),
+        ("actions/checkout@", "actions/cache@", "add `actions/checkout` to job `locum`"),
+        ("contents: write", "contents: read", "lack `contents: write`, which `publish.allow`"),
+        ("      pull-requests: write", "      #", "lack `pull-requests: write`"),
+        ("      issues: write", "      #", "lack `issues: write`"),
+        (
+            "          api-key: ",
+            "          # ",
+            "no key for the model: add the input `api-key: ${{ secrets.OPENAI",
+        ),
+        ("${{ secrets.OPENAI_API_KEY }}", "sk-live", "the key stands in the file"),
+        (
+            "${{ secrets.OPENAI_API_KEY }}",
+            "${{ secrets.ANTHROPIC_API_KEY }}",
+            "is a key of anthropic, and the model `openai-responses:",
+        ),
+        (
+            "          api-key: ",
+            "          apikey: ",
+            "`apikey` is no input of the Action; did you mean `api-key`?",
+        ),
+        (
+            "          api-key: ",
+            "          mode: coder\n          api-key: ",
+            "there is no mode `coder`; did you mean `code`?",
+        ),
+        (
+            "          api-key: ",
+            "          job: nightly\n          api-key: ",
+            "there is no job `nightly`",
+        ),
+        (
+            "runs-on: ubuntu-24.04",
+            "runs-on: windows-latest",
+            "runs on `windows-latest`, and the Action runs on Linux",
+        ),
+        ("runs-on: ubuntu-24.04", "runs-on: [self-hosted, macOS]", "runs on `macOS`"),
+        (
+            "body, '/locum'",
+            "body, '/bot'",
+            "asks for the prefix `/bot`, and the policy's is `/locum`",
+        ),
+        ("label.name == 'locum'", "label.name == 'bot'", "asks for the label `bot`"),
+    ] {
+        let changed = workflow.replace(from, to);
+        assert_ne!(changed, workflow, "{from}");
+        stage.write(WORKFLOW, &changed);
+        stage.commit("a change");
+        let found = action();
+        assert!(found.iter().any(|problem| problem.contains(expected)), "{expected}: {found:?}");
+        let placed = found.iter().filter(|problem| problem.contains("/locum.yml:")).count();
+        assert!(expected.starts_with("no workflow") || placed > 0, "{found:?}");
+    }
+    stage.write(WORKFLOW, &workflow);
+    stage.write(POLICY, &policy.replace("prefix: /locum", "prefix: /bot"));
+    stage.commit("another prefix");
+    assert!(action()[0].contains("asks for the prefix `/locum`, and the policy's is `/bot`"));
+    let nightly = policy.replacen("triggers:", "triggers:\n  schedule: { jobs: [nightly] }", 1);
+    assert_ne!(nightly, policy);
+    stage.write(POLICY, &nightly);
+    stage.commit("a job");
+    let found = action().join("\n");
+    assert!(found.contains("there is no `.locum/jobs/nightly.yml`"), "{found}");
+}
+
+#[test]
+fn what_a_workflow_leaves_to_expressions_and_to_others_is_no_problem() {
+    let stage = set_up();
+    let workflow = stage.read(WORKFLOW);
+    for (from, to) in [
+        ("runs-on: ubuntu-24.04", "runs-on: ${{ vars.RUNNER }}"),
+        ("          api-key: ", "          base-url: ${{ vars.URL }}\n          # "),
+        ("          api-key: ", "        env:\n          OPENAI_API_KEY: "),
+        ("          api-key: ", "          API-Key: "),
+        ("          api-key: ", "          mode: ${{ inputs.mode }}\n          api-key: "),
+        ("body, '/locum'", "body, '/Locum'"),
+        ("body, '/locum'", "body, '/locum fix'"),
+        ("body, '/locum'", "body, vars.WORD"),
+        ("permissions: {}", "permissions: write-all"),
+        ("      contents: write", "      contents: write\n      checks: read"),
+    ] {
+        let changed = workflow.replace(from, to);
+        assert_ne!(changed, workflow, "{from}");
+        stage.write(WORKFLOW, &changed);
+        stage.commit("a change");
+        assert_eq!(problems(&stage, "action"), Vec::<String>::new(), "{to}");
+    }
+    // Two workflows share the events, and the second job needs neither key nor condition.
+    let half = workflow.replace("  issues:\n", "  watch:\n").replace("'/locum'", "'/other'");
+    stage.write("checkout/.github/workflows/locum.yml", &half);
+    stage.write("checkout/.github/workflows/other.yml", &workflow);
+    stage.write("checkout/.github/workflows/broken.yml", "jobs: [\n");
+    stage.commit("two workflows");
+    assert_eq!(problems(&stage, "action"), Vec::<String>::new());
+    let two = Stage::with(&[("README.md", "# It\n"), ("src/a.txt", "a\n")]);
+    let init = two.run(&["init", "--no-check", "--two-jobs", "--action", ACTION]);
+    assert_eq!(init.code, Some(0), "{init:?}");
+    two.commit("two jobs");
+    assert_eq!(problems(&two, "action"), Vec::<String>::new());
 }

@@ -1,14 +1,21 @@
 //! Why the Action cannot start runs in a repository, as the files of its last commit show it.
 
+use std::collections::BTreeSet;
+
 use crate::cli::CommandContext;
 use crate::cli::doctor::laptop::said;
 use crate::cli::doctor::report::broken_modes;
+use crate::cli::doctor::workflow::Workflow;
+use crate::cli::doctor::workflow_checks::{ActionFacts, workflow_problems};
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::local_run::no_checkout;
 use crate::cli::policy_file::{parse, repository_file};
 use crate::run::checks;
+use crate::run::job::{self, Job};
+use crate::run::source::JOBS_FOLDER;
 use crate::run::trusted::POLICY_FILE;
 use locum_files::diagnostic::Diagnostic;
+use locum_policy::Policy;
 use locum_policy::starter::unheard::unheard_events;
 use locum_workspace::repo::{Repo, RepoError};
 
@@ -48,25 +55,89 @@ pub(super) fn action_problems(context: &CommandContext, uncommitted: Option<&str
     if let Err(error) = checks::read_all(&place.source()) {
         problems.extend(error.diagnostics.iter().map(Diagnostic::headline));
     }
-    let workflows = place.source().below(WORKFLOWS).unwrap_or_default();
-    match workflows.iter().find(|(_, text)| text.contains("locum@")) {
-        None => problems.push(
+    let modes = place.modes().ok();
+    let slugs: Option<Vec<&str>> =
+        modes.as_ref().map(|modes| modes.iter().map(|mode| mode.slug.as_str()).collect());
+    let jobs = match job::read_all(&place.source()) {
+        Ok(jobs) => Some(jobs),
+        Err(error) => {
+            problems.extend(said(&error));
+            None
+        }
+    };
+    let settings = place.settings().ok();
+    let profiles: Vec<&str> = settings
+        .iter()
+        .flat_map(|settings| settings.values.models.profiles.keys().map(String::as_str))
+        .collect();
+    problems.extend(missing_jobs(policy.as_ref(), jobs.as_deref()));
+    let (workflows, broken) = workflows(&place);
+    if workflows.is_empty() && broken.is_empty() {
+        problems.push(
             "the last commit has no workflow that uses Locum: `locum init` writes one, for you to commit"
                 .to_owned(),
-        ),
-        Some((path, text)) if text.contains("locum@0000000") => {
-            problems.push(format!(
-                "`{WORKFLOWS}/{path}` holds a placeholder: name the Action's account and commit"
-            ));
-        }
-        Some((path, text)) => problems.extend(policy.iter().flat_map(|policy| {
-            unheard_events(policy.settings(), text).into_iter().map(move |event| {
-                format!(
-                    "the policy lets `{event}` start something, but `{WORKFLOWS}/{path}` does not \
-                     listen to it: `locum init --update` adds it"
-                )
-            })
-        })),
+        );
     }
+    problems.extend(broken);
+    if let Some(workflow) = workflows.iter().find(|workflow| has_placeholder(workflow)) {
+        problems.push(format!(
+            "`{}` holds a placeholder: name the Action's account and commit",
+            workflow.path
+        ));
+        return problems;
+    }
+    let facts = ActionFacts {
+        policy: policy.as_ref().map(Policy::settings),
+        jobs: jobs.as_deref(),
+        modes: slugs.as_deref(),
+        profiles: &profiles,
+    };
+    problems.extend(policy.iter().flat_map(|policy| unheard(policy, &workflows)));
+    problems.extend(workflow_problems(&workflows, &facts));
     problems
+}
+
+fn has_placeholder(workflow: &Workflow) -> bool {
+    workflow.steps.iter().any(|step| step.reference.starts_with("0000000"))
+}
+
+/// Reads the workflows that use Locum; beside them, what is wrong with those that are not YAML.
+fn workflows(place: &InspectedRepository<'_>) -> (Vec<Workflow>, Vec<String>) {
+    let (mut workflows, mut broken) = (Vec::new(), Vec::new());
+    for (path, text) in place.source().below(WORKFLOWS).unwrap_or_default() {
+        match Workflow::read(format!("{WORKFLOWS}/{path}"), text) {
+            Ok(workflow) => workflows.extend(workflow),
+            Err(mistakes) => broken.extend(mistakes.first().map(|mistake| {
+                format!("{}: not YAML that GitHub can read: {}", mistake.location(), mistake.what())
+            })),
+        }
+    }
+    (workflows, broken)
+}
+
+/// Names the jobs that the policy starts and that do not exist.
+fn missing_jobs(policy: Option<&Policy>, jobs: Option<&[Job]>) -> Vec<String> {
+    let (Some(policy), Some(jobs)) = (policy, jobs) else { return Vec::new() };
+    let started: BTreeSet<&String> = policy.settings().triggers.started_jobs().collect();
+    let missing = started.into_iter().filter(|name| jobs.iter().all(|job| job.name != **name));
+    let said = |name: &String| {
+        format!("the policy starts the job `{name}`, and there is no `{JOBS_FOLDER}/{name}.yml`")
+    };
+    missing.map(said).collect()
+}
+
+/// Names the events that the policy lets start something and that no workflow listens to.
+fn unheard(policy: &Policy, workflows: &[Workflow]) -> Vec<String> {
+    let of = |workflow: &Workflow| unheard_events(policy.settings(), &workflow.text);
+    let Some((first, others)) = workflows.split_first() else { return Vec::new() };
+    let others: Vec<Vec<String>> = others.iter().map(of).collect();
+    let events = of(first).into_iter().filter(|event| others.iter().all(|one| one.contains(event)));
+    let said = |event: String| {
+        format!(
+            "the policy lets `{event}` start something, but `{}` does not listen to it: `locum init \
+             --update` adds it",
+            first.path
+        )
+    };
+    events.map(said).collect()
 }

@@ -4,6 +4,8 @@
 mod action;
 mod laptop;
 mod report;
+mod workflow;
+mod workflow_checks;
 
 use std::path::Path;
 

@@ -1,0 +1,318 @@
+//! What keeps workflows that use Locum's Action from starting a run that the policy lets start.
+//!
+//! In: the workflows, and what the policy and the repository have. Out: problems, each with its file
+//! and line. What an expression gives is not known, and is no problem.
+
+use std::collections::BTreeMap;
+
+use crate::cli::doctor::workflow::{ActionStep, StepInput, TokenRight, Workflow};
+use crate::run::job::{Job, JobWork};
+use locum_files::fields::nearest;
+use locum_files::yaml::{YamlDocument, YamlNode};
+use locum_forge::alerts::AlertSource;
+use locum_models::profile::Provider;
+use locum_policy::intent::{PublicationKind, TriggerKind};
+use locum_policy::schema::PolicySpec;
+
+/// The Action's own description.
+const ACTION: &str = include_str!("../../../action.yml");
+
+/// What workflows are judged by. What could not be read is `None`, which is a problem of its own.
+pub(super) struct ActionFacts<'a> {
+    /// The policy.
+    pub(super) policy: Option<&'a PolicySpec>,
+    /// The jobs of the repository.
+    pub(super) jobs: Option<&'a [Job]>,
+    /// Slugs of every mode.
+    pub(super) modes: Option<&'a [&'a str]>,
+    /// Names of the profiles of the settings.
+    pub(super) profiles: &'a [&'a str],
+}
+
+/// Returns what keeps the workflows from starting runs.
+pub(super) fn workflow_problems(workflows: &[Workflow], facts: &ActionFacts<'_>) -> Vec<String> {
+    let steps = || workflows.iter().flat_map(|workflow| &workflow.steps);
+    let mut problems: Vec<String> = steps().flat_map(|step| step_problems(step, facts)).collect();
+    let Some(policy) = facts.policy else { return problems };
+    let triggers = &policy.triggers;
+    if let Some(comment) = &triggers.comment {
+        let asks = |text: &str, word: &str| word.contains(text) || text.starts_with(word);
+        let asked =
+            AskedFor { event: "issue_comment", input: "trigger-phrase", field: "comment.body" };
+        problems.extend(asked.problem(workflows, ("prefix", &comment.prefix), asks));
+    }
+    if let Some(label) = &triggers.label {
+        let asked = AskedFor { event: "issues", input: "label-trigger", field: "event.label.name" };
+        problems
+            .extend(asked.problem(workflows, ("label", &label.name), |text, word| text == word));
+    }
+    problems
+}
+
+/// What of an event a job's `if:` may ask for.
+struct AskedFor {
+    event: &'static str,
+    /// The input that stands in for the policy's word.
+    input: &'static str,
+    /// Where the event holds it.
+    field: &'static str,
+}
+
+impl AskedFor {
+    /// Says that no job asks for the policy's word. A job whose `if:` says nothing of it may.
+    fn problem(
+        &self,
+        workflows: &[Workflow],
+        (what, word): (&str, &str),
+        fits: impl Fn(&str, &str) -> bool,
+    ) -> Option<String> {
+        let listening =
+            workflows.iter().filter(|workflow| workflow.events.iter().any(|one| one == self.event));
+        let mut missed = None;
+        for step in
+            listening.flat_map(|workflow| &workflow.steps).filter(|step| !step.only_publishes())
+        {
+            let own = step.input(self.input);
+            if own.is_some_and(|input| input.value.contains("${{")) {
+                return None;
+            }
+            let word = own.map_or(word, |input| &input.value).to_lowercase();
+            let asked: Vec<String> =
+                step.conditions.iter().flat_map(|text| literals_behind(text, self.field)).collect();
+            if asked.is_empty() || asked.iter().any(|text| fits(&text.to_lowercase(), &word)) {
+                return None;
+            }
+            let found = asked.join("` or `");
+            missed.get_or_insert(format!(
+                "{}: `if:` of job `{}` asks for the {what} `{found}`, and the policy's is `{word}`: write the \
+                 same in both",
+                step.place, step.job
+            ));
+        }
+        missed
+    }
+}
+
+/// Returns the texts that an expression compares a field with: `contains(FIELD, 'text')` and
+/// `FIELD == 'text'`.
+fn literals_behind(expression: &str, field: &str) -> Vec<String> {
+    let literal = |rest: &str| {
+        let rest = rest.trim_start();
+        let rest = rest.strip_prefix(',').or_else(|| rest.strip_prefix("=="))?.trim_start();
+        // Two quotes stand for one.
+        let text = rest.strip_prefix('\'')?.replace("''", "\0");
+        text.split_once('\'').map(|(text, _)| text.replace('\0', "'"))
+    };
+    expression.split(field).skip(1).filter_map(literal).collect()
+}
+
+fn step_problems(step: &ActionStep, facts: &ActionFacts<'_>) -> Vec<String> {
+    let ActionStep { place, job, .. } = step;
+    let mut problems = Vec::new();
+    if !step.has_checkout {
+        problems.push(format!(
+            "{place}: no step before it checks the repository out: add `actions/checkout` to job `{job}`"
+        ));
+    }
+    let other = step.runners.iter().find(|label| {
+        let label = label.to_lowercase();
+        label.starts_with("windows") || label.starts_with("macos")
+    });
+    if let Some(runner) = other {
+        problems.push(format!(
+            "{place}: job `{job}` runs on `{runner}`, and the Action runs on Linux: `runs-on: ubuntu-24.04`"
+        ));
+    }
+    problems.extend(unknown_inputs(step));
+    problems.extend(unknown_names(step, facts));
+    problems.extend(
+        facts.policy.into_iter().flat_map(|policy| missing_rights(step, policy, facts.jobs)),
+    );
+    problems.extend(key_problem(step, facts));
+    problems
+}
+
+/// Names inputs that the Action does not have.
+fn unknown_inputs(step: &ActionStep) -> Vec<String> {
+    let described = YamlDocument::parse(ACTION).root;
+    let known = described.as_ref().and_then(|root| root.get("inputs")).and_then(YamlNode::entries);
+    let known: Vec<&str> =
+        known.unwrap_or_default().iter().map(|entry| entry.key.as_str()).collect();
+    let is_known = |name: &str| known.iter().any(|one| one.eq_ignore_ascii_case(name));
+    let unknown = step.inputs.iter().filter(|input| !is_known(&input.name));
+    let said = |input: &StepInput| {
+        let near = did_you_mean(&input.name, &known);
+        format!("{}: `{}` is no input of the Action{near}", input.place, input.name)
+    };
+    unknown.map(said).collect()
+}
+
+/// Names modes and jobs that do not exist.
+fn unknown_names(step: &ActionStep, facts: &ActionFacts<'_>) -> Vec<String> {
+    let jobs: Option<Vec<&str>> =
+        facts.jobs.map(|jobs| jobs.iter().map(|job| job.name.as_str()).collect());
+    let unknown = |name: &str, known: Option<&[&str]>| {
+        let (input, known) = (step.fixed(name)?, known?);
+        let value = input.value.trim();
+        let near = did_you_mean(value, known);
+        (!known.contains(&value))
+            .then(|| format!("{}: there is no {name} `{value}`{near}", input.place))
+    };
+    [unknown("mode", facts.modes), unknown("job", jobs.as_deref())].into_iter().flatten().collect()
+}
+
+fn did_you_mean(word: &str, known: &[&str]) -> String {
+    nearest(word, known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+}
+
+/// Names what the token of the job may not do, although the policy needs it.
+fn missing_rights(step: &ActionStep, policy: &PolicySpec, jobs: Option<&[Job]>) -> Vec<String> {
+    let own_token = step.input("github-token").is_none_or(|input| {
+        input.value.contains("github.token") || input.value.contains("secrets.GITHUB_TOKEN")
+    });
+    let Some(rights) = step.rights.as_ref().filter(|_| own_token) else { return Vec::new() };
+    let publishes = |kinds: &[PublicationKind]| {
+        !step.only_works() && policy.publish.allow.iter().any(|kind| kinds.contains(kind))
+    };
+    let repairs = policy.triggers.rules_for(TriggerKind::CiFailure).next().is_some();
+    let reads_alerts = || {
+        let started = |job: &&Job| policy.triggers.started_jobs().any(|name| *name == job.name);
+        let mut jobs = jobs.unwrap_or_default().iter().filter(started);
+        !step.only_publishes() && jobs.any(|job| job.alerts.contains(&AlertSource::CodeScanning))
+    };
+    let (read, write) = (TokenRight::Read, TokenRight::Write);
+    let publication = "`publish.allow` of the policy";
+    let mut needed = vec![("contents", read, "the checkout")];
+    if publishes(&[PublicationKind::Commit, PublicationKind::PullRequest]) {
+        needed.push(("contents", write, publication));
+    }
+    if publishes(&[PublicationKind::PullRequest, PublicationKind::Review]) {
+        needed.push(("pull-requests", write, publication));
+    }
+    let answers = publishes(&[PublicationKind::Comment, PublicationKind::Label]);
+    // What is about pull requests may be written with their right, too.
+    let on_issues = policy.triggers.comment.is_some() || rights.of("pull-requests") < write;
+    if publishes(&[PublicationKind::Issue]) || (answers && on_issues) {
+        needed.push(("issues", write, publication));
+    }
+    if publishes(&[PublicationKind::Check]) {
+        needed.push(("checks", write, publication));
+    }
+    if repairs && !step.only_publishes() {
+        needed.push(("actions", read, "`triggers.ci_failure` of the policy"));
+        needed.push(("checks", read, "`triggers.ci_failure` of the policy"));
+    }
+    if reads_alerts() {
+        needed.push(("security-events", read, "a job of the policy that reads alerts"));
+    }
+    let mut most: BTreeMap<&str, (TokenRight, &str)> = BTreeMap::new();
+    for (area, right, why) in needed.into_iter().filter(|(area, right, _)| rights.of(area) < *right)
+    {
+        let kept = most.entry(area).or_insert((right, why));
+        *kept = (*kept).max((right, why));
+    }
+    let said = |(area, (right, why)): (&str, (TokenRight, &str))| {
+        let word = if right == TokenRight::Write { "write" } else { "read" };
+        format!(
+            "{}: `permissions` of job `{}` lack `{area}: {word}`, which {why} needs",
+            step.place, step.job
+        )
+    };
+    most.into_iter().map(said).collect()
+}
+
+/// Says what is wrong with the key of the model, as far as the file shows it.
+fn key_problem(step: &ActionStep, facts: &ActionFacts<'_>) -> Option<String> {
+    let place = &step.place;
+    let model = step.input("model").and_then(|input| written_model(&input.value));
+    let is_profile = model.as_ref().is_some_and(|model| facts.profiles.contains(&model.as_str()));
+    let provider =
+        model.as_ref().filter(|_| !is_profile).and_then(|model| Provider::of_name(model));
+    let Some(key) = step.input("api-key") else {
+        let by_variable = step.variables.iter().any(|(name, value)| {
+            value.contains("secrets.") || homes().any(|(_, variable)| variable == name)
+        });
+        let by_identity =
+            step.rights.as_ref().is_none_or(|rights| rights.of("id-token") == TokenRight::Write);
+        let elsewhere = step.input("base-url").is_some() || !facts.profiles.is_empty();
+        let needs_none = by_variable || (by_identity && step.rights.is_some()) || elsewhere;
+        if needs_none || !asks_a_model(step, facts) || is_cloud(provider) {
+            return None;
+        }
+        let secret =
+            provider.and_then(Provider::home).map_or("OPENAI_API_KEY", |home| home.key_variable);
+        return Some(format!(
+            "{place}: no key for the model: add the input `api-key: ${{{{ secrets.{secret} }}}}`"
+        ));
+    };
+    if !key.value.contains("${{") {
+        return Some(format!(
+            "{}: the key stands in the file, for all who can read it: revoke it, keep a new one as a secret, and \
+             write `${{{{ secrets.NAME }}}}`",
+            key.place
+        ));
+    }
+    let own = provider.and_then(Provider::home)?.key_variable;
+    let (_, behind) = key.value.split_once("secrets.")?;
+    let secret = behind.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next()?;
+    let (other, _) = homes().find(|(_, variable)| *variable == secret)?;
+    let fits = own == secret || step.input("base-url").is_some();
+    (!fits).then(|| {
+        format!(
+            "{}: `secrets.{secret}` is a key of {other}, and the model `{}` takes `secrets.{own}`",
+            key.place,
+            model.unwrap_or_default()
+        )
+    })
+}
+
+/// Every provider's name, with the variable that holds its key.
+fn homes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let home = |provider: Provider| Some((provider.as_str(), provider.home()?.key_variable));
+    Provider::ALL.into_iter().filter_map(home)
+}
+
+/// Whether a step before it may log in at the provider, in place of a key.
+fn is_cloud(provider: Option<Provider>) -> bool {
+    matches!(
+        provider,
+        Some(Provider::Bedrock | Provider::Vertex | Provider::Azure | Provider::Scripted)
+    )
+}
+
+/// Returns the model that an input names: the one behind `||` where a variable may name another.
+fn written_model(value: &str) -> Option<String> {
+    if !value.contains("${{") {
+        return Some(value.trim().to_owned());
+    }
+    let (_, otherwise) = value.rsplit_once("||")?;
+    let text = otherwise.trim_start().strip_prefix('\'')?;
+    text.split_once('\'').map(|(model, _)| model.to_owned())
+}
+
+/// Whether what the step starts may ask a model: all but jobs of fixed steps alone.
+fn asks_a_model(step: &ActionStep, facts: &ActionFacts<'_>) -> bool {
+    if step.only_publishes() {
+        return false;
+    }
+    let is_fixed = |name: &str| {
+        let mut jobs = facts.jobs.unwrap_or_default().iter();
+        jobs.any(|job| job.name == name && matches!(job.work, JobWork::Steps(_)))
+    };
+    if let Some(job) = step.fixed("job") {
+        return !is_fixed(job.value.trim());
+    }
+    let Some(policy) = facts.policy else { return true };
+    let triggers = &policy.triggers;
+    let by_people = triggers.comment.is_some()
+        || triggers.label.is_some()
+        || triggers.assign.is_some()
+        || !triggers.dispatch_tiers.is_empty()
+        || step.input("prompt").is_some()
+        || step.input("prompt-file").is_some();
+    let mut jobs = triggers.started_jobs().peekable();
+    by_people
+        || jobs.peek().is_none()
+        || triggers.events.iter().any(|rule| rule.job.is_none())
+        || !jobs.all(|job| is_fixed(job))
+}
