@@ -397,8 +397,23 @@ impl Session<'_> {
         let Some(commit) = self.saved(self.state.tree_owner(id)) else { return Ok(()) };
         let kept = self.journal.folder().join(TAKEN_BACK_FOLDER).join(label);
         let repo = &self.place(id)?.repo;
-        repo.copy_out(paths, &kept)?;
-        Ok(repo.restore(&commit, paths)?)
+        let taken = |paths: &BTreeSet<RepoPath>| {
+            repo.copy_out(paths, &kept).and_then(|()| repo.restore(&commit, paths))
+        };
+        if taken(paths).is_ok() {
+            return Ok(());
+        }
+        // What is wrong with one path keeps no other in the checkout.
+        let left = paths.iter().filter_map(|path| taken(&BTreeSet::from([path.clone()])).err());
+        let left: Vec<String> = left.map(|error| error.to_string()).collect();
+        if left.is_empty() {
+            return Ok(());
+        }
+        Err(Stop::fault(format!(
+            "changes that the policy does not allow are still in the checkout, and have to be taken \
+             back by hand: {}",
+            left.join("; ")
+        )))
     }
 
     /// Judges the paths a call changed without having named them; returns those that may not stay.

@@ -1,9 +1,12 @@
 //! How commands ended, and what is shown of what they print, in a run: contained and judged by
 //! their words.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use locum_agent::session::event::{Event, JournalLine};
 use locum_agent::session::outputs::RESULT_LIMIT_BYTES;
 use locum_sandbox::exec::Exit;
+use locum_testing::repository::{commit_all, init};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -200,5 +203,25 @@ fn every_report_says_what_failed_and_what_did_not_start() {
             assert_eq!(json["commands"][1]["exit_code"], 127);
             assert_eq!(json["commands"][1]["not_started"], json!(["flake8"]));
         }
+    }
+}
+
+#[test]
+fn what_cannot_be_taken_back_is_named_and_everything_else_is_taken_back() {
+    let script = "- calls: [{ tool: execute_command, args: { command: ./step.sh } }]\n";
+    for hostile in
+        ["mkdir src/.GIT; echo x > src/.GIT/config", "truncate -s 101M src/AGENTS.md", "true"]
+    {
+        let fixture = Fixture::with_policy(&turns(script), POLICY).without_layer();
+        let step = fixture.root.join("step.sh");
+        let text = format!("#!/bin/sh\necho bad > src/secret.txt\n{hostile}\necho b > src/b.txt\n");
+        std::fs::write(&step, text).unwrap();
+        std::fs::set_permissions(&step, std::fs::Permissions::from_mode(0o755)).unwrap();
+        commit_all(&init(&fixture.root), "all of it");
+        let ran = fixture.run();
+        assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"), "{hostile}");
+        assert_eq!(fixture.file("src/b.txt").as_deref(), Some("b\n"), "{hostile}");
+        let is_named = ran.reason().contains("still in the checkout");
+        assert_eq!(is_named, hostile != "true", "{hostile}: {}", ran.reason());
     }
 }
