@@ -61,7 +61,7 @@ fn list(
         }
     };
     show(&jobs, (args.json, states.as_ref()), now, output);
-    let mistakes = unusable_steps(&jobs, context, Some("HEAD"))?;
+    let mistakes = mistakes_of_modes(&jobs, context, Some("HEAD"))?;
     if mistakes.is_empty() { Ok(ExitStatus::Done) } else { Err(mistakes.into_iter().collect()) }
 }
 
@@ -99,11 +99,12 @@ fn find<'j>(jobs: &'j [Job], name: &str) -> Result<&'j Job, RunError> {
     })
 }
 
-/// Returns what is wrong with the steps of jobs: the modes they run in cannot take them.
+/// Returns what is wrong with the modes of jobs: there is none of that name, or it cannot take the
+/// steps.
 ///
 /// # Errors
 /// When policy or modes have mistakes.
-pub(super) fn unusable_steps(
+pub(super) fn mistakes_of_modes(
     jobs: &[Job],
     context: &CommandContext,
     at: Option<&str>,
@@ -114,7 +115,7 @@ pub(super) fn unusable_steps(
     let policy = parse(repository_file(context, at)?.as_ref())?;
     let modes = InspectedRepository::open(context, at)?.modes()?;
     let default = &policy.settings().modes.default;
-    Ok(jobs.iter().filter_map(|job| job.unusable_step(&modes, default)).collect())
+    Ok(jobs.iter().filter_map(|job| job.mistake_of_mode(&modes, default)).collect())
 }
 
 fn due(

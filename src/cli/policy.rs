@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::cli::colour::Role;
 use crate::cli::inspected::InspectedRepository;
-use crate::cli::job::unusable_steps;
+use crate::cli::job::mistakes_of_modes;
 use crate::cli::output::Output;
 use crate::cli::policy_args::{PolicyCheckArgs, PolicyCommand, PolicyImportArgs};
 use crate::cli::policy_file::{chosen, given, note_uncommitted, parse};
@@ -103,16 +103,15 @@ fn check(
         Err(errors) => return Err(errors.into()),
     };
     let (warnings, accepted) = (warnings(&policy, args, context)?, accepted_risks(&policy));
-    // A job whose steps its mode cannot take would fail at night.
+    // A job with a mistake would fail at night.
     if args.file.is_none() {
         let place = InspectedRepository::open(context, at)?;
         checks::read_all(&place.source())?;
         if policy.settings().commands.hooks == RepositoryHooks::On {
             hooks::read(&place.source())?;
         }
-        let jobs = job::read_all(&place.source());
-        // Mistakes of the files themselves are reported by `locum job list` and by every run.
-        let mistakes = unusable_steps(&jobs.unwrap_or_default(), context, at)?;
+        let jobs = job::read_all(&place.source())?;
+        let mistakes = mistakes_of_modes(&jobs, context, at)?;
         if !mistakes.is_empty() {
             return Err(mistakes.into_iter().collect());
         }

@@ -14,12 +14,14 @@ use crate::run::error::RunError;
 use crate::run::plan::RunSubject;
 use crate::run::source::{FileSource, JOBS_FOLDER};
 use crate::run::task_material::TaskAuthor;
+use crate::run::unknown_mode::unknown_mode;
 use locum_agent::tools::dispatch;
 use locum_agent::tools::tool::ToolEffect;
 use locum_base::text::counted;
 use locum_base::tool::ToolName;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Diagnostics;
+use locum_files::position::Position;
 use locum_files::rejection::Rejection;
 use locum_files::section::{Mapping, Section};
 use locum_files::shape::{AnyObject, AnyText, AtLeastOne, ExactNumber, ListOf, OneOf, ParsedText};
@@ -57,6 +59,8 @@ pub struct Job {
     pub schedule: Option<Schedule>,
     /// The mode it runs in; the policy's default when absent.
     pub mode: Option<String>,
+    /// Where its file names the mode.
+    pub mode_place: Position,
     /// Steps, a task, or both.
     pub work: JobWork,
     /// What becomes of its pull request that is still open.
@@ -119,6 +123,9 @@ impl Schedule {
             Some(problem) => format!("`{text}` is not a cron expression: {problem}"),
             None => format!("`{text}` is not a cron expression: {error}"),
         })?;
+        if cron.find_next_occurrence(&utc(Timestamp::UNIX_EPOCH), true).is_err() {
+            return Err(format!("`{text}` never comes: no month that it names has that day"));
+        }
         Ok(Self { text: text.to_owned(), cron })
     }
 
@@ -173,11 +180,19 @@ impl Job {
         RunSubject::Job { name: self.name.clone(), title, pull_request }
     }
 
-    /// Returns the first step that the job's mode cannot take, with what to do about it.
-    /// `of_policy` is the mode where the job names none.
-    pub fn unusable_step(&self, modes: &ModeSet, of_policy: &str) -> Option<Diagnostic> {
+    /// Says that the job's mode does not exist, or which step it cannot take first, with what to do
+    /// about it. `of_policy` is the mode where the job names none.
+    pub fn mistake_of_mode(&self, modes: &ModeSet, of_policy: &str) -> Option<Diagnostic> {
+        if let Some(own) = self.mode.as_deref().filter(|own| modes.find(own).is_none()) {
+            return Some(unknown_mode(&self.place_of_mode(), own, modes));
+        }
         let slug = self.mode.as_deref().unwrap_or(of_policy);
         unusable_step(&self.name, &self.work, modes, slug)
+    }
+
+    /// Returns the file and line that names the job's mode.
+    pub fn place_of_mode(&self) -> String {
+        format!("{JOBS_FOLDER}/{}.yml:{}", self.name, self.mode_place)
     }
 
     /// Returns whose words the task is in.
@@ -204,7 +219,7 @@ impl Job {
             Some(job) if mistakes.0.is_empty() => Ok(job),
             _ => {
                 if mistakes.0.is_empty() {
-                    mistakes.add(locum_files::position::Position::default(), "the file is empty");
+                    mistakes.add(Position::default(), "the file is empty");
                 }
                 Err(mistakes.finish(text))
             }
@@ -249,6 +264,7 @@ fn read(name: &str, section: &mut Section<'_>) -> Option<Job> {
         "When it is due, as a cron expression of five fields, in UTC.",
         SCHEDULE,
     );
+    let mode_place = section.place_of("mode");
     let mode = section.key("mode", "Mode of the run; the policy's default when absent.", AnyText);
     let about = "Fixed steps: no model is asked while they succeed.";
     let steps = section.key(
@@ -283,7 +299,7 @@ fn read(name: &str, section: &mut Section<'_>) -> Option<Job> {
     };
     let on_open = on_open.unwrap_or_default();
     let name = name.to_owned();
-    Some(Job { name, description, schedule, mode, work, on_open, alerts, pull_request })
+    Some(Job { name, description, schedule, mode, mode_place, work, on_open, alerts, pull_request })
 }
 
 /// Fields of a cron expression, with the numbers each may hold.
@@ -410,6 +426,17 @@ mod tests {
             assert!(error.ends_with(expected), "{error}");
         }
         assert!(Schedule::parse("59 23 31 12 7").is_ok());
+    }
+
+    #[test]
+    fn a_schedule_that_never_comes_is_refused() {
+        for text in ["0 0 30 2 *", "0 0 31 4,6 *"] {
+            let error = Schedule::parse(text).unwrap_err();
+            assert!(error.contains("never comes"), "{error}");
+        }
+        for text in ["0 0 29 2 *", "0 0 31 4,5 *", "0 0 30 2 1", "0 0 L 2 *"] {
+            assert!(Schedule::parse(text).is_ok(), "{text}");
+        }
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub(super) fn examine(
         let slugs: Vec<String> = modes.iter().map(|mode| mode.slug.clone()).collect();
         found.warnings.extend(idle::unknown_modes(&policy, &slugs));
         let default = &policy.settings().modes.default;
-        let unusable = jobs.iter().flatten().filter_map(|job| job.unusable_step(modes, default));
+        let unusable = jobs.iter().flatten().filter_map(|job| job.mistake_of_mode(modes, default));
         found.mistakes.extend(unusable);
     }
     if let Some(checks) = checks {

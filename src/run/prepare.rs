@@ -16,6 +16,7 @@ use crate::config::telemetry::Collector;
 use crate::run::browser;
 use crate::run::error::RunError;
 use crate::run::first_message::FirstMessage;
+use crate::run::first_mode::FirstMode;
 use crate::run::job;
 use crate::run::models::{PreparedModels, WantedModels};
 use crate::run::place;
@@ -167,10 +168,11 @@ pub fn prepare(
     let policy = Rc::new(policy.of_job(request.facts.job.as_deref()));
     let settings = config.settings_with(&request.overrides.flags)?;
     let message = FirstMessage::read(&request.task, request.words, config)?;
-    let slug = first_mode(&request, &message, &settings, &policy);
-    find_mode(config.modes()?, &slug, &message)?;
+    let first = FirstMode::of(&request, &message, &settings, config);
+    first.find(config.modes()?)?;
+    let slug = first.slug.clone();
     let modes = narrowed_by_command(config.modes()?.clone(), &message, &slug, &settings);
-    let mode = find_mode(&modes, &slug, &message)?;
+    let mode = first.find(&modes)?;
     if mode.entry == ModeEntry::Delegated {
         let what = format!(
             "mode `{slug}` is for sub-tasks only (`mode: subagent` in `{}`)",
@@ -393,24 +395,6 @@ fn is_askable(name: &str, request: &RunRequest, policy: &Policy, runnable: &[Str
     })
 }
 
-/// Returns the mode of the root task: the requested one, the slash command's, the files', the
-/// policy's.
-fn first_mode(
-    request: &RunRequest,
-    message: &FirstMessage,
-    settings: &Settings,
-    policy: &Policy,
-) -> String {
-    let asked = settings
-        .source("mode")
-        .is_some_and(|source| matches!(source.layer, Layer::Flag | Layer::Environment));
-    let of_settings = settings.values.mode.as_ref();
-    let of_command = message.command.as_ref().and_then(|command| command.mode.as_ref());
-    let chosen =
-        request.mode.as_ref().or(of_settings.filter(|_| asked)).or(of_command).or(of_settings);
-    chosen.unwrap_or(&policy.settings().modes.default).clone()
-}
-
 /// Returns the modes as the slash command leaves them: narrowed, and the first one on its model
 /// unless a model was requested.
 fn narrowed_by_command(
@@ -439,25 +423,5 @@ fn narrowed_by_command(
             }
             None => narrowed,
         }
-    })
-}
-
-fn find_mode<'a>(
-    modes: &'a ModeSet,
-    slug: &str,
-    message: &FirstMessage,
-) -> Result<&'a Mode, RunError> {
-    modes.find(slug).ok_or_else(|| {
-        let known: Vec<&str> = modes.iter().map(|mode| mode.slug.as_str()).collect();
-        let near = locum_files::fields::nearest(slug, &known)
-            .map_or_else(String::new, |near| format!("did you mean `{near}`? "));
-        let near = format!("{near}known: {}", known.join(", "));
-        let of_command =
-            message.command.as_ref().filter(|command| command.mode.as_deref() == Some(slug));
-        RunError::usage(
-            of_command.map_or("--mode", |command| &command.origin),
-            format!("there is no mode `{slug}`"),
-        )
-        .hint(near)
     })
 }

@@ -146,8 +146,8 @@ impl<'a> TrustedConfig<'a> {
         let policy = match (file, named) {
             (Some(file), _) => Policy::parse(&file.text, &file.origin)?,
             (None, Some(path)) => {
-                let message = format!("no such file in {}", origin.source);
-                return Err(RunError::usage(path, message)
+                let message = format!("`policy` names `{path}`: no such file in {}", origin.source);
+                return Err(RunError::usage(place_of_policy(&settings), message)
                     .hint("the policy is read from the trusted ref: commit it there"));
             }
             (None, None) => Policy::builtin(),
@@ -309,7 +309,18 @@ fn policy_file(
     source: &FileSource<'_>,
     settings: &Settings,
 ) -> Result<Option<ConfigFile>, RunError> {
-    source.file(settings.values.policy.as_deref().unwrap_or(POLICY_FILE))
+    let named = settings.values.policy.as_deref().filter(|path| *path != POLICY_FILE);
+    let Some(path) = named else { return source.file(POLICY_FILE) };
+    source.file(path).map_err(|error| {
+        let what: Vec<String> = error.diagnostics.iter().map(Diagnostic::what).collect();
+        let message = format!("`policy` names `{path}`: {}", what.join("; "));
+        RunError::usage(place_of_policy(settings), message)
+    })
+}
+
+/// Returns where the settings say which file the policy is.
+fn place_of_policy(settings: &Settings) -> String {
+    settings.source("policy").map(|source| source.place.clone()).unwrap_or_default()
 }
 
 /// Returns what a cell holds, loading it the first time.

@@ -25,7 +25,7 @@ fn a_laptop_is_ready_only_where_a_run_can_start() {
     for (config, expected) in [
         ("mode: code\n", ""),
         ("mode: coder\n", "there is no mode `coder`; did you mean `code`?"),
-        ("policy: nope.yml\n", "nope.yml: no such file in commit"),
+        ("policy: nope.yml\n", "config.yml:1: `policy` names `nope.yml`: no such file"),
         ("policy: /etc/p.yml\n", "path `/etc/p.yml` is absolute"),
         ("context_files: [NOPE.md]\n", "NOPE.md: no such file in commit"),
         ("mcp: { s: { args: [a] } }\n", "it has neither `command` nor `url`"),

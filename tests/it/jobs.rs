@@ -352,3 +352,38 @@ fn a_paused_job_is_shown_and_resumed_at_its_remote() {
     let broken = list(&stage);
     assert!(broken.code == Some(0) && broken.err.contains("it is unusable"), "{broken:?}");
 }
+
+#[test]
+fn a_mode_that_does_not_exist_is_told_where_it_is_named() {
+    let job = ".locum/jobs/x.yml";
+    let stage = Stage::with(&[(job, "version: 1\nmode: coder\ntask: hi\n")]);
+    let told = "error: .locum/jobs/x.yml:2:7: there is no mode `coder`\nhint: did you mean `code`?";
+    for words in [&["job", "list"][..], &["policy", "check"], &["job", "run", "x", "--dry-run"]] {
+        let ran = stage.run(words);
+        assert!(ran.code == Some(2) && ran.err.contains(told), "{words:?}: {ran:?}");
+    }
+    let good = "version: 1\nmode: code\ntask: hi\n";
+    stage.write(&format!("checkout/{job}"), good);
+    stage.write("checkout/.locum/config.yml", "language: en\nmode: coder\n");
+    stage.commit("a mode of the settings");
+    for words in [&["job", "list"][..], &["policy", "check"], &["job", "run", "x", "--dry-run"]] {
+        assert_eq!(stage.run(words).code, Some(0), "{words:?}");
+    }
+    let ran = stage.run(&["run", "hi", "--dry-run"]);
+    let told = "error: .locum/config.yml:2: there is no mode `coder`";
+    assert!(ran.code == Some(2) && ran.err.contains(told), "{ran:?}");
+    stage.write("checkout/.locum/config.yml", "policy: /etc/p.yml\n");
+    stage.commit("a policy of the machine");
+    let ran = stage.run(&["run", "hi", "--dry-run"]);
+    let told =
+        "error: .locum/config.yml:1: `policy` names `/etc/p.yml`: path `/etc/p.yml` is absolute";
+    assert!(ran.code == Some(2) && ran.err.contains(told), "{ran:?}");
+    stage.write("checkout/.locum/config.yml", "language: en\n");
+    stage.write(&format!("checkout/{job}"), &good.replace("mode:", "schedule: 0 0 30 2 *\nmode:"));
+    stage.commit("a schedule that never comes");
+    for words in [&["job", "list"][..], &["policy", "check"]] {
+        let ran = stage.run(words);
+        assert!(ran.code == Some(2) && ran.err.contains("x.yml:2:11: "), "{ran:?}");
+        assert!(ran.err.contains("`0 0 30 2 *` never comes"), "{ran:?}");
+    }
+}
