@@ -143,7 +143,7 @@ fn check(
     context: &CommandContext,
 ) -> Result<(), RunError> {
     let other = if args.user {
-        place.source().file(CONFIG_FILE)?
+        place.source().own_file(CONFIG_FILE)?
     } else {
         UserFolder::of(&context.environment).settings()?
     };

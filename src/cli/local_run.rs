@@ -250,6 +250,9 @@ pub fn prepare(
 ) -> Result<PreparedRun, RunError> {
     let config = config(workspace, request.trusted.clone(), &request.overrides, context)?;
     let uncommitted = || workspace.checkout.root().join(POLICY_FILE).is_file();
+    if config.policy.origin() == BUILTIN_ORIGIN && request.overrides.policy.is_none() {
+        FileSource::WorkingTree(workspace.checkout.root().to_owned()).own_file(POLICY_FILE)?;
+    }
     if config.policy.origin() == BUILTIN_ORIGIN
         && request.overrides.policy.is_none()
         && uncommitted()

@@ -51,7 +51,7 @@ pub(super) fn repository_file(
     let place = InspectedRepository::open(context, at)?;
     let settings = place.settings()?;
     let named = settings.values.policy.as_deref();
-    let file = place.source().file(named.unwrap_or(POLICY_FILE))?;
+    let file = place.source().own_file(named.unwrap_or(POLICY_FILE))?;
     match (file, named) {
         (None, Some(path)) if path != POLICY_FILE => {
             let source = settings.source("policy").map_or_else(String::new, ToString::to_string);

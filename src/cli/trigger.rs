@@ -161,7 +161,9 @@ fn known(args: &TriggerExplainArgs, context: &CommandContext) -> Result<TriggerF
                 || RunError::usage("--policy", format!("there is no file `{}`", path.display()));
             Some(named_file(&context.folder.join(path))?.ok_or_else(absent)?)
         }
-        None => place.source().file(settings.values.policy.as_deref().unwrap_or(POLICY_FILE))?,
+        None => {
+            place.source().own_file(settings.values.policy.as_deref().unwrap_or(POLICY_FILE))?
+        }
     };
     let policy = file.map(|file| Policy::parse(&file.text, &file.origin)).transpose()?;
     let now = match &args.now {

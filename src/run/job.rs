@@ -39,13 +39,21 @@ pub const STEPS_LIMIT: usize = 100;
 /// Reads every job of a repository.
 ///
 /// # Errors
-/// As [`FileSource::texts`]; also every mistake of the first job file that has any.
+/// As [`FileSource::texts`]; also every mistake of the first job file that has any, and a file that
+/// ends with `.yaml`.
 pub fn read_all(source: &FileSource<'_>) -> Result<Vec<Job>, RunError> {
     let read = |file: PromptFile| {
         let name = Path::new(&file.path).file_name()?.to_str()?.strip_suffix(".yml")?;
         Some(Job::parse(name, &file.text).map_err(|mistakes| RunError::file(&file.path, mistakes)))
     };
-    source.texts(&[JOBS_FOLDER], &|_| true)?.into_iter().filter_map(read).collect()
+    let files = source.texts(&[JOBS_FOLDER], &|_| true)?;
+    for path in files.iter().filter_map(|file| file.path.strip_suffix(".yaml")) {
+        let right = format!("{path}.yml");
+        if files.iter().all(|file| file.path != right) {
+            source.misnamed(&right)?;
+        }
+    }
+    files.into_iter().filter_map(read).collect()
 }
 
 /// A maintenance task of the repository.

@@ -45,7 +45,7 @@ pub(super) fn examine(
     settings: &Settings,
 ) -> Result<PolicyExamination, RunError> {
     let mut found = PolicyExamination::default();
-    let file = found.take(source.file(policy_path(settings)))?.flatten();
+    let file = found.take(source.own_file(policy_path(settings)))?.flatten();
     let policy = file.map(|file| Policy::parse(&file.text, &file.origin).map_err(RunError::from));
     found.has_policy = policy.is_some();
     let policy = found.take(policy.transpose())?.flatten();

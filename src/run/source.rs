@@ -78,6 +78,31 @@ impl FileSource<'_> {
         Ok(text.map(|text| ConfigFile { origin: path.to_owned(), text }))
     }
 
+    /// Reads a file of Locum's own, whose name ends with `.yml`; `None` when it is not there.
+    ///
+    /// # Errors
+    /// As [`FileSource::file`], and when the same name with `.yaml` is there in its place.
+    pub fn own_file(&self, path: &str) -> Result<Option<ConfigFile>, RunError> {
+        let file = self.file(path)?;
+        if file.is_none() {
+            self.misnamed(path)?;
+        }
+        Ok(file)
+    }
+
+    /// Refuses a file that was meant for one of Locum's own and ends with `.yaml`: what it says
+    /// would be passed over without a word.
+    ///
+    /// # Errors
+    /// When there is one.
+    pub fn misnamed(&self, path: &str) -> Result<(), RunError> {
+        let Some(other) = yaml_name(path) else { return Ok(()) };
+        match self.file(&other) {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) | Err(_) => Err(wrong_ending(&other, path)),
+        }
+    }
+
     /// Reads every text file below a folder of the repository, with its path below that folder.
     ///
     /// # Errors
@@ -139,7 +164,7 @@ impl FileSource<'_> {
     pub fn mode_texts(&self) -> Result<Vec<ModeText>, RunError> {
         let mut texts = Vec::new();
         for path in PROJECT_FILES.iter().copied().chain([AGENTS_FILE]) {
-            texts.extend(self.file(path)?.map(|file| (file.origin, file.text)));
+            texts.extend(self.own_file(path)?.map(|file| (file.origin, file.text)));
         }
         let folders: Vec<&str> = AGENT_FOLDERS.iter().map(|folder| folder.path).collect();
         let agents = self.texts(&folders, &may_define)?;
@@ -212,6 +237,19 @@ impl FileSource<'_> {
         }
         Ok(ignored)
     }
+}
+
+/// Returns what a file of Locum's own would be called with the other ending of YAML; `None` for
+/// other names.
+pub(super) fn yaml_name(path: &str) -> Option<String> {
+    path.strip_suffix(".yml").map(|stem| format!("{stem}.yaml"))
+}
+
+/// Returns the error of a file that ends with `.yaml` where another name is read.
+pub(super) fn wrong_ending(found: &str, read: &str) -> RunError {
+    let name = read.rsplit('/').next().unwrap_or(read);
+    RunError::usage(found, format!("nothing reads this file: its name has to be `{name}`"))
+        .hint(format!("rename it: `git mv {found} {read}`"))
 }
 
 /// Returns the error of a file of this machine that cannot be read.

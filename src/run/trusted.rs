@@ -97,7 +97,7 @@ struct SettingsFiles {
 
 impl SettingsFiles {
     fn read(origin: &ConfigOrigin<'_>) -> Result<Self, RunError> {
-        let (user, repository) = (origin.user.settings()?, origin.source.file(CONFIG_FILE)?);
+        let (user, repository) = (origin.user.settings()?, origin.source.own_file(CONFIG_FILE)?);
         Ok(Self { user, repository })
     }
 
@@ -310,7 +310,7 @@ fn policy_file(
     settings: &Settings,
 ) -> Result<Option<ConfigFile>, RunError> {
     let named = settings.values.policy.as_deref().filter(|path| *path != POLICY_FILE);
-    let Some(path) = named else { return source.file(POLICY_FILE) };
+    let Some(path) = named else { return source.own_file(POLICY_FILE) };
     source.file(path).map_err(|error| {
         let what: Vec<String> = error.diagnostics.iter().map(Diagnostic::what).collect();
         let message = format!("`policy` names `{path}`: {}", what.join("; "));

@@ -10,7 +10,7 @@ use crate::config::files;
 use crate::config::load::{ConfigFile, FlagValue, Layers, load};
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
-use crate::run::source::unreadable;
+use crate::run::source::{unreadable, wrong_ending, yaml_name};
 use locum_modes::ModeSource;
 use locum_modes::merge::ModeText;
 use locum_modes::places::{ORGANIZATION_FILE, USER_FILES};
@@ -76,7 +76,16 @@ impl UserFolder {
     }
 
     fn file(&self, name: &str) -> Result<Option<ConfigFile>, RunError> {
-        self.0.as_ref().map_or(Ok(None), |folder| named_file(&folder.join(name)))
+        let Some(folder) = &self.0 else { return Ok(None) };
+        let (path, file) = (folder.join(name), named_file(&folder.join(name))?);
+        let other = yaml_name(name).map(|name| folder.join(name));
+        match other.filter(|other| file.is_none() && other.is_file()) {
+            Some(other) => {
+                let (other, path) = (other.display().to_string(), path.display().to_string());
+                Err(wrong_ending(&other, &path).hint(format!("rename it: `mv {other} {path}`")))
+            }
+            None => Ok(file),
+        }
     }
 }
 

@@ -259,3 +259,42 @@ fn what_a_workflow_leaves_to_expressions_and_to_others_is_no_problem() {
     two.commit("two jobs");
     assert_eq!(problems(&two, "action"), Vec::<String>::new());
 }
+
+#[test]
+fn a_file_that_ends_with_yaml_is_not_passed_over() {
+    let strict = "version: 1\nrules:\n  - allow: \"read(**)\"\n";
+    let explain = &["policy", "explain", "--mode", "code", "edit(a)"][..];
+    for (path, text, commands) in [
+        ("policy", strict, &[explain, &["policy", "check"], &["run", "hi", "--dry-run"]][..]),
+        ("config", "mode: code\n", &[explain, &["config", "show"], &["run", "hi", "--dry-run"]]),
+        ("modes", "modes: []\n", &[&["modes", "list"], &["run", "hi", "--dry-run"]]),
+        ("jobs/x", "version: 1\ntask: hi\n", &[&["job", "list"], &["policy", "check"]]),
+    ] {
+        let wrong = format!(".locum/{path}.yaml");
+        let stage = Stage::with(&[(&wrong, text)]);
+        for words in commands {
+            let found = ran(&stage, words);
+            let told = format!("error: {wrong}: nothing reads this file: its name has to be");
+            assert!(found.code == Some(2) && found.err.contains(&told), "{words:?}: {found:?}");
+            let cure = format!("`git mv {wrong} .locum/{path}.yml`");
+            assert!(found.err.contains(&cure), "{words:?}: {found:?}");
+        }
+        stage.git(&["mv", &wrong, &format!(".locum/{path}.yml")]);
+        stage.commit("the right name");
+        for words in commands {
+            let found = ran(&stage, words);
+            assert!(!found.err.contains("nothing reads"), "{words:?}: {found:?}");
+        }
+    }
+    let stage = Stage::with(&[("README.md", "# It\n")]);
+    stage.write("checkout/.locum/policy.yaml", strict);
+    let found = ran(&stage, &["run", "hi", "--dry-run"]);
+    assert!(found.code == Some(2) && found.err.contains("nothing reads this file"), "{found:?}");
+    assert!(problems(&stage, "laptop")[0].contains("policy.yaml: nothing reads this file"));
+    let named = ran(&stage, &["run", "hi", "--dry-run", "--policy", ".locum/policy.yaml"]);
+    assert_eq!(named.code, Some(0), "{named:?}");
+    stage.commit("the wrong name");
+    assert!(
+        problems(&stage, "action").iter().any(|one| one.contains("`git mv .locum/policy.yaml"))
+    );
+}

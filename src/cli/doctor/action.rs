@@ -48,7 +48,7 @@ pub(super) fn action_problems(context: &CommandContext, uncommitted: Option<&str
         Ok(None) => problems.push(format!(
             "the last commit has no `{POLICY_FILE}`: `locum init` writes one, for you to commit"
         )),
-        Err(error) => problems.push(error.to_string()),
+        Err(error) => problems.extend(said(&error)),
     }
     problems.extend(uncommitted.map(|what| format!("{what}; commit it")));
     problems.extend(place.modes().err().map(|error| broken_modes(&error)));
