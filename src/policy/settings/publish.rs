@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-use crate::command::word;
+use crate::command::{change_of_folder, word};
 use crate::intent::PUBLICATIONS;
 use crate::pull_request::read_details;
 use crate::schema::{CommitSigner, Notify, PublishAs, PublishForm, PublishForms, PublishRules};
@@ -118,9 +118,8 @@ fn of_word(form: PublishForm) -> PublishAs {
 
 const SUCCESS: ParsedText<String> = ParsedText {
     parse: |text| {
-        let folder = text.strip_prefix("cd ").and_then(|rest| rest.split_once("&&"));
-        let command = match folder {
-            Some((folder, command)) if is_folder(folder) => command,
+        let command = match change_of_folder(text) {
+            Some((folder, command)) if RepoPath::parse(folder).is_ok() => command,
             Some(_) | None => text,
         };
         match word::split(command) {
@@ -134,10 +133,6 @@ const SUCCESS: ParsedText<String> = ParsedText {
     pattern: r"\S",
     example: "cargo test --offline",
 };
-
-fn is_folder(text: &str) -> bool {
-    matches!(word::split(text).as_deref(), Ok([folder]) if RepoPath::parse(folder).is_ok())
-}
 
 /// A branch template must not be able to name a branch of the project's own.
 const BRANCH: ParsedText<String> = ParsedText {

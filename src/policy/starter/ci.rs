@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::command::Script;
 use crate::command::tree::SimpleCommand;
+use crate::command::{Script, change_of_folder};
 use crate::starter::scan::StarterScan;
 use locum_base::path::RepoPath;
 use locum_files::yaml::{MapEntry, YamlDocument, YamlNode, YamlValue};
@@ -331,7 +331,7 @@ fn below(folder: &str, name: &str) -> Option<String> {
 
 /// Splits `cd FOLDER && COMMAND`.
 pub(super) fn in_folder(command: &str) -> (Option<&str>, &str) {
-    let split = command.strip_prefix("cd ").and_then(|rest| rest.split_once(" && "));
+    let split = change_of_folder(command);
     split.map_or((None, command), |(folder, command)| (Some(folder), command))
 }
 
