@@ -74,7 +74,8 @@ pub(super) fn action_problems(context: &CommandContext, uncommitted: Option<&str
     let (workflows, broken) = workflows(&place);
     if workflows.is_empty() && broken.is_empty() {
         problems.push(
-            "the last commit has no workflow that uses Locum: `locum init` writes one, for you to commit"
+            "the last commit has no workflow that uses Locum: `locum init` writes one, for you to \
+             commit"
                 .to_owned(),
         );
     }
@@ -134,8 +135,8 @@ fn unheard(policy: &Policy, workflows: &[Workflow]) -> Vec<String> {
     let events = of(first).into_iter().filter(|event| others.iter().all(|one| one.contains(event)));
     let said = |event: String| {
         format!(
-            "the policy lets `{event}` start something, but `{}` does not listen to it: `locum init \
-             --update` adds it",
+            "the policy lets `{event}` start something, but `{}` does not listen to it: \
+             `locum init --update` adds it",
             first.path
         )
     };

@@ -1,7 +1,7 @@
 //! What keeps workflows that use Locum's Action from starting a run that the policy lets start.
 //!
-//! In: the workflows, and what the policy and the repository have. Out: problems, each with its file
-//! and line. What an expression gives is not known, and is no problem.
+//! In: the workflows, and what the policy and the repository have. Out: problems, each with its
+//! file and line. What an expression gives is not known, and is no problem.
 
 use std::collections::BTreeMap;
 
@@ -84,8 +84,8 @@ impl AskedFor {
             }
             let found = asked.join("` or `");
             missed.get_or_insert(format!(
-                "{}: `if:` of job `{}` asks for the {what} `{found}`, and the policy's is `{word}`: write the \
-                 same in both",
+                "{}: `if:` of job `{}` asks for the {what} `{found}`, and the policy's is \
+                 `{word}`: write the same in both",
                 step.place, step.job
             ));
         }
@@ -111,7 +111,8 @@ fn step_problems(step: &ActionStep, facts: &ActionFacts<'_>) -> Vec<String> {
     let mut problems = Vec::new();
     if !step.has_checkout {
         problems.push(format!(
-            "{place}: no step before it checks the repository out: add `actions/checkout` to job `{job}`"
+            "{place}: no step before it checks the repository out: add `actions/checkout` to job \
+             `{job}`"
         ));
     }
     let other = step.runners.iter().find(|label| {
@@ -120,7 +121,8 @@ fn step_problems(step: &ActionStep, facts: &ActionFacts<'_>) -> Vec<String> {
     });
     if let Some(runner) = other {
         problems.push(format!(
-            "{place}: job `{job}` runs on `{runner}`, and the Action runs on Linux: `runs-on: ubuntu-24.04`"
+            "{place}: job `{job}` runs on `{runner}`, and the Action runs on Linux: \
+             `runs-on: ubuntu-24.04`"
         ));
     }
     problems.extend(unknown_inputs(step));
@@ -247,8 +249,8 @@ fn key_problem(step: &ActionStep, facts: &ActionFacts<'_>) -> Option<String> {
     };
     if !key.value.contains("${{") {
         return Some(format!(
-            "{}: the key stands in the file, for all who can read it: revoke it, keep a new one as a secret, and \
-             write `${{{{ secrets.NAME }}}}`",
+            "{}: the key stands in the file, for all who can read it: revoke it, keep a new one \
+             as a secret, and write `${{{{ secrets.NAME }}}}`",
             key.place
         ));
     }
