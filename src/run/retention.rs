@@ -146,7 +146,7 @@ pub fn finish_removals(sessions: &Path) {
     let entries = std::fs::read_dir(sessions).into_iter().flatten().flatten();
     for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(GOING)) {
         // It is tried again at the next occasion.
-        let _ = std::fs::remove_dir_all(entry.path());
+        let _ = locum_sandbox::remove_all(&entry.path());
     }
 }
 

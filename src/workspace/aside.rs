@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "copies lie outside the checkout")]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write as _;
 use std::path::Path;
 use std::{fs, io};
 
@@ -131,21 +132,34 @@ impl Repo {
     /// When a file cannot be read or written.
     pub fn copy_out(&self, paths: &BTreeSet<RepoPath>, folder: &Path) -> Result<(), RepoError> {
         for path in paths {
-            let OnDisk::Stored(stored) = self.checkout.stored(path)? else { continue };
             let to = folder.join(path.as_str());
-            if fs::symlink_metadata(&to).is_err() {
-                copy(&stored, &to)
-                    .map_err(|source| FileError::Io { path: path.clone(), source })?;
+            if fs::symlink_metadata(&to).is_ok() {
+                continue;
+            }
+            let io = |source| FileError::Io { path: path.clone(), source };
+            match self.checkout.stored(path) {
+                Ok(OnDisk::Stored(stored)) => copy(&stored, &to).map_err(io)?,
+                Ok(OnDisk::Other | OnDisk::Nothing) => {}
+                Err(FileError::TooLarge { .. }) => {
+                    let mut file = self.checkout.open_regular(path)?;
+                    made(&to).and_then(|mut copy| io::copy(&mut file, &mut copy)).map_err(io)?;
+                }
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(())
     }
 }
 
+/// Makes the file of a copy.
+fn made(to: &Path) -> io::Result<fs::File> {
+    fs::create_dir_all(to.parent().unwrap_or(to))?;
+    fs::File::create(to)
+}
+
 /// Writes a copy; of a link, a file that says where it leads.
 fn copy(stored: &StoredFile, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to.parent().unwrap_or(to))?;
-    fs::write(to, &stored.content)?;
+    made(to)?.write_all(&stored.content)?;
     if stored.mode == FileMode::BlobExecutable {
         fs::set_permissions(to, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
     }

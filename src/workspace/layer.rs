@@ -174,40 +174,6 @@ impl Layer {
         self.folders().empty_work()
     }
 
-    /// Removes the layer; what was kept out of the checkout stays.
-    ///
-    /// # Errors
-    /// When something of it cannot be removed.
-    pub fn discard(&self) -> io::Result<()> {
-        self.end()?;
-        fs::remove_dir(&self.work)?;
-        shared::discard(&self.folder.join(SHARED_FOLDER))?;
-        remove_all(self.upper.root())?;
-        match fs::remove_file(self.began()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
-        // It stays where something was kept out.
-        let _ = fs::remove_dir(&self.folder);
-        Ok(())
-    }
-
-    /// Removes every layer in a folder, and the folder. Where something was kept out of a checkout,
-    /// that stays.
-    ///
-    /// # Errors
-    /// When something of them cannot be removed.
-    fn discard_all(folder: &Path) -> io::Result<()> {
-        if !folder.exists() {
-            return Ok(());
-        }
-        for entry in fs::read_dir(folder)? {
-            Self::open(&entry?.path())?.discard()?;
-        }
-        let _ = fs::remove_dir(folder);
-        Ok(())
-    }
-
     fn began(&self) -> PathBuf {
         self.folder.join("began")
     }
@@ -319,7 +285,8 @@ impl Repo {
                 Ok(path) => {
                     // What is wrong with one path says nothing of the others.
                     if let Err(error) = self.change_at(layer, &path, below, changes) {
-                        changes.paths.remove(&path);
+                        // Nor does anything go that it would have taken the place of.
+                        changes.paths.retain(|other, _| !other.is_within(&path));
                         changes.unread.insert(path, error.to_string());
                     }
                 }
@@ -455,10 +422,13 @@ impl Repo {
                 fs::remove_file(at).map_err(io(&path))?;
                 continue;
             }
-            if let Err(error) = self.settle_below(layer, &path) {
-                // Too deep down to be named.
-                remove_all(&at).map_err(|_| error)?;
-                continue;
+            match self.settle_below(layer, &path) {
+                Ok(()) => {}
+                Err(error) if is_too_deep(&error) => {
+                    remove_all(&at).map_err(io(&path))?;
+                    continue;
+                }
+                Err(error) => return Err(error),
             }
             if layer.is_opaque(&path) {
                 rustix::fs::lremovexattr(&at, OPAQUE).map_err(|errno| io(&path)(errno.into()))?;
@@ -471,6 +441,12 @@ impl Repo {
         }
         Ok(())
     }
+}
+
+/// Whether something lies so deep down that the kernel takes no name for it from here.
+fn is_too_deep(error: &RepoError) -> bool {
+    matches!(error, RepoError::File(FileError::Io { source, .. })
+        if Errno::from_io_error(source) == Some(Errno::NAMETOOLONG))
 }
 
 /// Whether a file could not be removed that is there.

@@ -56,22 +56,35 @@ impl Checkout {
         path: &RepoPath,
         stored: Option<&StoredFile>,
     ) -> Result<(), FileError> {
-        let there = self.stored(path)?;
-        match (stored, there) {
-            (Some(wanted), OnDisk::Stored(there)) if *wanted == there => Ok(()),
-            (Some(StoredFile { mode: FileMode::Link, content }), _) => self.put_link(path, content),
-            (Some(StoredFile { mode, content }), there) => {
+        let Some(wanted) = stored else { return self.remove_stored(path) };
+        let there = match self.stored(path) {
+            // It is not what is wanted, which has been read.
+            Err(FileError::TooLarge { .. }) => OnDisk::Nothing,
+            there => there?,
+        };
+        match (wanted, there) {
+            (wanted, OnDisk::Stored(there)) if *wanted == there => Ok(()),
+            (StoredFile { mode: FileMode::Link, content }, _) => self.put_link(path, content),
+            (StoredFile { mode, content }, there) => {
                 if matches!(there, OnDisk::Stored(StoredFile { mode: FileMode::Link, .. })) {
                     self.take_away(path)?;
                 }
                 self.put_file(path, content, Executable::Set(*mode == FileMode::BlobExecutable))
             }
-            (None, OnDisk::Stored(_)) => {
+        }
+    }
+
+    fn remove_stored(&self, path: &RepoPath) -> Result<(), FileError> {
+        match self.entry(path).map(|entry| entry.map(|entry| entry.kind)) {
+            Ok(Some(EntryKind::File | EntryKind::Link)) => {
                 self.take_away(path)?;
                 self.take_away_empty_parents(path);
                 Ok(())
             }
-            (None, OnDisk::Other | OnDisk::Nothing) => Ok(()),
+            Ok(Some(EntryKind::Folder | EntryKind::Other) | None) | Err(FileError::Link(_)) => {
+                Ok(())
+            }
+            Err(error) => Err(error),
         }
     }
 }

@@ -239,8 +239,9 @@ impl Session<'_> {
                 reasons(refused.denied.values())
             ));
         }
+        let unread = changes.unread.keys().cloned().collect();
         let promotion =
-            Promotion { bring, keep, held, observation, refusal, ..Promotion::default() };
+            Promotion { bring, keep, unread, held, observation, refusal, ..Promotion::default() };
         if !changes.paths.is_empty() || !changes.unread.is_empty() {
             self.note_promotion(id, waiting, &promotion)?;
         }
@@ -400,6 +401,9 @@ impl Session<'_> {
             None => BTreeSet::new(),
         };
         let observation = &mut promotion.observation;
+        for path in &std::mem::take(&mut promotion.unread) {
+            layer.keep_whole(path, call).map_err(|error| lost_layer(&error))?;
+        }
         for path in &std::mem::take(&mut promotion.keep) {
             layer.keep_out(path, call).map_err(|error| lost_layer(&error))?;
         }

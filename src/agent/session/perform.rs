@@ -410,8 +410,8 @@ impl Session<'_> {
             return Ok(());
         }
         Err(Stop::fault(format!(
-            "changes that the policy does not allow are still in the checkout, and have to be taken \
-             back by hand: {}",
+            "changes that the policy does not allow are still in the checkout, and have to be \
+             taken back by hand: {}",
             left.join("; ")
         )))
     }

@@ -20,6 +20,9 @@ pub struct Promotion {
     /// Kept out of it, with the session.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub keep: BTreeSet<RepoPath>,
+    /// What of this could not be read: it is kept as a whole.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub unread: BTreeSet<RepoPath>,
     /// Set aside until a person decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<HeldChanges>,

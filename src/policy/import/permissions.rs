@@ -249,7 +249,8 @@ impl RuleImport<'_> {
         patterns.into_iter().for_each(|pattern| self.draft.rule(decision, pattern));
     }
 
-    /// Says what is left out. A rule that refuses and cannot be read refuses all that its tool does.
+    /// Says what is left out. A rule that refuses and cannot be read refuses all that its tool
+    /// does.
     fn unread(&mut self, decision: &'static str, text: &str) {
         let kinds = if decision == "allow" { Vec::new() } else { kinds_of(text) };
         let instead = match kinds.as_slice() {

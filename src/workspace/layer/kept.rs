@@ -1,12 +1,15 @@
-//! What is kept out of the checkout: it stays in the folder of the session.
+//! What of a layer stays when it is removed: what is kept out of the checkout, in the folder of the
+//! session.
 #![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
 
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use super::{Layer, is_whiteout};
+use super::{Layer, SHARED_FOLDER};
+use crate::shared;
 use locum_base::path::RepoPath;
+use locum_sandbox::remove_all;
 
 impl Layer {
     /// Returns where what was kept out of the checkout lies.
@@ -14,17 +17,31 @@ impl Layer {
         self.folder.join("kept")
     }
 
-    /// Keeps what was written to a path out of the checkout, below [`Layer::kept`] and `label`.
+    /// Keeps the file or link that was written to a path out of the checkout, below
+    /// [`Layer::kept`] and `label`. Of a folder, and of what was removed, there is nothing to keep.
     ///
     /// # Errors
     /// When it cannot be moved there.
     pub fn keep_out(&self, path: &RepoPath, label: &str) -> io::Result<()> {
         let from = self.upper.absolute(path);
-        match fs::symlink_metadata(&from) {
-            Ok(facts) if !is_whiteout(&facts) => {}
-            // Of what was removed there is nothing to keep.
-            Ok(_) | Err(_) => return Ok(()),
+        if !fs::symlink_metadata(&from).is_ok_and(|facts| facts.is_file() || facts.is_symlink()) {
+            return Ok(());
         }
+        self.keep(&from, path, label)
+    }
+
+    /// The same for what could not be read: a folder is kept as a whole.
+    ///
+    /// # Errors
+    /// When it cannot be moved there.
+    pub fn keep_whole(&self, path: &RepoPath, label: &str) -> io::Result<()> {
+        if !self.has_folder(path) {
+            return self.keep_out(path, label);
+        }
+        self.keep(&self.upper.absolute(path), path, label)
+    }
+
+    fn keep(&self, from: &Path, path: &RepoPath, label: &str) -> io::Result<()> {
         let to = self.kept().join(label).join(path.as_str());
         fs::create_dir_all(to.parent().unwrap_or(&self.folder))?;
         fs::rename(from, to)
@@ -33,5 +50,42 @@ impl Layer {
     /// Whether a path was kept out of the checkout under `label`.
     pub fn is_kept_out(&self, path: &RepoPath, label: &str) -> bool {
         fs::symlink_metadata(self.kept().join(label).join(path.as_str())).is_ok()
+    }
+
+    /// Removes the layer; what was kept out of the checkout stays.
+    ///
+    /// # Errors
+    /// When something of it cannot be removed.
+    pub fn discard(&self) -> io::Result<()> {
+        self.end()?;
+        fs::remove_dir(&self.work)?;
+        shared::discard(&self.folder.join(SHARED_FOLDER))?;
+        remove_all(self.upper.root())?;
+        match fs::remove_file(self.began()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        // It stays where something was kept out.
+        let _ = fs::remove_dir(&self.folder);
+        Ok(())
+    }
+
+    /// Removes every layer in a folder, and the folder. Where something was kept out of a checkout,
+    /// that stays.
+    ///
+    /// # Errors
+    /// When something of them cannot be removed.
+    pub(super) fn discard_all(folder: &Path) -> io::Result<()> {
+        if !folder.exists() {
+            return Ok(());
+        }
+        let mut discarded = Ok(());
+        for entry in fs::read_dir(folder)? {
+            // What is wrong with one layer keeps no other.
+            let one = Self::open(&entry?.path()).and_then(|layer| layer.discard());
+            discarded = discarded.and(one);
+        }
+        let _ = fs::remove_dir(folder);
+        discarded
     }
 }

@@ -19,6 +19,7 @@ use super::{Below, Layer, LayerChanges, OPAQUE, on_layer};
 use crate::checkout::EntryKind;
 use crate::repo::{Repo, RepoError};
 use locum_base::path::RepoPath;
+use locum_sandbox::remove_all;
 
 impl Repo {
     /// Takes what a running program wrote to its layer into another layer.
@@ -130,7 +131,7 @@ fn move_over(from: &Path, to: &Path) -> io::Result<()> {
         fs::create_dir_all(folder)?;
     }
     if fs::symlink_metadata(to).is_ok_and(|facts| facts.is_dir()) {
-        fs::remove_dir_all(to)?;
+        remove_all(to)?;
     }
     fs::rename(from, to)
 }

@@ -229,6 +229,47 @@ fn what_cannot_be_read_is_named_and_the_rest_is_brought() {
     assert_eq!(std::fs::read_dir(&upper).unwrap().count(), 0);
 }
 
+#[test]
+fn what_could_not_be_read_takes_the_place_of_nothing() {
+    let fixture = LayerFixture::new();
+    fixture.write("old", "");
+    let huge = std::fs::File::options().write(true).open(fixture.layer.upper_at(&path("old")));
+    huge.unwrap().set_len(crate::write::FILE_LIMIT_BYTES + 1).unwrap();
+    let changes = fixture.changes();
+    assert_eq!((changes.paths.len(), changes.unread.len()), (0, 1), "{changes:?}");
+    fixture.layer.keep_whole(&path("old"), "call").unwrap();
+    fixture.bring_all();
+    assert_eq!(fixture.read("old/only").as_deref(), Some("x\n"));
+}
+
+#[test]
+fn a_file_is_removed_however_large_it_is() {
+    let fixture = LayerFixture::new();
+    let large = std::fs::File::create(fixture.repo.root.join("src/lib.rs")).unwrap();
+    large.set_len(crate::write::FILE_LIMIT_BYTES + 1).unwrap();
+    fixture.white_out("src/lib.rs");
+    assert_eq!(fixture.found(), expect(&[("src/lib.rs", LayerChange::Removed)]));
+    fixture.bring_all();
+    assert!(!fixture.repo.root.join("src/lib.rs").exists());
+}
+
+#[test]
+fn a_folder_is_kept_whole_where_that_is_asked_and_a_link_leads_to_no_other_mode() {
+    let fixture = LayerFixture::new();
+    fixture.write("new/inner", "x");
+    fixture.layer.keep_out(&path("new"), "call").unwrap();
+    assert!(!fixture.layer.is_kept_out(&path("new"), "call"));
+    fixture.layer.keep_whole(&path("new"), "call").unwrap();
+    assert!(fixture.layer.is_kept_out(&path("new/inner"), "call"));
+    let elsewhere = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(elsewhere.path(), std::fs::Permissions::from_mode(0o500)).unwrap();
+    let link = fixture.layer.folders().upper.join("link");
+    std::os::unix::fs::symlink(elsewhere.path(), &link).unwrap();
+    assert!(super::opened::set_mode(&link, 0o700).is_err());
+    let mode = std::fs::metadata(elsewhere.path()).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o500);
+}
+
 /// Also as somebody who is not let in where modes say so: an ordinary user.
 #[test]
 fn what_a_command_closed_is_opened_brought_and_removed() {

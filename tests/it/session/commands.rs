@@ -222,6 +222,12 @@ fn what_cannot_be_taken_back_is_named_and_everything_else_is_taken_back() {
         assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"), "{hostile}");
         assert_eq!(fixture.file("src/b.txt").as_deref(), Some("b\n"), "{hostile}");
         let is_named = ran.reason().contains("still in the checkout");
-        assert_eq!(is_named, hostile != "true", "{hostile}: {}", ran.reason());
+        assert_eq!(is_named, hostile.contains(".GIT"), "{hostile}: {}", ran.reason());
+        let copies = fixture.journal.join("taken-back");
+        let copies = std::fs::read_dir(copies).unwrap().map(|label| label.unwrap().path());
+        let large = copies.map(|label| label.join("src/AGENTS.md")).find(|copy| copy.exists());
+        let size = large.map(|copy| copy.metadata().unwrap().len());
+        assert_eq!(size, hostile.contains("AGENTS").then_some(101 << 20), "{hostile}");
+        assert_eq!(fixture.file("src/AGENTS.md"), None, "{hostile}");
     }
 }

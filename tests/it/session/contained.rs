@@ -47,6 +47,20 @@ fn what_is_too_large_is_kept_out_and_named_and_everything_else_arrives() {
 }
 
 #[test]
+fn what_is_allowed_in_the_place_of_something_denied_is_kept_and_not_said_to_have_arrived() {
+    let fixture = contained(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "for f in src/secret.txt; do rm $f; mkdir $f; echo x > $f/inner; done; echo b > src/b.txt" } }]
+- expect: { contains: ["Files changed: src/b.txt", "in the way: `src/secret.txt/inner`"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]));
+    assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"));
+}
+
+#[test]
 fn what_commands_write_where_nothing_is_changed_is_thrown_away() {
     let fixture = contained(
         r#"

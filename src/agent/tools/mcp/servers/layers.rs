@@ -83,7 +83,10 @@ impl ServerLayers {
         for path in left.paths.keys() {
             self.taken.keep_out(path, UNASKED)?;
         }
-        Ok(left.paths.len())
+        for path in left.unread.keys() {
+            self.taken.keep_whole(path, UNASKED)?;
+        }
+        Ok(left.paths.len().saturating_add(left.unread.len()))
     }
 }
 
