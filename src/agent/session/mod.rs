@@ -82,6 +82,7 @@ pub mod step;
 pub mod stop;
 mod switch;
 pub mod system_prompt;
+mod taken_back;
 pub mod task;
 mod task_env;
 pub mod tool_counts;

@@ -4,23 +4,21 @@
 //! In: a permitted call. Out: its answer in the journal. A call found announced but unanswered
 //! after a kill is recovered here: edits are put back and done again, commands are not.
 
-use std::collections::BTreeSet;
-
 use futures::FutureExt;
 use tracing::Instrument;
 
 use crate::session::after_edit;
 use crate::session::event::Event;
-use crate::session::held_changes::refusal_of;
 use crate::session::hook_runs::HooksSaid;
 use crate::session::hooked;
-use crate::session::judged::{PermittedCall, reasons};
+use crate::session::judged::PermittedCall;
 use crate::session::layered::{CUT_OFF, LayeredChanges};
 use crate::session::live::Session;
-use crate::session::promotion::{HeldChanges, Promotion, RefusedEdits};
+use crate::session::promotion::RefusedEdits;
 use crate::session::recorded::{ContentBefore, FileBefore};
 use crate::session::spans::call_span;
 use crate::session::stop::Stop;
+use crate::session::taken_back::PerformedCall;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::hooks::HookEvent;
@@ -40,18 +38,6 @@ use locum_workspace::touched::Snapshot;
 /// Largest file whose content is kept before it is edited, so that an edit cut off midway can be
 /// done again.
 pub(crate) const KEPT_LIMIT_BYTES: u64 = 16 << 20;
-
-/// Folder of a session with copies of what was taken back from the checkout, by call.
-const TAKEN_BACK_FOLDER: &str = "taken-back";
-
-/// The result of a call with effects.
-struct PerformedCall<'d> {
-    observation: Observation,
-    /// What it was permitted to do.
-    intents: Vec<Intent>,
-    /// For commands: the checkout before it.
-    before: Option<&'d Snapshot>,
-}
 
 impl Session<'_> {
     /// Performs a call that does not only read, or steers the session.
@@ -301,12 +287,8 @@ impl Session<'_> {
         serde_json::from_slice(&self.journal.kept(hash)?).map_err(|error| lost_snapshot(&error))
     }
 
-    /// Answers a call after judging every file it changed without having named it (a command); what
-    /// is not allowed is put back.
-    ///
-    /// # Errors
-    /// Also when something cannot be put back: a file that had changes of its own before the
-    /// command, which are in no commit.
+    /// Answers a call after judging every file it changed without having named it (a command): in
+    /// its layer, or in the checkout.
     fn answer_judged(
         &mut self,
         id: TaskId,
@@ -314,106 +296,18 @@ impl Session<'_> {
         done: PerformedCall<'_>,
     ) -> Result<(), Stop> {
         let PerformedCall { mut observation, intents, before } = done;
-        if let Some(changes) = observation.layered.take() {
-            return self.answer_layered(
+        match observation.layered.take() {
+            Some(changes) => self.answer_layered(
                 id,
                 waiting,
                 observation,
                 &LayeredChanges { changes: *changes, intents },
-            );
-        }
-        let mut refused = self.refused_edits(id, waiting, &observation.touched, &intents)?;
-        let mut undone: BTreeSet<RepoPath> =
-            refused.denied.keys().chain(refused.held.keys()).cloned().collect();
-        if undone.is_empty() {
-            return self.answer(id, waiting, observation);
-        }
-        for path in observation.touched.iter().filter(|path| !undone.contains(path)) {
-            if undone.iter().any(|other| path.is_within(other) || other.is_within(path)) {
-                let reason = "it is in the place of something that stays".to_owned();
-                let verdict = Verdict::denied(Intent::Edit(path.clone()).to_string(), reason);
-                refused.denied.insert(path.clone(), verdict);
+            ),
+            None => {
+                let written = PerformedCall { observation, intents, before };
+                self.answer_written(id, waiting, written)
             }
         }
-        undone.extend(refused.denied.keys().cloned());
-        let owner = self.state.tree_owner(id);
-        let touched = &self.state.tree(owner).touched;
-        let lost = |path: &&RepoPath| {
-            before.is_some_and(|before| before.is_dirty(path)) && !touched.contains_key(*path)
-        };
-        let lost: Vec<String> =
-            undone.iter().filter(lost).map(|path| format!("`{path}`")).collect();
-        let fate = if lost.is_empty() { "were undone" } else { "could not all be undone" };
-        let refusal = refusal_of(&refused.denied, Decision::Deny);
-        if refusal.is_some() {
-            observation.text.push_str(&format!(
-                "\n\nChanges that the policy does not allow {fate}: {}.",
-                reasons(refused.denied.values())
-            ));
-        }
-        observation.touched.retain(|path| !undone.contains(path));
-        let base = self.saved(owner).filter(|_| lost.is_empty());
-        let Some(base) = base else {
-            observation.refused = refusal;
-            self.answer(id, waiting, observation)?;
-            let what = "which the policy does not allow and which had changes that are in no \
-                        commit; they are left as they are now";
-            return Err(Stop::failed(format!("a command changed {}, {what}", lost.join(", "))));
-        };
-        let held = match refusal_of(&refused.held, Decision::Hold) {
-            Some(refusal) => {
-                let paths: BTreeSet<RepoPath> = refused.held.keys().cloned().collect();
-                let aside = self.place(id)?.repo.set_aside_written(&base, &paths)?;
-                Some(HeldChanges { paths, aside, refusal })
-            }
-            None => None,
-        };
-        let keep = refused.denied.into_keys().collect();
-        let promotion = Promotion { keep, held, observation, refusal, ..Promotion::default() };
-        self.note_promotion(id, waiting, &promotion)?;
-        self.promote(id, waiting, promotion)
-    }
-
-    /// Takes back what a command wrote to the checkout and may not stay there; a copy is kept with
-    /// the session.
-    pub(crate) fn take_back(
-        &mut self,
-        id: TaskId,
-        waiting: &WaitingCall,
-        promotion: &Promotion,
-    ) -> Result<(), Stop> {
-        let held = promotion.held.iter().flat_map(|held| &held.paths);
-        let paths = promotion.keep.iter().chain(held).cloned().collect();
-        self.take_back_paths(id, &paths, &waiting.call.id)
-    }
-
-    /// Takes paths back to what is safe of them; a copy is kept with the session, below `label`.
-    pub(crate) fn take_back_paths(
-        &mut self,
-        id: TaskId,
-        paths: &BTreeSet<RepoPath>,
-        label: &str,
-    ) -> Result<(), Stop> {
-        let Some(commit) = self.saved(self.state.tree_owner(id)) else { return Ok(()) };
-        let kept = self.journal.folder().join(TAKEN_BACK_FOLDER).join(label);
-        let repo = &self.place(id)?.repo;
-        let taken = |paths: &BTreeSet<RepoPath>| {
-            repo.copy_out(paths, &kept).and_then(|()| repo.restore(&commit, paths))
-        };
-        if taken(paths).is_ok() {
-            return Ok(());
-        }
-        // What is wrong with one path keeps no other in the checkout.
-        let left = paths.iter().filter_map(|path| taken(&BTreeSet::from([path.clone()])).err());
-        let left: Vec<String> = left.map(|error| error.to_string()).collect();
-        if left.is_empty() {
-            return Ok(());
-        }
-        Err(Stop::fault(format!(
-            "changes that the policy does not allow are still in the checkout, and have to be \
-             taken back by hand: {}",
-            left.join("; ")
-        )))
     }
 
     /// Judges the paths a call changed without having named them; returns those that may not stay.

@@ -208,16 +208,11 @@ fn every_report_says_what_failed_and_what_did_not_start() {
 
 #[test]
 fn what_cannot_be_taken_back_is_named_and_everything_else_is_taken_back() {
-    let script = "- calls: [{ tool: execute_command, args: { command: ./step.sh } }]\n";
     for hostile in
         ["mkdir src/.GIT; echo x > src/.GIT/config", "truncate -s 101M src/AGENTS.md", "true"]
     {
-        let fixture = Fixture::with_policy(&turns(script), POLICY).without_layer();
-        let step = fixture.root.join("step.sh");
-        let text = format!("#!/bin/sh\necho bad > src/secret.txt\n{hostile}\necho b > src/b.txt\n");
-        std::fs::write(&step, text).unwrap();
-        std::fs::set_permissions(&step, std::fs::Permissions::from_mode(0o755)).unwrap();
-        commit_all(&init(&fixture.root), "all of it");
+        let step = format!("echo bad > src/secret.txt\n{hostile}\necho b > src/b.txt");
+        let fixture = with_step(&step, POLICY);
         let ran = fixture.run();
         assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"), "{hostile}");
         assert_eq!(fixture.file("src/b.txt").as_deref(), Some("b\n"), "{hostile}");
@@ -230,4 +225,32 @@ fn what_cannot_be_taken_back_is_named_and_everything_else_is_taken_back() {
         assert_eq!(size, hostile.contains("AGENTS").then_some(101 << 20), "{hostile}");
         assert_eq!(fixture.file("src/AGENTS.md"), None, "{hostile}");
     }
+}
+
+/// A repository in which `./step.sh` is the script, everything else as the fixture makes it.
+fn with_step(step: &str, policy: &str) -> Fixture {
+    let script = "- calls: [{ tool: execute_command, args: { command: ./step.sh } }]\n\
+                  - calls: [{ tool: attempt_completion, args: { result: r } }]\n";
+    let fixture = Fixture::with_policy(&turns(script), policy).without_layer();
+    let file = fixture.root.join("step.sh");
+    std::fs::write(&file, format!("#!/bin/sh\n{step}\n")).unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    std::fs::write(fixture.root.join(".gitignore"), "CLAUDE.local.md\n.vscode/\nout/\n").unwrap();
+    commit_all(&init(&fixture.root), "all of it");
+    fixture
+}
+
+#[test]
+fn one_file_that_has_to_stay_keeps_no_other_change_in_the_checkout() {
+    let fixture = with_step(
+        "echo bad > src/secret.txt; echo bad > src/AGENTS.md; echo h > src/held.txt; echo b > src/b.txt",
+        POLICY,
+    );
+    std::fs::write(fixture.root.join("src/secret.txt"), "a person's\n").unwrap();
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("failed", vec!["src/b.txt"]));
+    assert!(ran.reason().contains("changed `src/secret.txt`, which"), "{}", ran.reason());
+    let left = ["src/secret.txt", "src/AGENTS.md", "src/held.txt", "src/b.txt"];
+    let left = left.map(|path| fixture.file(path));
+    assert_eq!(left, [Some("bad\n".into()), None, None, Some("b\n".into())]);
 }

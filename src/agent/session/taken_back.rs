@@ -1,0 +1,176 @@
+//! Commands that write to the checkout itself, because this machine gives them no layer: what they
+//! wrote is judged afterwards, and what may not stay is taken back.
+//!
+//! In: a command that ended, and what is different from before it. Out: its answer. A copy of what
+//! is taken back is kept with the session. What had changes that are in no commit is left as it is,
+//! and ends the session.
+
+use std::collections::BTreeSet;
+
+use crate::session::held_changes::{named, refusal_of};
+use crate::session::judged::reasons;
+use crate::session::live::Session;
+use crate::session::promotion::{HeldChanges, Promotion, RefusedEdits};
+use crate::session::stop::Stop;
+use crate::session::task::turn::WaitingCall;
+use crate::tools::Observation;
+use locum_base::id::TaskId;
+use locum_base::path::RepoPath;
+use locum_policy::intent::Intent;
+use locum_policy::verdict::{Decision, Verdict};
+use locum_workspace::repo::CommitId;
+use locum_workspace::touched::Snapshot;
+
+/// Folder of a session with copies of what was taken back from the checkout, by call.
+const TAKEN_BACK_FOLDER: &str = "taken-back";
+
+/// The result of a call with effects.
+pub(crate) struct PerformedCall<'d> {
+    pub(crate) observation: Observation,
+    /// What it was permitted to do.
+    pub(crate) intents: Vec<Intent>,
+    /// For commands: the checkout before it.
+    pub(crate) before: Option<&'d Snapshot>,
+}
+
+impl Session<'_> {
+    /// Answers a call after judging every file it changed in the checkout without having named it;
+    /// what is not allowed is put back.
+    ///
+    /// # Errors
+    /// Also when something cannot be put back: a file that had changes of its own before the
+    /// command, which are in no commit.
+    pub(crate) fn answer_written(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        done: PerformedCall<'_>,
+    ) -> Result<(), Stop> {
+        let PerformedCall { mut observation, intents, before } = done;
+        let mut refused = self.refused_edits(id, waiting, &observation.touched, &intents)?;
+        if refused.denied.is_empty() && refused.held.is_empty() {
+            return self.answer(id, waiting, observation);
+        }
+        let owner = self.state.tree_owner(id);
+        let Some(base) = self.saved(owner) else {
+            return Err(Stop::failed("there is no commit that a command's changes go back to"));
+        };
+        refuse_beside_refused(&mut refused, &observation.touched);
+        let owned = &self.state.tree(owner).touched;
+        let is_lost = |path: &&RepoPath| {
+            before.is_some_and(|before| before.is_dirty(path)) && !owned.contains_key(*path)
+        };
+        let all = refused.denied.keys().chain(refused.held.keys());
+        let lost: Vec<RepoPath> = all.filter(is_lost).cloned().collect();
+        let held = self.hold_written(id, &base, &mut refused, lost.is_empty())?;
+        let refusal = refusal_of(&refused.denied, Decision::Deny);
+        if refusal.is_some() {
+            let fate = if lost.is_empty() { "were undone" } else { "could not all be undone" };
+            observation.text.push_str(&format!(
+                "\n\nChanges that the policy does not allow {fate}: {}.",
+                reasons(refused.denied.values())
+            ));
+        }
+        let is_refused = |path: &RepoPath| {
+            refused.denied.contains_key(path)
+                || held.as_ref().is_some_and(|held| held.paths.contains(path))
+        };
+        observation.touched.retain(|path| !is_refused(path));
+        let keep = refused.denied.into_keys().filter(|path| !lost.contains(path)).collect();
+        let promotion = Promotion { keep, held, observation, refusal, ..Promotion::default() };
+        self.note_promotion(id, waiting, &promotion)?;
+        self.promote(id, waiting, promotion)?;
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let what = "which the policy does not allow and which had changes that are in no commit; \
+                    they are left as they are now";
+        Err(Stop::failed(format!("a command changed {}, {what}", named(&lost))))
+    }
+
+    /// Sets aside what waits for a decision, where all of it can be kept until then and the
+    /// session goes on; else it is denied.
+    fn hold_written(
+        &mut self,
+        id: TaskId,
+        base: &CommitId,
+        refused: &mut RefusedEdits,
+        goes_on: bool,
+    ) -> Result<Option<HeldChanges>, Stop> {
+        let Some(refusal) = refusal_of(&refused.held, Decision::Hold) else { return Ok(None) };
+        let paths: BTreeSet<RepoPath> = refused.held.keys().cloned().collect();
+        let why = if goes_on {
+            match self.place(id)?.repo.set_aside_written(base, &paths) {
+                Ok(aside) => return Ok(Some(HeldChanges { paths, aside, refusal })),
+                Err(error) => {
+                    format!("it needs an approval and cannot be kept until then: {error}")
+                }
+            }
+        } else {
+            "it needs an approval, and the run ends here".to_owned()
+        };
+        for path in paths {
+            let verdict = Verdict::denied(Intent::Edit(path.clone()).to_string(), why.clone());
+            refused.denied.insert(path, verdict);
+        }
+        Ok(None)
+    }
+
+    /// Takes back what a command wrote to the checkout and may not stay there; a copy is kept with
+    /// the session.
+    pub(crate) fn take_back(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        promotion: &Promotion,
+    ) -> Result<(), Stop> {
+        let held = promotion.held.iter().flat_map(|held| &held.paths);
+        let paths = promotion.keep.iter().chain(held).cloned().collect();
+        self.take_back_paths(id, &paths, &waiting.call.id)
+    }
+
+    /// Takes paths back to what is safe of them; a copy is kept with the session, below `label`.
+    pub(crate) fn take_back_paths(
+        &mut self,
+        id: TaskId,
+        paths: &BTreeSet<RepoPath>,
+        label: &str,
+    ) -> Result<(), Stop> {
+        let Some(commit) = self.saved(self.state.tree_owner(id)) else { return Ok(()) };
+        let kept = self.journal.folder().join(TAKEN_BACK_FOLDER).join(label);
+        let repo = &self.place(id)?.repo;
+        let taken = |paths: &BTreeSet<RepoPath>| {
+            repo.copy_out(paths, &kept).and_then(|()| repo.restore(&commit, paths))
+        };
+        if taken(paths).is_ok() {
+            return Ok(());
+        }
+        // What is wrong with one path keeps no other in the checkout.
+        let left = paths.iter().filter_map(|path| taken(&BTreeSet::from([path.clone()])).err());
+        let left: Vec<String> = left.map(|error| error.to_string()).collect();
+        if left.is_empty() {
+            return Ok(());
+        }
+        Err(Stop::fault(format!(
+            "changes that the policy does not allow are still in the checkout, and have to be \
+             taken back by hand: {}",
+            left.join("; ")
+        )))
+    }
+}
+
+/// Refuses also what is allowed in the place of something that is not, or below it.
+fn refuse_beside_refused<'p>(
+    refused: &mut RefusedEdits,
+    touched: impl IntoIterator<Item = &'p RepoPath>,
+) {
+    let all: BTreeSet<RepoPath> =
+        refused.denied.keys().chain(refused.held.keys()).cloned().collect();
+    for path in touched.into_iter().filter(|path| !all.contains(*path)) {
+        if all.iter().any(|other| path.is_within(other) || other.is_within(path)) {
+            let reason = "it is in the place of something that stays".to_owned();
+            let verdict = Verdict::denied(Intent::Edit(path.clone()).to_string(), reason);
+            refused.denied.insert(path.clone(), verdict);
+        }
+    }
+}
