@@ -27,6 +27,7 @@ pub mod merge;
 mod outputs;
 mod own_ref;
 mod patch_id;
+mod planted;
 pub mod rebase;
 mod rebuilt;
 pub mod remote;

@@ -1,13 +1,14 @@
 //! What a command changed in the checkout: git's view of it before and after, compared.
 //!
 //! In: two snapshots. Out: the files that are different between them. A file that was dirty before
-//! and was left alone is not touched; ignored files never count, nor do names that are no
-//! [`RepoPath`]. A snapshot costs one `git status` and one look at each dirty file; a program that
-//! changes a file and sets its times back is still seen, by the time of its inode.
+//! and was left alone is not touched; ignored files count only where they are protected and new,
+//! and names that are no [`RepoPath`] never do. A snapshot costs one `git status`, a walk through
+//! git's index, and one look at each dirty file; a program that changes a file and sets its times
+//! back is still seen, by the time of its inode.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use git2::{Delta, DiffOptions};
+use git2::{Delta, DiffOptions, IndexEntry, IndexEntryExtendedFlag, IndexEntryFlag};
 use rustix::fs::{RawMode, Stat};
 
 use crate::git_binary::GitBinary;
@@ -19,6 +20,9 @@ use locum_base::path::RepoPath;
 pub struct Snapshot {
     head: Option<CommitId>,
     dirty: BTreeMap<RepoPath, Option<FileStamp>>,
+    /// Tracked files whose changes git was told not to look for.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    unwatched: BTreeMap<RepoPath, Option<FileStamp>>,
     /// Files that git ignores, and folders with all that is in them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     ignored: BTreeSet<RepoPath>,
@@ -41,7 +45,8 @@ impl Repo {
     /// When `git status` fails.
     pub async fn snapshot(&self, git: &GitBinary) -> Result<Snapshot, RepoError> {
         let mut snapshot = parse_status(&git.status().await?);
-        for (path, stamp) in &mut snapshot.dirty {
+        snapshot.unwatched = self.unwatched()?;
+        for (path, stamp) in snapshot.dirty.iter_mut().chain(&mut snapshot.unwatched) {
             // A path behind a link that is new is not there any more as git knows it.
             *stamp =
                 self.checkout.beneath.stat(path).ok().flatten().map(|stat| FileStamp::of(&stat));
@@ -65,7 +70,22 @@ impl Repo {
         {
             touched.extend(self.paths_between(old, new)?);
         }
+        touched.extend(self.planted(before, after, &touched)?);
         Ok(touched)
+    }
+
+    /// Returns the tracked files that `git update-index` was told to take as unchanged, or as not
+    /// checked out; without their stamps.
+    fn unwatched(&self) -> Result<BTreeMap<RepoPath, Option<FileStamp>>, RepoError> {
+        let mut index = self.git.index()?;
+        index.read(false)?;
+        let is_unwatched = |entry: &IndexEntry| {
+            let extended = IndexEntryExtendedFlag::from_bits_truncate(entry.flags_extended);
+            IndexEntryFlag::from_bits_truncate(entry.flags).is_valid()
+                || extended.is_skip_worktree()
+        };
+        let paths = index.iter().filter(is_unwatched).filter_map(|entry| repo_path(&entry.path));
+        Ok(paths.map(|path| (path, None)).collect())
     }
 
     fn paths_between(
@@ -93,20 +113,27 @@ impl Snapshot {
         self.dirty.keys()
     }
 
-    /// Returns true when a file had changes that are in no commit.
+    /// Returns true when a file may have had changes that are in no commit.
     pub fn is_dirty(&self, path: &RepoPath) -> bool {
-        self.dirty.contains_key(path)
+        self.looked_at(path).is_some()
+    }
+
+    /// Returns what is ignored and was not in a snapshot before.
+    pub(crate) fn newly_ignored(&self, before: &Self) -> impl Iterator<Item = &RepoPath> {
+        self.ignored.iter().filter(|path| !before.is_dirty(path) && !before.ignores(path))
     }
 
     /// Returns the files whose state differs: dirty in one only, or dirty in both and not the same.
     fn difference(&self, after: &Self) -> BTreeSet<RepoPath> {
-        let gone = self.dirty.keys().filter(|path| !after.dirty.contains_key(*path));
-        let new = after
-            .dirty
-            .iter()
-            .filter(|(path, stamp)| self.dirty.get(*path) != Some(stamp))
-            .map(|(path, _)| path);
-        gone.chain(new).filter(|path| !self.ignores(path)).cloned().collect()
+        let all = [&self.dirty, &self.unwatched, &after.dirty, &after.unwatched];
+        let differs =
+            |path: &&RepoPath| self.looked_at(path) != after.looked_at(path) && !self.ignores(path);
+        all.into_iter().flat_map(BTreeMap::keys).filter(differs).cloned().collect()
+    }
+
+    /// Returns the stamp of a file that may have changes of its own.
+    fn looked_at(&self, path: &RepoPath) -> Option<&Option<FileStamp>> {
+        self.dirty.get(path).or_else(|| self.unwatched.get(path))
     }
 
     fn ignores(&self, path: &RepoPath) -> bool {
@@ -220,6 +247,62 @@ mod tests {
             fixture.write("new.log", "");
         });
         assert_eq!(touched.await, [".gitignore", "new.log"]);
+    }
+
+    #[tokio::test]
+    async fn sees_new_protected_files_though_git_ignores_them() {
+        let fixture = RepoFixture::new();
+        fixture.write(".gitignore", "ignored/\nCLAUDE.local.md\n.vscode/\n.envrc\nbuilt/\n");
+        fixture.write("ignored/AGENTS.md", "build output");
+        fixture.write("old/CLAUDE.local.md", "a person's");
+        let touched = touched_by(&fixture, |fixture| {
+            fixture.write("old/CLAUDE.local.md", "a person's, who goes on");
+            fixture.write("ignored/deep/CLAUDE.md", "build output");
+            fixture.write("src/built/pkg/AGENTS.md", "build output");
+            for file in ["src/CLAUDE.local.md", "src/.vscode/tasks.json", "src/.envrc", "x.log"] {
+                fixture.write(file, "planted");
+            }
+            fixture.write("sub/.gitignore", "*\n");
+            for file in ["sub/AGENTS.md", "sub/deep/er/CLAUDE.md", "sub/deep/harmless"] {
+                fixture.write(file, "planted");
+            }
+        });
+        assert_eq!(
+            touched.await,
+            [
+                "src/.envrc",
+                "src/.vscode/tasks.json",
+                "src/CLAUDE.local.md",
+                "sub/AGENTS.md",
+                "sub/deep/er/CLAUDE.md",
+                "x.log",
+            ]
+        );
+    }
+
+    #[tokio::test]
+    async fn sees_changes_that_git_was_told_not_to_look_for() {
+        let fixture = RepoFixture::new();
+        let mut index = fixture.repo.git.index().unwrap();
+        let mut flagged = |file: &str, valid: bool| {
+            let mut entry = index.get_path(std::path::Path::new(file), 0).unwrap();
+            if valid {
+                entry.flags |= 1 << 15
+            } else {
+                entry.flags_extended |= 1 << 14
+            }
+            index.add(&entry).unwrap();
+        };
+        flagged("src/lib.rs", true);
+        flagged("latin", false);
+        flagged("old/only", true);
+        index.write().unwrap();
+        fixture.remove("latin");
+        let touched = touched_by(&fixture, |fixture| {
+            fixture.write("src/lib.rs", "changed");
+            fixture.write("latin", "here again");
+        });
+        assert_eq!(touched.await, ["latin", "src/lib.rs"]);
     }
 
     #[tokio::test]

@@ -99,6 +99,14 @@ impl Beneath {
         }
     }
 
+    /// Lists a folder.
+    ///
+    /// # Errors
+    /// As [`Beneath::folder`], and when it may not be read.
+    pub(super) fn list(&self, path: &RepoPath) -> Result<Dir, Errno> {
+        list(self.folder(path)?)
+    }
+
     /// Opens a folder and makes what is missing of it.
     ///
     /// # Errors
@@ -290,11 +298,15 @@ pub(super) fn taken(errno: Errno) -> Errno {
     if errno == Errno::NOENT { Errno::EXIST } else { errno }
 }
 
+/// Lists an open folder. Not every descriptor of one can be listed itself.
+fn list(folder: impl AsFd) -> Result<Dir, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Dir::new(rustix::fs::openat(folder, ".", flags, Mode::empty())?)
+}
+
 /// Whether a folder has an entry of exactly this name.
 fn has_entry(folder: impl AsFd, name: &str) -> Result<bool, Errno> {
-    // Not every descriptor of a folder can be listed.
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    for entry in Dir::new(rustix::fs::openat(folder, ".", flags, Mode::empty())?)? {
+    for entry in list(folder)? {
         if entry?.file_name().to_bytes() == name.as_bytes() {
             return Ok(true);
         }

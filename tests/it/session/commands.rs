@@ -241,6 +241,30 @@ fn with_step(step: &str, policy: &str) -> Fixture {
 }
 
 #[test]
+fn a_protected_file_that_git_ignores_is_taken_back_like_any_other() {
+    let step = "mkdir -p src/.vscode src/n/deep src/out\n\
+                echo bad > src/CLAUDE.local.md; echo bad > src/.vscode/tasks.json\n\
+                echo '*' > src/n/.gitignore; echo bad > src/n/deep/AGENTS.md\n\
+                echo built > src/out/AGENTS.md; echo b > src/b.txt";
+    let fixture = with_step(step, POLICY);
+    std::fs::create_dir_all(fixture.root.join("old")).unwrap();
+    std::fs::write(fixture.root.join("old/CLAUDE.local.md"), "a person's\n").unwrap();
+    let ran = fixture.run();
+    let planted = ["src/CLAUDE.local.md", "src/.vscode/tasks.json", "src/n/deep/AGENTS.md"];
+    assert_eq!(planted.map(|path| fixture.file(path)), [None, None, None], "{}", ran.reason());
+    let text = &ran.answers("execute_command")[0];
+    assert!(planted.iter().all(|path| text.contains(&format!("edit({path})"))), "{text}");
+    for (path, content) in [
+        ("old/CLAUDE.local.md", "a person's\n"),
+        ("src/out/AGENTS.md", "built\n"),
+        ("src/b.txt", "b\n"),
+    ] {
+        assert_eq!(fixture.file(path).as_deref(), Some(content), "{path}");
+    }
+    assert_eq!(ran.word(), "done", "{}", ran.reason());
+}
+
+#[test]
 fn one_file_that_has_to_stay_keeps_no_other_change_in_the_checkout() {
     let fixture = with_step(
         "echo bad > src/secret.txt; echo bad > src/AGENTS.md; echo h > src/held.txt; echo b > src/b.txt",

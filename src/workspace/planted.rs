@@ -1,0 +1,84 @@
+//! Protected files that a command made and that `git status` does not list, because git ignores
+//! them: instructions of agents, settings of editors and shells.
+//!
+//! In: what git ignored before a command and after it. Out: the protected files among what it
+//! ignores now and did not then. What a command made in a folder that was ignored before is build
+//! output, whatever it is called (`node_modules` is full of such files); so is a folder that is
+//! new and that rules from before the command ignore.
+
+use std::collections::BTreeSet;
+
+use crate::checkout::{EntryKind, FileError, file_error};
+use crate::repo::{Repo, RepoError};
+use crate::touched::Snapshot;
+use locum_base::path::RepoPath;
+use locum_policy::paths::protected;
+
+/// The name of files that say what git ignores.
+const IGNORE_FILE: &str = ".gitignore";
+
+impl Repo {
+    /// Returns the protected files that are ignored in the second snapshot and were not there in
+    /// the first one. `touched` is what git lists as different.
+    ///
+    /// # Errors
+    /// When a new folder cannot be listed.
+    pub(crate) fn planted(
+        &self,
+        before: &Snapshot,
+        after: &Snapshot,
+        touched: &BTreeSet<RepoPath>,
+    ) -> Result<BTreeSet<RepoPath>, RepoError> {
+        let new: Vec<&RepoPath> = after.newly_ignored(before).collect();
+        let rules = new.iter().copied().chain(touched);
+        let rules: Vec<RepoPath> =
+            rules.filter(|path| path.name() == Some(IGNORE_FILE)).map(RepoPath::parent).collect();
+        let mut found = BTreeSet::new();
+        for path in new {
+            let by_new_rule = rules.iter().any(|folder| path.is_within(folder));
+            if by_new_rule || is_protected(path) {
+                self.note_protected(path, &mut found)?;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Notes every protected file at or below a path.
+    fn note_protected(
+        &self,
+        path: &RepoPath,
+        found: &mut BTreeSet<RepoPath>,
+    ) -> Result<(), FileError> {
+        let mut ahead = vec![path.clone()];
+        while let Some(path) = ahead.pop() {
+            match self.checkout.entry(&path)?.map(|entry| entry.kind) {
+                Some(EntryKind::Folder) => ahead.extend(self.entries_of(&path)?),
+                Some(_) if protected(&path).is_some() => {
+                    found.insert(path);
+                }
+                Some(_) | None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what is in a folder; names that are no [`RepoPath`] are left out.
+    fn entries_of(&self, folder: &RepoPath) -> Result<Vec<RepoPath>, FileError> {
+        let beneath = &self.checkout.beneath;
+        let listed = beneath.list(folder).map_err(|errno| file_error(folder, errno))?;
+        let mut paths = Vec::new();
+        for entry in listed {
+            let entry = entry.map_err(|errno| file_error(folder, errno))?;
+            let name = entry.file_name().to_str().unwrap_or_default();
+            if !matches!(name, "" | "." | "..") {
+                paths.extend(folder.join(name).ok());
+            }
+        }
+        Ok(paths)
+    }
+}
+
+/// Whether a path, or what would be in it, is protected.
+fn is_protected(path: &RepoPath) -> bool {
+    protected(path).is_some() || path.join("x").is_ok_and(|inside| protected(&inside).is_some())
+}
