@@ -99,11 +99,11 @@ impl CommandRun<'_> {
     /// Returns what starts it where nothing is reported of its parts.
     fn without_reports(&self, contained: bool) -> Result<Vec<String>, ExecError> {
         if contained {
-            return Ok(ShellScript::without_reports(&self.script.contained_text(), contained).words);
+            return Ok(ShellScript::without_reports(&self.script.contained_text()).words);
         }
         Ok(match self.script.execution().ok_or(ExecError::NotUnderstood)? {
             ScriptExecution::Words(words) => words,
-            ScriptExecution::Shell(text) => ShellScript::without_reports(&text, contained).words,
+            ScriptExecution::Shell(text) => ShellScript::without_reports(&text).words,
         })
     }
 }
@@ -192,11 +192,12 @@ pub async fn run(
 ) -> Result<CommandOutput, ExecError> {
     let contained = is_contained(permit, &command)?;
     let script = if contained {
-        ShellScript::contained(&command.script.contained_text())
+        let text = command.script.contained_text();
+        ShellScript::reporting(&text, &text)
     } else {
         match command.script.execution().ok_or(ExecError::NotUnderstood)? {
             ScriptExecution::Words(words) => ShellScript { words, steps: Vec::new() },
-            ScriptExecution::Shell(text) => ShellScript::rendered(&text, command.script.text()),
+            ScriptExecution::Shell(text) => ShellScript::reporting(&text, command.script.text()),
         }
     };
     Ok(run_program(script, &command, (contained, None)).await?.0)

@@ -11,11 +11,11 @@ use std::path::Path;
 use locum_base::secret::Redactor;
 use locum_policy::command::steps::{ReportingScript, ScriptStep, ShellDialect};
 
-/// The shell that runs rendered scripts.
-pub(super) const SHELL: &str = "/bin/sh";
-
-/// What runs contained scripts.
+/// The shell that models write for.
 const BASH: &str = "/bin/bash";
+
+/// What runs scripts where that is missing.
+const SHELL: &str = "/bin/sh";
 
 /// Most bytes of reports that are read: what a pipe holds.
 const REPORTS_LIMIT_BYTES: u64 = 64 * 1024;
@@ -62,37 +62,26 @@ pub(super) struct ShellScript {
 }
 
 impl ShellScript {
-    /// Returns how a script runs that was rendered from a tree.
-    pub(super) fn rendered(text: &str, written: &str) -> Self {
-        let (text, steps) = match ReportingScript::of(text, written, ShellDialect::Posix) {
-            Some(script) => (script.text, script.steps),
-            None => (text.to_owned(), Vec::new()),
-        };
-        Self { words: [SHELL, "-c", &text].map(str::to_owned).to_vec(), steps }
-    }
-
-    /// Returns how a script runs whose input is needed, so that it has nowhere to report to.
-    pub(super) fn without_reports(text: &str, contained: bool) -> Self {
-        let words: &[&str] = if contained && Path::new(BASH).exists() {
-            &[BASH, "-o", "pipefail", "-c", text]
-        } else {
-            &[SHELL, "-c", text]
-        };
-        Self { words: words.iter().map(ToString::to_string).collect(), steps: Vec::new() }
-    }
-
-    /// Returns how a contained script runs: by the shell that models write for, or by the system's
-    /// where it is missing.
-    pub(super) fn contained(text: &str) -> Self {
-        if !Path::new(BASH).exists() {
-            return Self::rendered(text, text);
+    /// Returns how a script runs; `written` is the script as its author knows it.
+    pub(super) fn reporting(text: &str, written: &str) -> Self {
+        let dialect = if has_bash() { ShellDialect::Bash } else { ShellDialect::Posix };
+        match ReportingScript::of(text, written, dialect) {
+            Some(script) => Self { steps: script.steps, ..Self::without_reports(&script.text) },
+            None => Self::without_reports(text),
         }
-        let (text, steps) = match ReportingScript::of(text, text, ShellDialect::Bash) {
-            Some(script) => (script.text, script.steps),
-            None => (text.to_owned(), Vec::new()),
-        };
-        Self { words: [BASH, "-o", "pipefail", "-c", &text].map(str::to_owned).to_vec(), steps }
     }
+
+    /// Returns how a script runs that has nowhere to report to.
+    pub(super) fn without_reports(text: &str) -> Self {
+        let shell: &[&str] =
+            if has_bash() { &[BASH, "-o", "pipefail", "-c"] } else { &[SHELL, "-c"] };
+        let words = shell.iter().copied().chain([text]).map(str::to_owned).collect();
+        Self { words, steps: Vec::new() }
+    }
+}
+
+fn has_bash() -> bool {
+    Path::new(BASH).exists()
 }
 
 /// Where reports come in.

@@ -43,7 +43,7 @@ async fn run(
     };
     let script = match execution {
         ScriptExecution::Words(words) => ShellScript { words, steps: Vec::new() },
-        ScriptExecution::Shell(text) => ShellScript::rendered(&text, &text),
+        ScriptExecution::Shell(text) => ShellScript::reporting(&text, &text),
     };
     run_program(script, &command, (false, None)).await.map(|(output, _)| output)
 }
@@ -99,7 +99,7 @@ async fn what_is_fed_reads_its_input_once_and_its_errors_are_apart() {
             reach: reach(folder.path()),
             proxy: None,
         };
-        let script = ShellScript::without_reports(text, false);
+        let script = ShellScript::without_reports(text);
         let fed = run_program(script, &command, (false, Some(input.as_bytes()))).await;
         let (CommandOutput { exit, output, .. }, errors) = fed.unwrap();
         assert_eq!((exit, &*output.text, &*errors.text), expected, "{text}");

@@ -32,6 +32,23 @@ fn commands(script: &str) -> [Fixture; 2] {
     ]
 }
 
+/// `bash`, whose `echo` shows a `\\n` as it is.
+#[test]
+fn one_shell_runs_every_line_whatever_allows_it() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "echo 'a\\nb' && true" } }]
+- expect: { contains: ["Output:\na\\nb"] }
+  calls: [{ tool: execute_command, args: { command: "echo -e 'e\\tf' && true" } }]
+- expect: { contains: ["Output:\ne\tf"] }
+  calls: [{ tool: attempt_completion, args: { result: r } }]
+"#;
+    for fixture in commands(script) {
+        let ran = fixture.run();
+        let answers = ran.answers("execute_command");
+        assert_eq!(ran.word(), "nothing-to-do", "{}: {answers:?}", ran.reason());
+    }
+}
+
 #[test]
 fn a_pipe_that_hides_a_failure_is_a_failure() {
     let script = r#"
