@@ -76,12 +76,19 @@ impl Session<'_> {
                 if of_others.is_empty() {
                     observation.touched.extend(held.paths);
                 } else {
+                    let (others, commit) = (named(&of_others), &held.aside.after.0);
                     observation.text.push_str(&format!(
-                        " But somebody else changed {} meanwhile, so none of it is in the \
-                         checkout; commit {} has it. Read the files again before you change them.",
-                        named(&of_others),
-                        held.aside.after.0,
+                        " But somebody else changed {others} meanwhile, so none of it is in the \
+                         checkout; commit {commit} has it. Read the files again before you change \
+                         them."
                     ));
+                    self.note_once(
+                        id,
+                        format!(
+                            "The approved changes of {what} are not in the checkout, because \
+                             somebody else changed {others} meanwhile. Commit {commit} has them."
+                        ),
+                    )?;
                 }
             }
         }

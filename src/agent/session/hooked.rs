@@ -162,9 +162,7 @@ impl<'a> Session<'a> {
             self.emit(Event::HooksRan { task: id, call, event_name, hooks, stops })?;
         }
         for text in notes {
-            if !self.state.notes.contains(&text) {
-                self.emit(Event::Noted { task: id, text })?;
-            }
+            self.note_once(id, text)?;
         }
         Ok(())
     }

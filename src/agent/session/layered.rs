@@ -220,17 +220,9 @@ impl Session<'_> {
         let files = bring.iter().filter(|(_, change)| **change != LayerChange::Folder);
         let brought = files.map(|(path, _)| path.clone()).collect();
         observation.text.push_str(&render_touched(&brought));
-        if !changes.unnamed.is_empty() {
-            let names = changes.unnamed.iter().take(3);
-            let names: Vec<String> =
-                names.map(|name| format!("`{}`", name.escape_debug())).collect();
-            let more = if changes.unnamed.len() > names.len() { ", ..." } else { "" };
-            observation.text.push_str(&format!(
-                "\n\nKept out of the checkout, because names with line breaks, names that are not \
-                 UTF-8 and paths of more than 4,095 bytes are not taken: {}{more} ({}).",
-                names.join(", "),
-                changes.unnamed.len()
-            ));
+        if let Some(unnamed) = kept_out_unnamed(&changes.unnamed) {
+            observation.text.push_str(&format!("\n\n{unnamed}"));
+            self.note_once(id, unnamed)?;
         }
         let refusal = refusal_of(&refused.denied, Decision::Deny);
         if refusal.is_some() {
@@ -432,20 +424,29 @@ impl Session<'_> {
         }
         place.repo.settle(layer)?;
         observation.touched.sort();
+        let (writer, kept) = (self.writer(waiting), layer.kept().join(call));
         if !of_others.is_empty() {
-            let writer = self.writer(waiting);
+            let what = format!("Somebody else changed {} while", named(&of_others));
             observation.text.push_str(&format!(
-                "\n\nSomebody else changed {} while the {writer} ran. Their version is in the \
-                 checkout; the {writer}'s is kept with the session. Read the files again before \
-                 you change them.",
-                named(&of_others)
+                "\n\n{what} the {writer} ran. Their version is in the checkout; the {writer}'s is \
+                 kept with the session. Read the files again before you change them.",
             ));
+            self.note_once(
+                id,
+                format!(
+                    "{what} a {writer} ran. Their version is in the checkout; the {writer}'s is \
+                     in `{}`.",
+                    kept.display()
+                ),
+            )?;
         }
         if !blocked.is_empty() {
-            observation.text.push_str(&format!(
-                "\n\nKept out of the checkout, where something that stays is in the way: {}.",
+            let what = format!(
+                "Kept out of the checkout, where something that stays is in the way: {}.",
                 named(&blocked)
-            ));
+            );
+            observation.text.push_str(&format!("\n\n{what}"));
+            self.note_once(id, format!("{what} Files of it are in `{}`.", kept.display()))?;
         }
         Ok(())
     }
@@ -453,6 +454,21 @@ impl Session<'_> {
     fn layer_folder(&self, owner: Option<TaskId>) -> PathBuf {
         Layer::place(self.journal.folder(), &layer_name(owner))
     }
+}
+
+/// Says which names in a layer cannot be brought, if there are any.
+fn kept_out_unnamed(names: &[String]) -> Option<String> {
+    let shown: Vec<String> =
+        names.iter().take(3).map(|name| format!("`{}`", name.escape_debug())).collect();
+    let more = if names.len() > shown.len() { ", ..." } else { "" };
+    (!names.is_empty()).then(|| {
+        format!(
+            "Kept out of the checkout, because names with line breaks, names that are not UTF-8 \
+             and paths of more than 4,095 bytes are not taken: {}{more} ({}).",
+            shown.join(", "),
+            names.len()
+        )
+    })
 }
 
 /// Refuses everything that a server wrote for a task with a worktree of its own.

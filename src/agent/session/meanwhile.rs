@@ -36,10 +36,16 @@ impl Session<'_> {
             self.tell_changed(id, (&changed, &reset), &checkpoint)?;
         }
         let text = told(&changed, &reset, &checkpoint);
+        self.note_once(TaskId::default(), text)
+    }
+
+    /// Notes once what readers of the outcome have to know.
+    pub(crate) fn note_once(&mut self, task: TaskId, text: String) -> Result<(), Stop> {
+        let text = self.parts.run.redactor.redact(&text);
         if self.state.notes.contains(&text) {
             return Ok(());
         }
-        self.emit(Event::Noted { task: TaskId::default(), text })
+        self.emit(Event::Noted { task, text })
     }
 
     /// Tells a task about the files that it may read, unless it was told already.

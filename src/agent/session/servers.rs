@@ -38,9 +38,7 @@ impl Session<'_> {
             ServerStatus::Refused(_) | ServerStatus::Ready | ServerStatus::Disabled => None,
         });
         for text in missing.collect::<Vec<_>>() {
-            if !self.state.notes.contains(&text) {
-                self.emit(Event::Noted { task: TaskId::default(), text })?;
-            }
+            self.note_once(TaskId::default(), text)?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 //! and ends the session.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use crate::session::held_changes::{named, refusal_of};
 use crate::session::judged::reasons;
@@ -124,9 +125,24 @@ impl Session<'_> {
         waiting: &WaitingCall,
         promotion: &Promotion,
     ) -> Result<(), Stop> {
+        let (keep, call) = (&promotion.keep, &waiting.call.id);
         let held = promotion.held.iter().flat_map(|held| &held.paths);
-        let paths = promotion.keep.iter().chain(held).cloned().collect();
-        self.take_back_paths(id, &paths, &waiting.call.id)
+        self.take_back_paths(id, &keep.iter().chain(held).cloned().collect(), call)?;
+        if keep.is_empty() {
+            return Ok(());
+        }
+        let text = format!(
+            "Taken back from the checkout, because the policy does not allow it: {}. Copies are in \
+             `{}`, if it was somebody else who changed it.",
+            named(keep),
+            self.copies(call).display()
+        );
+        self.note_once(id, text)
+    }
+
+    /// Returns where copies of what is taken back lie.
+    fn copies(&self, label: &str) -> PathBuf {
+        self.journal.folder().join(TAKEN_BACK_FOLDER).join(label)
     }
 
     /// Takes paths back to what is safe of them; a copy is kept with the session, below `label`.
@@ -137,17 +153,19 @@ impl Session<'_> {
         label: &str,
     ) -> Result<(), Stop> {
         let Some(commit) = self.saved(self.state.tree_owner(id)) else { return Ok(()) };
-        let kept = self.journal.folder().join(TAKEN_BACK_FOLDER).join(label);
+        let kept = self.copies(label);
         let repo = &self.place(id)?.repo;
         let taken = |paths: &BTreeSet<RepoPath>| {
             repo.copy_out(paths, &kept).and_then(|()| repo.restore(&commit, paths))
         };
-        if taken(paths).is_ok() {
-            return Ok(());
-        }
         // What is wrong with one path keeps no other in the checkout.
-        let left = paths.iter().filter_map(|path| taken(&BTreeSet::from([path.clone()])).err());
-        let left: Vec<String> = left.map(|error| error.to_string()).collect();
+        let left: Vec<String> = match taken(paths) {
+            Ok(()) => Vec::new(),
+            Err(_) => {
+                let each = paths.iter().map(|path| taken(&BTreeSet::from([path.clone()])));
+                each.filter_map(Result::err).map(|error| error.to_string()).collect()
+            }
+        };
         if left.is_empty() {
             return Ok(());
         }

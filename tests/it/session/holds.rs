@@ -332,6 +332,9 @@ fn what_is_denied_or_was_changed_by_somebody_else_meanwhile_stays_out() {
         assert_eq!(fixture.file("src/held.txt").as_deref(), Some("mine\n"));
         let answers = ran.answers("execute_command");
         assert!(answers[0].contains("somebody else changed `src/held.txt`"), "{answers:?}");
+        let notes = &ran.outcome.notes;
+        let note = "The approved changes of `src/held.txt` are not in the checkout, because";
+        assert!(notes.len() == 1 && notes[0].starts_with(note), "{notes:?}");
     }
 }
 
