@@ -15,6 +15,20 @@ pub struct LayerFolders<'a> {
     pub upper: &'a Path,
     /// An empty folder for the kernel's own use.
     pub work: &'a Path,
+    /// Git's own folders that lie outside the checkout.
+    pub git: &'a [GitLayer],
+}
+
+/// A folder of git's that lies outside the checkout, as that of a linked worktree does: copied on
+/// write, so that it stays as it is.
+#[derive(Debug)]
+pub struct GitLayer {
+    /// The folder, with no link on the way.
+    pub folder: PathBuf,
+    /// What was written, as overlayfs keeps it.
+    pub upper: PathBuf,
+    /// An empty folder for the kernel's own use.
+    pub work: PathBuf,
 }
 
 /// A folder of a checkout that is also seen in another tree of files, which lacks it: copied on
@@ -55,7 +69,12 @@ pub struct MovedGit {
     pub named_in: PathBuf,
 }
 
-impl LayerFolders<'_> {
+impl<'a> LayerFolders<'a> {
+    /// Returns those of a layer over one folder alone.
+    pub fn over(upper: &'a Path, work: &'a Path) -> Self {
+        Self { upper, work, git: &[] }
+    }
+
     /// Empties the kernel's own folder after a command. The kernel leaves folders there that
     /// nobody may look into.
     ///

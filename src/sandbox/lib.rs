@@ -48,7 +48,7 @@ use crate::elsewhere as machine;
 #[cfg(target_os = "linux")]
 use crate::linux as machine;
 
-pub use crate::layer::{LayerFolders, MovedGit, SharedFolder, StandIn, remove_all};
+pub use crate::layer::{GitLayer, LayerFolders, MovedGit, SharedFolder, StandIn, remove_all};
 pub use crate::machine::close_own_process;
 pub use crate::machine::places::half_visible;
 pub use crate::machine::process_tree::ProcessTree;

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::layer::{LayerFolders, MovedGit, SharedFolder, StandIn};
+use crate::layer::{GitLayer, LayerFolders, MovedGit, SharedFolder, StandIn};
 use crate::shared_network::SharedNetwork;
 use locum_base::path::RepoPath;
 use locum_policy::Policy;
@@ -110,7 +110,20 @@ impl CommandReach<'_> {
 
     /// Whether one of git's folders is written in the layer.
     pub(crate) fn is_in_layer(&self, git: &Path) -> bool {
-        self.git_writable && self.layer.is_some() && git == self.root.join(".git")
+        let is_own = self.git_writable && self.layer.is_some() && git == self.root.join(".git");
+        is_own || self.git_layers().any(|layer| git.starts_with(&layer.folder))
+    }
+
+    /// Returns git's folders outside the checkout that are written in the layer.
+    pub(crate) fn git_layers(&self) -> impl Iterator<Item = &GitLayer> {
+        let layer = self.layer.filter(|_| self.git_writable && !self.git_hidden);
+        layer.into_iter().flat_map(|layer| layer.git)
+    }
+
+    /// Returns where a folder of git's is seen.
+    pub(crate) fn seen_git<'g>(&'g self, git: &'g GitLayer) -> &'g Path {
+        let moved = self.moved_git().filter(|moved| moved.folder == git.folder);
+        moved.map_or(&git.folder, |moved| &moved.seen_at)
     }
 
     /// Returns git's folder where it is not seen at its own path.

@@ -6,6 +6,7 @@
 //! is not brought was never there.
 #![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
 
+mod git;
 mod kept;
 mod opened;
 mod others;
@@ -27,16 +28,13 @@ use crate::repo::{Repo, RepoError, entry_at};
 use crate::shared::{self, SharedFolders};
 use crate::stored::OnDisk;
 use locum_base::path::RepoPath;
-use locum_sandbox::{LayerFolders, SharedFolder, StandIn, remove_all};
+use locum_sandbox::{GitLayer, LayerFolders, SharedFolder, StandIn, remove_all};
 
 /// The attribute of a folder that hides what lies below it; its value is `y`.
 const OPAQUE: &str = "user.overlay.opaque";
 
 /// Folder of a layer with what was written to folders that another checkout shares.
 const SHARED_FOLDER: &str = "shared";
-
-/// Locks of git that a command which was cut off leaves in a layer: no other command works there.
-const GIT_LOCKS: &[&str] = &[".git/index.lock", ".git/HEAD.lock"];
 
 /// A copy-on-write layer over a checkout. No two commands may write to it at once.
 #[derive(Debug)]
@@ -45,6 +43,7 @@ pub struct Layer {
     work: PathBuf,
     upper: Checkout,
     shared: Option<SharedFolders>,
+    git: Vec<GitLayer>,
 }
 
 /// What commands made of a path.
@@ -100,6 +99,7 @@ impl Layer {
             upper: Checkout::open(&upper)?,
             folder,
             shared: None,
+            git: Vec::new(),
         };
         layer.end()?;
         Ok(layer)
@@ -107,7 +107,7 @@ impl Layer {
 
     /// Returns what a sandbox needs to know of it.
     pub fn folders(&self) -> LayerFolders<'_> {
-        LayerFolders { upper: self.upper.root(), work: &self.work }
+        LayerFolders { upper: self.upper.root(), work: &self.work, git: &self.git }
     }
 
     /// Returns the checkout that this one stands for; `None` where it stands for none.
@@ -146,12 +146,7 @@ impl Layer {
     pub fn begin(&self) -> io::Result<()> {
         // A command that was cut off, or a trial, may have left something.
         self.end()?;
-        for lock in GIT_LOCKS {
-            match fs::remove_file(self.upper.root().join(lock)) {
-                Err(error) if is_there(&error) => return Err(error),
-                Ok(()) | Err(_) => {}
-            }
-        }
+        self.remove_git_locks()?;
         fs::write(self.began(), "")
     }
 
@@ -169,7 +164,10 @@ impl Layer {
     /// When it cannot be emptied.
     fn end(&self) -> io::Result<()> {
         for shared in self.shared() {
-            LayerFolders { upper: &shared.upper, work: &shared.work }.empty_work()?;
+            LayerFolders::over(&shared.upper, &shared.work).empty_work()?;
+        }
+        for git in &self.git {
+            LayerFolders::over(&git.upper, &git.work).empty_work()?;
         }
         self.folders().empty_work()
     }

@@ -42,7 +42,7 @@ pub(super) fn discard(folder: &Path) -> io::Result<()> {
     }
     for entry in fs::read_dir(folder)? {
         let own = entry?.path();
-        LayerFolders { upper: &own.join("upper"), work: &own.join("work") }.empty_work()?;
+        LayerFolders::over(&own.join("upper"), &own.join("work")).empty_work()?;
     }
     remove_all(folder)
 }

@@ -114,6 +114,8 @@ impl Session<'_> {
         owner: Option<TaskId>,
         mut layer: Layer,
     ) -> Result<Layer, Stop> {
+        let place = self.place_of(owner)?;
+        place.repo.lay_over_git(&mut layer, self.parts.run.sandbox)?;
         let Some(owner) = owner else {
             if let Some(other) = self.parts.stands_for {
                 self.parts.workspace.repo.stand_for(&mut layer, &other.repo, None)?;
@@ -123,7 +125,6 @@ impl Session<'_> {
         let parent = self.task(owner)?.parent.unwrap_or_default();
         let around = self.state.tree_owner(parent);
         let (other, other_layer) = (self.place_of(around)?, self.layer_over(around)?);
-        let place = self.place_of(Some(owner))?;
         place.repo.stand_for(&mut layer, &other.repo, other_layer.as_deref())?;
         Ok(layer)
     }

@@ -107,6 +107,11 @@ impl Sandbox {
         false
     }
 
+    /// None here either.
+    pub fn can_layer_folder(&self, _folder: &Path, _layer: LayerFolders<'_>) -> bool {
+        false
+    }
+
     /// Returns false: nothing contains commands.
     pub fn contains(&self, _root: &Path) -> bool {
         false

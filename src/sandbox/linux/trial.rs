@@ -73,8 +73,15 @@ impl SandboxLevel {
 pub(crate) fn try_layer(root: &Path, layer: LayerFolders<'_>) -> io::Result<()> {
     let roots = [root.to_owned()];
     let usage = LayerUse::Written;
-    let over =
-        ViewLayer { lower: root, between: None, folders: layer, usage, shared: &[], git: None };
+    let over = ViewLayer {
+        lower: root,
+        between: None,
+        folders: layer,
+        usage,
+        shared: &[],
+        git: None,
+        git_layers: Vec::new(),
+    };
     try_view(&roots, Some(over), None)
 }
 

@@ -117,6 +117,34 @@ fn git_works_in_a_worktree_and_in_a_checkout_alike() {
     }
 }
 
+/// With namespaces; without them git's folders are only read.
+#[test]
+fn what_git_writes_in_a_linked_worktree_stays_in_the_layer_and_shows_no_credentials() {
+    let policy =
+        "version: 1\nrules: [{ allow: [read(**), edit(**)] }]\ncommands: { contained: allow }\n";
+    let stage = Stage::with(&[("README.md", "hi\n"), (".locum/policy.yml", policy)]);
+    stage.git(&["config", "http.https://example.com/.extraheader", TOKEN]);
+    stage.git(&["worktree", "add", "-q", stage.path("linked").to_str().unwrap()]);
+    std::fs::rename(stage.path("checkout"), stage.path("main")).unwrap();
+    std::fs::rename(stage.path("linked"), stage.path("checkout")).unwrap();
+    stage.git_in("main", &["worktree", "repair", stage.path("checkout").to_str().unwrap()]);
+    let told = told(
+        &stage,
+        &[
+            "for f in 1; do echo x > new.txt; git add new.txt; git -c user.email=a@b -c user.name=a \
+             commit -qm inside; git branch side; echo y >> new.txt; git stash; done",
+            "for f in 1; do git log --oneline -1; git branch; git stash list; git config --list; cat \
+             $(git rev-parse --git-common-dir)/config; echo [x] >> $(git rev-parse \
+             --git-common-dir)/config; done",
+        ],
+    );
+    assert!(["inside", "  side", "stash@{0}"].iter().all(|sign| told.contains(sign)), "{told}");
+    assert!(!told.contains("AUTHORIZATION") && told.contains("Read-only file system"), "{told}");
+    let seen = stage.git_in("main", &["log", "--branches", "--format=%s"]);
+    assert_eq!(seen.trim(), "first");
+    assert!(!stage.git_in("checkout", &["status", "--porcelain"]).contains('A'));
+}
+
 #[test]
 fn commands_that_ask_the_repository_s_compiler_run_code() {
     let stage = stage();

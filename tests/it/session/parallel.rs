@@ -472,7 +472,7 @@ fn sub_tasks_find_what_git_ignores_at_its_own_path_and_change_nothing_of_it() {
                    node_modules/x/.npmrc; echo $PWD; test -d node_modules/x/__pycache__; echo \
                    $(git rev-parse --show-toplevel); echo y >> target/w; echo y > \
                    node_modules/x/index.js; wc -l < target/w; git log --oneline; echo x > \
-                   src/p$RANDOM";
+                   src/p$RANDOM; git add src; echo staged $(git diff --cached --name-only | wc -l)";
     let fixture = with_dependencies(command);
     let ran = fixture.run();
     assert_eq!((ran.word(), ran.changed().len(), ran.outcome.refusals.len()), ("done", 2, 0));
@@ -483,6 +483,7 @@ fn sub_tasks_find_what_git_ignores_at_its_own_path_and_change_nothing_of_it() {
     for answer in of_children {
         let seen = format!("Output:\ndependency\nwarm\n{root}\n{root}\n2\n");
         assert!(answer.contains(&seen) && answer.contains(" more\n"), "{answers:?}");
+        assert!(answer.contains("\nstaged 1"), "{answers:?}");
         assert!(!answer.contains("unseen") && !answer.contains("src/a.txt"), "{answers:?}");
     }
     assert_eq!(fixture.file("node_modules/x/index.js").as_deref(), Some("dependency\n"));

@@ -245,10 +245,12 @@ impl Sandbox {
     /// checkout itself; tried for real. It takes namespaces, `.git` in its place, and a file system
     /// that overlayfs can write to.
     pub fn can_layer(&self, root: &Path, layer: LayerFolders<'_>) -> bool {
-        self.shared.is_some()
-            && self.level.namespaces
-            && git_stays(root)
-            && trial::try_layer(root, layer).is_ok()
+        git_stays(root) && self.can_layer_folder(root, layer)
+    }
+
+    /// Whether the same holds of any folder.
+    pub fn can_layer_folder(&self, folder: &Path, layer: LayerFolders<'_>) -> bool {
+        self.shared.is_some() && self.level.namespaces && trial::try_layer(folder, layer).is_ok()
     }
 
     /// Whether commands in the checkout at `root` are contained: files, network and system calls
@@ -260,7 +262,7 @@ impl Sandbox {
         let Ok(own) = tempfile::tempdir_in(&shared.path) else { return false };
         let (upper, work) = (&own.path().join("upper"), &own.path().join("work"));
         let made = [upper, work].iter().all(|folder| std::fs::create_dir(folder).is_ok());
-        let layer = LayerFolders { upper, work };
+        let layer = LayerFolders::over(upper, work);
         let contained = made && self.can_layer(root, layer);
         // What the kernel left in it could not be removed with it.
         contained && layer.empty_work().is_ok()
@@ -411,7 +413,10 @@ impl SharedSetup {
         };
         let written = self.places.iter().filter(is_written);
         WritablePlaces {
-            folders: written.filter_map(|(place, _)| place.canonicalize().ok()).collect(),
+            folders: written
+                .filter_map(|(place, _)| place.canonicalize().ok())
+                .chain(reach.git_layers().map(|git| reach.seen_git(git).to_owned()))
+                .collect(),
             checkout: (reach.writes != WriteAccess::Nothing).then(|| reach.root.to_owned()),
             masked: masks.iter().map(|mask| mask.path().to_owned()).collect(),
             protection: self.protection,
@@ -439,9 +444,11 @@ impl SharedSetup {
         (lent, proxy): (Option<Arc<OwnedFd>>, SocketAddrV4),
     ) -> io::Result<SandboxView> {
         let mut roots = vec![reach.seen_root().to_owned()];
-        let own = reach.git.iter().filter(|folder| !reach.is_in_layer(folder));
-        for folder in own.filter(|_| !reach.git_hidden) {
+        for folder in reach.git.iter().filter(|_| !reach.git_hidden) {
             let folder = folder.canonicalize()?;
+            if reach.is_in_layer(&folder) && folder.starts_with(reach.root) {
+                continue;
+            }
             if reach.moved_git().is_none_or(|moved| moved.folder != folder) {
                 roots.push(folder);
             }
@@ -463,6 +470,7 @@ impl SharedSetup {
                 },
                 shared: reach.shared(),
                 git: reach.moved_git(),
+                git_layers: reach.git_layers().collect(),
             }),
             network: sandbox.network,
             lent,

@@ -24,7 +24,7 @@ use rustix::mount::{MountFlags, UnmountFlags};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::command_env::temporary_in;
-use crate::layer::{LayerFolders, MovedGit, SharedFolder};
+use crate::layer::{GitLayer, LayerFolders, MovedGit, SharedFolder};
 use crate::linux::git_settings::without_credentials;
 use crate::linux::loopback;
 use crate::linux::mount_masks::Mask;
@@ -45,7 +45,8 @@ pub(crate) struct SandboxView {
     steps: Vec<ViewStep>,
     own_folders: Vec<CString>,
     settings: Vec<CString>,
-    layered: Option<(CString, PlaceUse)>,
+    /// What a layer lies over, and what may be done there.
+    layered: Vec<(CString, PlaceUse)>,
     /// Where layers lie, as seen inside.
     overlays: Vec<CString>,
     /// What it starts from.
@@ -82,7 +83,7 @@ pub(crate) struct ViewSpec<'a> {
 }
 
 /// A copy-on-write layer over the checkout.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct ViewLayer<'a> {
     /// What it lies over: the checkout, or what stands for it.
     pub(crate) lower: &'a Path,
@@ -94,6 +95,8 @@ pub(crate) struct ViewLayer<'a> {
     pub(crate) shared: &'a [SharedFolder],
     /// Git's folder where something stands for the checkout it lies in.
     pub(crate) git: Option<&'a MovedGit>,
+    /// Git's folders outside the checkout that are written in the layer.
+    pub(crate) git_layers: Vec<&'a GitLayer>,
 }
 
 impl ViewSpec<'_> {
@@ -140,7 +143,7 @@ impl SandboxView {
         plan.proc()?;
         let own_folders = plan.empty_own_folders(spec.roots, spec.own)?;
         plan.place(spec.own, PlaceUse::Write)?;
-        let layered = spec.layer.zip(spec.roots.first());
+        let layered = spec.layer.as_ref().zip(spec.roots.first());
         if let Some((layer, root)) = layered.filter(|(layer, root)| layer.lower != *root) {
             plan.stand_in(root, layer.lower)?;
         }
@@ -148,27 +151,35 @@ impl SandboxView {
             // Git's own folders follow the checkout.
             plan.place(root, if at == 0 { PlaceUse::Write } else { PlaceUse::Read })?;
         }
-        let mut overlays = Vec::new();
+        let (mut overlays, mut open) = (Vec::new(), Vec::new());
+        let git = spec.layer.as_ref().and_then(|layer| layer.git);
+        let is_moved = |own: &GitLayer| git.is_some_and(|git| git.folder == own.folder);
         if let Some((layer, root)) = layered {
             overlays.push(c_string(root)?);
+            open.push((c_string(root)?, layer.usage.access()));
             let lower: Vec<PathBuf> =
                 layer.between.into_iter().chain([layer.lower]).map(Path::to_owned).collect();
             plan.layer(root, &lower, (layer.folders, layer.usage))?;
             for shared in layer.shared {
-                let folders = LayerFolders { upper: &shared.upper, work: &shared.work };
+                let folders = LayerFolders::over(&shared.upper, &shared.work);
                 let at = root.join(shared.path.as_str());
                 plan.layer(&at, &shared.lower, (folders, layer.usage))?;
                 overlays.push(c_string(&at)?);
             }
+            for own in layer.git_layers.iter().filter(|own| !is_moved(own)) {
+                open.push(plan.git_layer(own, layer.usage)?);
+            }
         }
-        let git = spec.layer.and_then(|layer| layer.git);
         let of_git = |mask: &&Mask| git.is_some_and(|git| mask.path().starts_with(&git.folder));
         let (of_git, masks): (Vec<_>, Vec<_>) = spec.masks.iter().partition(of_git);
         for mask in masks {
             spec.mask(&mut plan, mask)?;
         }
-        if let Some(git) = git {
+        if let Some((git, (layer, _))) = git.zip(layered) {
             plan.moved_git(git)?;
+            for own in layer.git_layers.iter().filter(|own| is_moved(own)) {
+                open.push(plan.git_layer(own, layer.usage)?);
+            }
             let text = git.seen_at.to_str().ok_or(io::ErrorKind::InvalidInput)?;
             let file = spec.base.settings(spec.own, format!("{text}\n"))?;
             plan.settings(&file, &git.named_in)?;
@@ -181,9 +192,7 @@ impl SandboxView {
             steps: plan.steps,
             own_folders,
             settings: plan.settings,
-            layered: layered
-                .map(|(layer, root)| Ok::<_, io::Error>((c_string(root)?, layer.usage.access())))
-                .transpose()?,
+            layered: open,
             overlays,
             base: Arc::clone(&spec.base.namespaces),
             network: spec.network,

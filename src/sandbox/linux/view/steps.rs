@@ -19,7 +19,7 @@ use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 use rustix::mount::MountFlags;
 
-use crate::layer::{LayerFolders, MovedGit};
+use crate::layer::{GitLayer, LayerFolders, MovedGit};
 use crate::linux::mount_masks::Mask;
 use crate::linux::places::PlaceUse;
 use crate::linux::view::stage::ViewStage;
@@ -261,6 +261,18 @@ impl ViewPlan {
         let options = CString::new(options).map_err(|_| io::ErrorKind::InvalidInput)?;
         self.steps.push(ViewStep::Overlay { options, at: self.at(at)? });
         Ok(())
+    }
+
+    /// Lays the layer of one of git's folders over it. Returns where that is in the new root, and
+    /// what may be done there.
+    pub(super) fn git_layer(
+        &mut self,
+        git: &GitLayer,
+        usage: LayerUse,
+    ) -> io::Result<(CString, PlaceUse)> {
+        let folders = LayerFolders::over(&git.upper, &git.work);
+        self.layer(&git.folder, std::slice::from_ref(&git.folder), (folders, usage))?;
+        Ok((c_string(&self.seen(&git.folder))?, usage.access()))
     }
 
     pub(super) fn proc(&mut self) -> io::Result<()> {

@@ -207,8 +207,8 @@ fn it_sees_what_others_wrote_and_what_it_writes_is_its_own() {
         (upper.clone(), work.clone())
     };
     let (run_folders, own_folders) = (layer(&folder("run")), layer(&folder("own")));
-    let run_layer = LayerFolders { upper: &run_folders.0, work: &run_folders.1 };
-    let own_layer = LayerFolders { upper: &own_folders.0, work: &own_folders.1 };
+    let run_layer = LayerFolders::over(&run_folders.0, &run_folders.1);
+    let own_layer = LayerFolders::over(&own_folders.0, &own_folders.1);
     let attempt = || ScriptAttempt { writes: WriteAccess::Entries, ..ScriptAttempt::of(&sandbox) };
     let built = Beside { layer: Some(run_layer), ..Beside::default() };
     let output = commands.run("mkdir -p build && echo built > build/out", attempt(), built);

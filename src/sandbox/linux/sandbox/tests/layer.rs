@@ -29,7 +29,7 @@ impl LayerFixture {
     }
 
     fn layer(&self) -> LayerFolders<'_> {
-        LayerFolders { upper: &self.upper, work: &self.work }
+        LayerFolders::over(&self.upper, &self.work)
     }
 
     fn run(&self, script: &str, writes: WriteAccess) -> (Exit, String) {
