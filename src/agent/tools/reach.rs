@@ -48,7 +48,8 @@ pub(crate) fn of<'a>(
     let judged = |part: &(&SimpleCommand, CommandEffects)| {
         let reads = &part.1.reads;
         if is_git(part) {
-            return reads.iter().filter_map(PathUse::inside).all(is_outside_git);
+            return !part.1.shows_hidden
+                && reads.iter().filter_map(PathUse::inside).all(is_outside_git);
         }
         opens_known(&part.1) && outside_git(reads, context)
     };

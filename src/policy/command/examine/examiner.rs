@@ -269,8 +269,10 @@ impl Examiner<'_> {
                 );
             }
             None if program == "git" && git::shows_everything(&verb, second) => {
+                self.found.shows_hidden = true;
+                // `git stash` alone shows nothing.
                 self.finding(
-                    self.next,
+                    self.next + usize::from(verb == "stash"),
                     format!("`git {verb}` shows files that are hidden with all others"),
                 );
             }

@@ -44,6 +44,8 @@ pub struct CommandEffects {
     pub starts: Vec<StartedCommand>,
     /// Whether starting them is all it does: then it needs no rule of its own.
     pub only_starts: bool,
+    /// Whether it is git that shows files of a commit whatever they are called, hidden ones too.
+    pub shows_hidden: bool,
     /// Whether only the sandbox keeps it from what may not be seen.
     pub needs_sandbox: bool,
     /// Why no rule at all may allow it.
@@ -67,6 +69,7 @@ impl CommandEffects {
         self.only_reads &= other.only_reads;
         self.is_known &= other.is_known;
         self.only_starts &= other.only_starts;
+        self.shows_hidden |= other.shows_hidden;
         self.needs_sandbox |= other.needs_sandbox;
         self.never = self.never.or(other.never);
         self

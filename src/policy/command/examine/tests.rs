@@ -87,7 +87,7 @@ fn commands_in_the_root() {
         ("git stash list", "only deep"),
         ("git stash drop", "deep ?1"),
         ("git stash", "deep ?1"),
-        ("git stash show", "deep !1"),
+        ("git stash show", "deep !2"),
         ("git worktree list", "only deep"),
         ("git worktree remove x", "deep ?1"),
         ("git reflog show --unheard", "only deep !3"),
