@@ -244,7 +244,10 @@ impl Repo {
         change: LayerChange,
     ) -> Result<(), RepoError> {
         match change {
-            LayerChange::Removed => return Ok(self.checkout.put_stored(path, None)?),
+            LayerChange::Removed => {
+                let stays = |folder: &RepoPath| layer.has_folder(folder);
+                return Ok(self.checkout.remove_stored(path, &stays)?);
+            }
             LayerChange::Folder => {
                 let made = self.checkout.beneath.folder_made(path);
                 return made.map(drop).map_err(|errno| file_error(path, errno).into());

@@ -56,7 +56,7 @@ impl Checkout {
         path: &RepoPath,
         stored: Option<&StoredFile>,
     ) -> Result<(), FileError> {
-        let Some(wanted) = stored else { return self.remove_stored(path) };
+        let Some(wanted) = stored else { return self.remove_stored(path, &|_| false) };
         let there = match self.stored(path) {
             // It is not what is wanted, which has been read.
             Err(FileError::TooLarge { .. }) => OnDisk::Nothing,
@@ -74,11 +74,17 @@ impl Checkout {
         }
     }
 
-    fn remove_stored(&self, path: &RepoPath) -> Result<(), FileError> {
+    /// Removes the file or link at a path, on behalf of whoever was permitted to, and folders that
+    /// become empty, unless they have to stay.
+    pub(super) fn remove_stored(
+        &self,
+        path: &RepoPath,
+        stays: &dyn Fn(&RepoPath) -> bool,
+    ) -> Result<(), FileError> {
         match self.entry(path).map(|entry| entry.map(|entry| entry.kind)) {
             Ok(Some(EntryKind::File | EntryKind::Link)) => {
                 self.take_away(path)?;
-                self.take_away_empty_parents(path);
+                self.take_away_empty_parents(path, stays);
                 Ok(())
             }
             Ok(Some(EntryKind::Folder | EntryKind::Other) | None) | Err(FileError::Link(_)) => {

@@ -41,6 +41,13 @@ const GIT_IS_HIDDEN: &str = "\n(The repository's history holds files that you ma
     scripts do not see it. `git status`, `diff`, `log`, `show`, `restore` work alone, and beside \
     commands that only show named files, if a rule allows their words: `command(git log:*)`.)";
 
+/// What programs print where a folder of the checkout cannot be renamed in a layer.
+const OTHER_DEVICE: &str = "cross-device link";
+
+/// What a model reads behind that.
+const FOLDERS_STAY: &str = "\n(Commands cannot rename a folder of the checkout as a whole. \
+    `mv A B` copies it instead, and then `git add -A A B` does what `git mv A B` would.)";
+
 /// Changed files named to the model.
 const TOUCHED_SHOWN: usize = 20;
 
@@ -236,7 +243,7 @@ impl ExecuteCommand {
         let network = beside.and_then(BackgroundCommands::reachable);
         let reach =
             CommandReach { network: network.as_deref(), ..reach::of(&self.script, context, &git) };
-        let git_hidden = reach.git_hidden;
+        let (git_hidden, layered) = (reach.git_hidden, reach.layer.is_some());
         let run = self.command_run(context, reach);
         if let Some(input) = context.given.input {
             return match exec::run_fed(permit, run, input.as_bytes()).await {
@@ -256,6 +263,9 @@ impl ExecuteCommand {
         let mut text = self.render(&output, &command, NetworkReach::of(context));
         if git_hidden && text.to_ascii_lowercase().contains(NO_REPOSITORY) {
             text.push_str(GIT_IS_HIDDEN);
+        }
+        if layered && text.to_ascii_lowercase().contains(OTHER_DEVICE) {
+            text.push_str(FOLDERS_STAY);
         }
         let lost_bytes = output.output.omitted_bytes;
         Ok(Observation { exit: Some(output.exit), command, lost_bytes, ..Observation::said(text) })

@@ -110,6 +110,15 @@ fn every_kind_of_change_is_found_and_brought() {
 }
 
 #[test]
+fn a_folder_that_was_emptied_stays() {
+    let fixture = LayerFixture::new();
+    fixture.white_out("old/only");
+    fixture.bring_all();
+    assert!(fixture.repo.root.join("old").is_dir());
+    assert_eq!(fixture.read("old/only"), None);
+}
+
+#[test]
 fn what_is_the_same_or_none_of_the_checkout_s_is_no_change() {
     let fixture = LayerFixture::new();
     fixture.write("src/lib.rs", "one\ntwo\nthree\n");

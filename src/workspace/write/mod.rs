@@ -163,10 +163,18 @@ impl Checkout {
             .map_err(|errno| file_error(path, errno))
     }
 
-    /// Removes the folders above `path` as long as they are empty; the root stays.
-    pub(super) fn take_away_empty_parents(&self, path: &RepoPath) {
+    /// Removes the folders above `path` as long as they are empty and do not have to stay; the root
+    /// stays.
+    pub(super) fn take_away_empty_parents(
+        &self,
+        path: &RepoPath,
+        stays: &dyn Fn(&RepoPath) -> bool,
+    ) {
         let mut folder = path.parent();
         while let Some(name) = folder.name() {
+            if stays(&folder) {
+                return;
+            }
             let removed = self
                 .beneath
                 .folder(&folder.parent())

@@ -228,7 +228,7 @@ fn removes_empty_parents_up_to_the_first_that_is_not() {
     put(&checkout, "a/keep", "x").unwrap();
     put(&checkout, "a/b/c/file", "x").unwrap();
     checkout.take_away(&path("a/b/c/file")).unwrap();
-    checkout.take_away_empty_parents(&path("a/b/c/file"));
+    checkout.take_away_empty_parents(&path("a/b/c/file"), &|_| false);
     assert_eq!(names_in(&folder.path().join("a")), ["keep"]);
 }
 

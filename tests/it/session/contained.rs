@@ -47,6 +47,23 @@ fn what_is_too_large_is_kept_out_and_named_and_everything_else_arrives() {
 }
 
 #[test]
+fn a_folder_that_was_emptied_is_there_for_the_next_command() {
+    let fixture = contained(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "mkdir -p src/d; echo 1 | tee src/d/a src/d/b" } }]
+- calls: [{ tool: execute_command, args: { command: "rm src/d/*; for f in src/d; do ls -d $f; done" } }]
+- calls: [{ tool: execute_command, args: { command: "for f in src/d/c; do echo 3 > $f; done" } }]
+- expect: { contains: ["Files changed: src/d/c"] }
+  calls: [{ tool: execute_command, args: { command: "git mv src lib; for i in 1; do git mv src lib; done" } }]
+- expect: { contains: ["cannot rename a folder of the checkout", "`mv A B`"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/d/c"]), "{}", ran.reason());
+}
+
+#[test]
 fn what_is_allowed_in_the_place_of_something_denied_is_kept_and_not_said_to_have_arrived() {
     let fixture = contained(
         r#"
@@ -161,6 +178,8 @@ fn git_by_itself_shows_no_hidden_file_either_by_name_or_by_number() {
         format!("git diff {blob} HEAD:src/a.txt"),
         "git cat-file --batch-all-objects --batch".to_owned(),
         "git archive HEAD".to_owned(),
+        "git format-patch --stdout --root HEAD".to_owned(),
+        "git stash show -p".to_owned(),
         "git grep KEY HEAD".to_owned(),
         "git fast-export HEAD".to_owned(),
         "git log -p".to_owned(),
@@ -174,7 +193,7 @@ fn git_by_itself_shows_no_hidden_file_either_by_name_or_by_number() {
         .collect();
     let end = json!([{ "tool": "attempt_completion", "args": { "result": "r" } }]);
     let script = json!([{ "calls": calls }, { "calls": end }]).to_string();
-    let shows = ["show", "diff", "log", "grep", "cat-file", "stash list"];
+    let shows = ["show", "diff", "log", "grep", "cat-file", "stash", "archive", "format-patch"];
     let shows = shows.map(|verb| format!("\"command(git {verb}:*)\"")).join(", ");
     let shows = format!("{shows}, \"command(cat:*)\", \"command(head:*)\"");
     let policy = POLICY.replace("\"command(false)\"", &shows) + "commands: { contained: allow }\n";
