@@ -1,5 +1,7 @@
 //! `FailedCheck`: what failed of the checks of a commit, with the end of its output.
 
+use locum_base::secret::view::without_escapes;
+
 /// Failed jobs or checks that are read at most.
 pub const FAILED_LIMIT: usize = 5;
 
@@ -70,15 +72,7 @@ fn plain(line: &str) -> String {
         Some((time, rest)) if is_time(time) => rest,
         _ => line,
     };
-    let mut plain = String::with_capacity(line.len());
-    let mut rest = line;
-    while let Some((before, escape)) = rest.split_once("\u{1b}[") {
-        plain.push_str(before);
-        rest = escape.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ';');
-        rest = rest.strip_prefix(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(rest);
-    }
-    plain.push_str(rest);
-    plain
+    without_escapes(line)
 }
 
 #[cfg(test)]
@@ -89,7 +83,7 @@ mod tests {
     #[test]
     fn a_log_is_kept_up_to_its_last_error_without_times_and_colours() {
         let log = "2026-01-02T03:04:05.1234567Z ##[group]Run cargo test\n\
-                   2026-01-02T03:04:06.1234567Z \u{1b}[31;1mfailed\u{1b}[0m: a test\n\
+                   2026-01-02T03:04:06.1234567Z \u{1b}[31;1mfailed\u{1b}[0m\u{1b}(B: a test\n\
                    2026-01-02T03:04:07.1234567Z ##[error]Process completed with exit code 101.\n\
                    2026-01-02T03:04:08.1234567Z Post job cleanup.\nb\nc\nd\n";
         assert_eq!(

@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use locum_agent::report::markdown::visible;
 use locum_agent::session::outcome::{CheckEnd, CheckReport};
 use locum_base::text::tail_lines;
 use locum_sandbox::exec::Exit;
@@ -235,7 +236,7 @@ fn starts_packages(command: &str) -> bool {
 impl fmt::Display for CheckFailure {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.why)?;
-        self.output.lines().try_for_each(|line| write!(out, "\n    {line}"))
+        visible(&self.output).lines().try_for_each(|line| write!(out, "\n    {line}"))
     }
 }
 

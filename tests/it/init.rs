@@ -198,7 +198,9 @@ fn a_check_that_is_asked_for_decides_the_exit_code() {
 fn doctor_tries_each_success_command_where_it_is_asked() {
     let policy = "version: 1\nrules:\n  - allow: [\"read(**)\", \"command(make:*)\"]\n\
                   publish:\n  success: [make one, make two]\n";
-    let makefile = "one:\n\techo \"No module named 'x'\"; exit 1\ntwo:\n\ttouch left\n";
+    let coloured = r"[\033[1;31mERROR\033[m] \033]8;;http://a.b\033\\No module named x\033]8;;\007";
+    let makefile = format!("one:\n\t@printf '{coloured}\\n'; exit 1\ntwo:\n\ttouch left\n");
+    let makefile = makefile.as_str();
     let stage = Stage::with(&[(".locum/policy.yml", policy), ("Makefile", makefile)]);
     let doctor = |stage: &Stage, flags: &[&str]| -> Ran {
         let keys = [("LOCUM_MODEL", "gpt-4.1"), ("OPENAI_API_KEY", "k")];
@@ -214,10 +216,14 @@ fn doctor_tries_each_success_command_where_it_is_asked() {
     assert_eq!((&one["exit_code"], &one["lacks"]), (&2.into(), &"dependencies".into()), "{ran:?}");
     assert!(one["hint"].as_str().unwrap().contains("install what it needs"), "{ran:?}");
     assert_eq!(two["succeeded"], true, "one that fails says nothing of the next: {ran:?}");
+    let output = one["output"].as_str().unwrap();
+    assert_eq!(output.lines().next(), Some("[ERROR] No module named x"), "{ran:?}");
     let problem = "the success command `make one` does not pass: dependencies are not installed";
     assert!(ran.json()["laptop"][0].as_str().unwrap().starts_with(problem), "{ran:?}");
     let text = doctor(&stage, &["--check"]);
-    for part in [problem, "\ncheck: `make one` does not pass", "\ncheck: `make two` passes"] {
+    let shown = "\n    [ERROR] No module named x\n";
+    for part in [problem, shown, "\ncheck: `make one` does not pass", "\ncheck: `make two` passes"]
+    {
         assert!(text.out.contains(part), "{part}: {text:?}");
     }
     assert_eq!(stage.names("checkout").iter().filter(|name| *name == "left").count(), 0);

@@ -13,6 +13,7 @@ use crate::report::markdown::visible;
 use crate::session::event::{Event, JournalLine};
 use crate::session::state::SessionState;
 use crate::tools::{Todo, TodoState};
+use locum_base::secret::view::without_escapes;
 use locum_base::text::counted;
 
 /// Most commands and edits that are shown at once.
@@ -96,6 +97,7 @@ impl LiveStatus {
         if self.is_acting() {
             let from = output.len().saturating_sub(OUTPUT_LIMIT_LINES);
             let shown = output.iter().skip(from);
+            let shown = shown.map(|text| without_escapes(text));
             lines.extend(shown.map(|text| line(StatusKind::Output, &format!("│ {text}"))));
         } else if self.is_over {
             lines.push(line(StatusKind::Now, "the session has ended; its result is published"));
@@ -217,10 +219,10 @@ mod tests {
         let commands = vec!["cargo test --workspace".to_owned()];
         let (task, call) = (TaskId(0), "c".to_owned());
         run.take(20, Event::Checking { task, call, commands, snapshot: None });
-        let output = ["1", "2", "3", "4", "5", "6 \u{1b}[2J"];
+        let output = ["1", "2", "3", "4", "5", "\u{1b}[1m6\u{1b}[2J\u{7}"];
         assert_eq!(
             run.shown(32, &output, 24).get(..6).unwrap(),
-            ["cargo test --wor… · 12 s", "│ 2", "│ 3", "│ 4", "│ 5", "│ 6 (U+001B)[2J"]
+            ["cargo test --wor… · 12 s", "│ 2", "│ 3", "│ 4", "│ 5", "│ 6(U+0007)"]
         );
         assert!(run.shown(32, &output, 24).iter().all(|line| line.chars().count() <= 24));
     }

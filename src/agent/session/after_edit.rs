@@ -114,7 +114,7 @@ async fn run(env: &TaskEnv<'_>, command: &str, paths: &[RepoPath]) -> (EditCheck
                 "\n\nThe file is changed, and the check `{command}` fails on it:\n{shown}{cut}"
             );
             let end = observation.exit.ok_or_else(String::new);
-            let last = tail_lines(output, OUTPUT_LIMIT_LINES, OUTPUT_LIMIT_BYTES);
+            let last = tail_lines(&output, OUTPUT_LIMIT_LINES, OUTPUT_LIMIT_BYTES);
             (check(end, last), said)
         }
         Err(why) => {

@@ -336,7 +336,7 @@ fn report(command: &str, observation: &Observation) -> CheckReport {
         String::new()
     } else {
         let output = named_command::output_of(observation);
-        tail_lines(output, OUTPUT_LIMIT_LINES, OUTPUT_LIMIT_BYTES).to_owned()
+        tail_lines(&output, OUTPUT_LIMIT_LINES, OUTPUT_LIMIT_BYTES).to_owned()
     };
     let missing = observation.command.programs(|program| format!("`{program}`"));
     let end = if exit == Exit::Code(0) || missing.is_empty() {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::session::task_env::TaskEnv;
 use crate::tools::{EffectInputs, Observation, ToolContext, dispatch};
 use locum_base::chat::ToolCall;
+use locum_base::secret::view::without_escapes;
 use locum_base::tool::ToolName;
 use locum_workspace::touched::Snapshot;
 
@@ -46,6 +47,7 @@ pub(crate) async fn run(env: &TaskEnv<'_>, named: NamedCommand<'_>) -> Result<Ob
 }
 
 /// Returns what a command wrote, without what the tool says of it.
-pub(crate) fn output_of(observation: &Observation) -> &str {
-    observation.text.split_once("\nOutput:\n").map_or("", |(_, output)| output)
+pub(crate) fn output_of(observation: &Observation) -> String {
+    let output = observation.text.split_once("\nOutput:\n");
+    without_escapes(output.map_or("", |(_, output)| output))
 }

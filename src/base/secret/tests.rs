@@ -1,6 +1,6 @@
 //! What is redacted and what is left.
 
-use super::view::escape_length;
+use super::view::{escape_length, without_escapes};
 use super::{Redactor, Secret};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
@@ -130,11 +130,20 @@ fn an_escape_sequence_ends_where_a_terminal_ends_it() {
         ("\u{1b}]0;title\u{7}rest", 10),
         ("\u{1b}]0;title\nrest", 9),
         ("\u{1b}]0;title", 2),
+        ("\u{1b}]8;;http://a.b\u{1b}\\link", 17),
+        ("\u{1b}]0;title\u{1b}[0m", 9),
+        ("\u{1b}(B\u{1b}[m", 3),
+        ("\u{1b}(s", 1),
         ("\u{1b}", 1),
         ("red", 0),
     ] {
         assert_eq!(escape_length(text), length, "{text:?}");
     }
+    let coloured =
+        "[\u{1b}[1;31mERROR\u{1b}[m] \u{1b}]8;;http://a.b\u{1b}\\äö\u{1b}]8;;\u{7}\u{1b}(B";
+    assert_eq!(without_escapes(coloured), "[ERROR] äö");
+    assert_eq!(without_escapes("[1;31m is no sequence\n"), "[1;31m is no sequence\n");
+    assert_eq!(without_escapes("\u{1b}"), "");
 }
 
 #[test]

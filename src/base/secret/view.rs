@@ -69,6 +69,19 @@ pub fn is_invisible(letter: char) -> bool {
         | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Returns a text without the escape sequences of terminals: colours, titles, links.
+pub fn without_escapes(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, escape)) = rest.find('\u{1b}').and_then(|at| rest.split_at_checked(at))
+    {
+        plain.push_str(before);
+        rest = escape.get(escape_length(escape).max(1)..).unwrap_or_default();
+    }
+    plain.push_str(rest);
+    plain
+}
+
 /// Returns how long a terminal's escape sequence at the start of the text is, or 0.
 pub fn escape_length(text: &str) -> usize {
     let mut bytes = text.bytes().enumerate();
@@ -82,8 +95,13 @@ pub fn escape_length(text: &str) -> usize {
             .map_or(2, |(at, byte)| if (0x40..=0x7e).contains(&byte) { at + 1 } else { at }),
         Some((_, b']')) => bytes
             .take(512)
-            .find(|(_, byte)| matches!(byte, 0x07 | b'\n'))
-            .map_or(2, |(at, byte)| at + usize::from(byte == 0x07)),
+            .find(|(_, byte)| matches!(byte, 0x07 | 0x1b | b'\n'))
+            .map_or(2, |(at, byte)| match text.get(at..) {
+                Some(end) if end.starts_with("\u{1b}\\") => at + 2,
+                _ => at + usize::from(byte == 0x07),
+            }),
+        // A set of characters, as `tput sgr0` chooses one.
+        Some((_, b'(' | b')')) if matches!(bytes.next(), Some((_, b'0' | b'A' | b'B'))) => 3,
         Some(_) | None => 1,
     }
 }
