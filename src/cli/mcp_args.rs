@@ -84,6 +84,7 @@ pub enum McpCommand {
     /// Check the files that define servers.
     ///
     /// Exits with 2 when one has a mistake.
+    #[command(visible_alias = "check")]
     Validate(ValidateArgs),
     /// Add a server to a file, checked and without starting it.
     Add(AddServerArgs),

@@ -20,6 +20,7 @@ pub enum ModesCommand {
     /// Check mode files and agent files.
     ///
     /// Exits with 2 when one has a mistake.
+    #[command(visible_alias = "check")]
     Validate(ValidateModesArgs),
     /// Add a mode.
     Create(CreateModeArgs),

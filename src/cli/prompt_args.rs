@@ -16,6 +16,7 @@ pub enum CommandsCommand {
     /// Check command files.
     ///
     /// Exits with 2 when one has a mistake.
+    #[command(visible_alias = "check")]
     Validate(ValidateArgs),
 }
 
@@ -29,6 +30,7 @@ pub enum SkillsCommand {
     /// Check skill files.
     ///
     /// Exits with 2 when one has a mistake.
+    #[command(visible_alias = "check")]
     Validate(ValidateArgs),
 }
 

@@ -75,6 +75,10 @@ fn section(name: &str, command: &Command) -> String {
         .collect();
     let about = command.get_long_about().or(command.get_about()).unwrap().to_string();
     let mut text = format!("\n## {name}\n\n{}\n```text\n{}\n```\n", prose(&about), usage.join(" "));
+    for alias in command.get_visible_aliases() {
+        let place = name.rsplit_once(' ').map_or("", |(place, _)| place);
+        text.push_str(&format!("\n`{place} {alias}` is the same.\n"));
+    }
     if !arguments.is_empty() {
         text.push('\n');
     }

@@ -202,6 +202,12 @@ fn validate_names_every_file_and_ends_with_the_worst() {
     assert!(noted.out.contains("warning: .agents/plan.md: no head"), "{}", noted.out);
     assert!(!noted.out.contains("AGENTS.md"), "{}", noted.out);
     assert_eq!(Setup::new().run("modes validate").out, "no mode files\n");
+    for what in ["modes", "skills", "commands", "mcp"] {
+        let ran = |verb: &str| setup.run(&format!("{what} {verb} --json"));
+        let (check, validate) = (ran("check"), ran("validate"));
+        assert_eq!((check.code, &check.out), (validate.code, &validate.out), "{check:?}");
+        assert_eq!(ran("examine").code, Some(2));
+    }
 }
 
 #[test]
