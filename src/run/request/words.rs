@@ -131,7 +131,8 @@ pub(super) fn read_command(
             request.text = String::new();
             request.action = RequestedAction::Explain;
         }
-        Some("fix") => {}
+        Some("fix") if is_whole(&command.text) => {}
+        Some("fix") => request.text = command.whole_text(),
         Some("plan") if request.mode.is_none() => {
             request.mode = Some(known_mode("architect", known)?)
         }
@@ -170,8 +171,20 @@ fn check_alone(command: &CommentCommand) -> Result<(), RequestRefusal> {
     if command.text.is_empty() {
         return Ok(());
     }
-    let why = format!("`{verb}` stands alone; a task that begins with this word needs `fix` first");
+    let why =
+        format!("`{verb}` stands alone; a task that begins with this word needs a mode first");
     Err(posted("command", &why))
+}
+
+/// Whether what follows `fix` is a task without it: issues, or a slash command, which stands first.
+fn is_whole(text: &str) -> bool {
+    let is_issue = |word: &str| {
+        let word = word.trim_end_matches([',', '.', ';']);
+        let number = word.rsplit_once('#').map_or("", |(_, number)| number);
+        let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+        is_number || word.starts_with("https://")
+    };
+    text.starts_with('/') || text.split_whitespace().all(is_issue)
 }
 
 /// `explain` alone, or with a mode, is about Locum; with other words it is a task.

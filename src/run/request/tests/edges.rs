@@ -94,3 +94,24 @@ fn a_refusal_names_the_tier() {
         assert_eq!(refused.unwrap_err().why, format!("tier `{tier}` may not start runs this way"));
     }
 }
+
+#[test]
+fn fix_is_a_word_of_the_task_that_follows_it() {
+    for (asked, text) in [
+        ("/locum fix this, and add a test", "fix this, and add a test"),
+        ("/locum fix --mode=code #12 and add a test", "fix #12 and add a test"),
+        ("/locum fix the log:\n\na\nb", "fix the log:\n\na\nb"),
+        ("/locum fix @src/a.rs", "fix @src/a.rs"),
+        ("/locum fix", ""),
+        ("/locum fix #12", "#12"),
+        ("/locum fix #12, acme/lib#3", "#12, acme/lib#3"),
+        (
+            "/locum fix https://github.example/acme/app/issues/12",
+            "https://github.example/acme/app/issues/12",
+        ),
+        ("/locum fix /release minor", "/release minor"),
+        ("/locum code this, and add a test", "this, and add a test"),
+    ] {
+        assert_eq!(fixture(asked).decide().unwrap().text, text, "{asked}");
+    }
+}

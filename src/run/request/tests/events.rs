@@ -265,7 +265,7 @@ fn a_command_may_stand_in_an_issue_or_in_the_summary_of_a_review() {
         text.clone_into(&mut trigger.subject.as_mut().unwrap().body);
     };
     let opened = |text: &str| of("issues.opened", comment).with(|trigger| body(trigger, text));
-    started(&opened("It breaks.\n\n/locum fix it"), TriggerKind::Comment, "it");
+    started(&opened("It breaks.\n\n/locum fix it"), TriggerKind::Comment, "fix it");
     refused(&opened("It breaks."), "triggers.comment.prefix");
     let edited = |before: Option<&str>, after: &str| {
         of("issues.edited", comment).with(|trigger| {
@@ -273,7 +273,7 @@ fn a_command_may_stand_in_an_issue_or_in_the_summary_of_a_review() {
             body(trigger, after);
         })
     };
-    started(&edited(Some("It breaks."), "/locum fix it"), TriggerKind::Comment, "it");
+    started(&edited(Some("It breaks."), "/locum fix it"), TriggerKind::Comment, "fix it");
     refused(
         &edited(Some("/locum fix it"), "/locum fix it, please"),
         "edits of issues start nothing",

@@ -148,7 +148,7 @@ fn a_maintainer_may_ask_in_a_comment() {
     let request = fixture("/locum fix the test").decide().unwrap();
     assert_eq!(
         (request.action, request.mode.as_deref(), request.text.as_str(), request.read_only),
-        (RequestedAction::Run, None, "the test", false)
+        (RequestedAction::Run, None, "fix the test", false)
     );
     assert_eq!(
         (request.facts.trigger, request.facts.tier),
@@ -169,7 +169,7 @@ fn words_after_the_prefix_are_verbs_modes_or_the_task() {
     assert_eq!(read("/locum code a b"), run("code", "a b"));
     assert_eq!(read("/locum docs-writer a"), run("docs-writer", "a"));
     assert_eq!(read("/locum plan a"), run("architect", "a"));
-    assert_eq!(read("/locum fix --mode code a"), run("code", "a"));
+    assert_eq!(read("/locum fix --mode code a"), run("code", "fix a"));
     assert_eq!(read("/locum please look"), run("", "please look"));
     assert_eq!(read("/locum help"), Ok((RequestedAction::Help, String::new(), String::new())));
     assert_eq!(read("/locum status"), Ok((RequestedAction::Status, String::new(), String::new())));
