@@ -80,6 +80,7 @@ const DEPENDENCIES: &[&str] = &[
     "node_modules missing",
     "npm install",
     "in offline mode",
+    "could not create local repository",
     "has not been downloaded from it before",
     "no cached version",
     "missing go.sum entry",
@@ -291,6 +292,13 @@ mod tests {
                 "Cannot access central in offline mode",
                 Some(CheckLack::Dependencies),
             ),
+            (
+                "mvn -o test",
+                code(1),
+                "[ERROR] Could not create local repository at /home/a/.m2/repository",
+                Some(CheckLack::Dependencies),
+            ),
+            ("mvn -o test", code(1), "[ERROR] Tests run: 1, Failures: 1", Some(CheckLack::Success)),
             (
                 "go test ./...",
                 code(1),
