@@ -141,9 +141,7 @@ pub(super) fn python(found: &mut RepositoryTools<'_>) {
     let is_set_up = |found: &RepositoryTools<'_>, file: &str, section: &str| {
         found.has(file) || found.mentions(&["pyproject.toml", "setup.cfg"], section)
     };
-    for (program, file, section) in
-        [("tox", "tox.ini", "tool.tox"), ("nox", "noxfile.py", "nox"), ("tox", "uv.lock", "tox")]
-    {
+    for (program, file, section) in [("tox", "tox.ini", "tox"), ("nox", "noxfile.py", "nox")] {
         if is_set_up(found, file, section) {
             found.add(&format!("{program}:*"), false, &format!("{program} is set up"));
         }

@@ -232,7 +232,12 @@ fn python_repositories_by_their_tools() {
         (
             &[("pyproject.toml", "pytest"), ("uv.lock", ""), ("app/a.py", "")][..],
             &["command(uv run pytest)", "command(pytest -k a)"][..],
-            &["command(uv run x)", "command(uv sync)"][..],
+            &["command(uv run x)", "command(uv sync)", "command(tox)"][..],
+        ),
+        (
+            &[("pyproject.toml", "pytest tox"), ("uv.lock", ""), ("app/a.py", "")][..],
+            &["command(tox)"][..],
+            &["command(nox)"][..],
         ),
         (
             &[("setup.py", ""), ("tox.ini", "[tox]"), ("app/a.py", "")][..],
