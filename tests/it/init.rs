@@ -348,3 +348,15 @@ fn what_was_done_and_found_is_one_object_for_programs() {
     assert_eq!(twice.code, Some(2));
     assert_eq!(twice.json()["error"]["mistakes"][0]["message"], "already exists");
 }
+
+#[test]
+fn a_workflow_that_is_not_yaml_is_said_to_be_passed_over() {
+    let stage = Stage::with(&[("go.mod", ""), (".github/workflows/ci.yml", "jobs: [\n")]);
+    let told = "note: `.github/workflows/ci.yml` is passed over: it is not YAML, line 1:";
+    let ran = init(&stage, &["--no-check"]);
+    assert!(ran.err.contains(told) && ran.err.contains("hint: mend it, then run"), "{ran:?}");
+    let json = init(&stage, &["--no-check", "--json"]).json();
+    assert_eq!(json["notes"].as_array().unwrap().len(), 1, "{json}");
+    let policy = stage.run(&["policy", "init", "--force"]);
+    assert!(policy.err.contains(told), "{policy:?}");
+}

@@ -44,6 +44,12 @@ use locum_policy::starter::scan::{OwnMode, StarterScan};
 use locum_policy::starter::{StarterChoices, StarterProposal, propose};
 use locum_workspace::repo::{Repo, RepoError};
 
+/// What to do about a workflow that cannot be read.
+const MEND_WORKFLOW: &str = "mend it, then run `locum init` again: it may show how a change is \
+                             tested";
+/// What to do about an action of the repository's own.
+const COPY_STEPS: &str = "if the tests need what it sets up, copy its steps to before Locum's";
+
 /// Runs `locum policy init`.
 ///
 /// # Errors
@@ -63,6 +69,7 @@ pub(super) fn policy(
     let text = marked(&proposal.policy, &MarkedChoices::default());
     let mut report = InitReport::new(args.json.into());
     write(repo.root(), &[(POLICY_FILE, text.as_str())], args.force, (&mut report, output))?;
+    report.note(&proposal.unreadable, MEND_WORKFLOW, output);
     report.missing_programs = missing(&proposal, context, output);
     report.unignore = last_words::ignored(&repo, &[POLICY_FILE], output);
     let next = "Review it, then try it: `locum policy check`, `locum policy test`, `locum policy \
@@ -96,6 +103,8 @@ pub(super) fn all(
     let plan = start.make(args, &scan, (&repo, &place.source()), &context.environment)?;
     let mut report = InitReport::new(args.json.into());
     report.choices = Some(plan.choices());
+    report.note(&plan.proposal.unreadable, MEND_WORKFLOW, output);
+    report.note(&plan.proposal.left_out, COPY_STEPS, output);
     if args.pull_request {
         report.opened(open_pull_request(&plan, &scan, context, output)?, output);
         report.end(output);

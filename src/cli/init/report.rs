@@ -88,6 +88,8 @@ pub(super) struct InitReport {
     /// Lines for the end of `.gitignore`, without which a commit leaves files out.
     pub(super) unignore: Vec<String>,
     pub(super) missing_programs: Vec<MissingProgram>,
+    /// What could not be read or is left out.
+    pub(super) notes: Vec<String>,
     /// How the success commands end; left out where they were not tried.
     #[serde(skip_serializing_if = "Option::is_none")]
     check: Option<Value>,
@@ -119,6 +121,14 @@ impl InitReport {
             }
         }
         self.files.push(ReportedFile { path, state, patch });
+    }
+
+    /// Takes down what could not be read or is left out, and says it with what to do.
+    pub(super) fn note(&mut self, notes: &[String], hint: &str, output: &mut Output) {
+        for note in notes {
+            output.talk(format_args!("note: {note}\n  hint: {hint}"));
+            self.notes.push(note.clone());
+        }
     }
 
     /// Takes down how the success commands end, and says it.

@@ -91,6 +91,18 @@ pub(super) fn jobs(scan: &StarterScan) -> Vec<CiJob> {
     jobs
 }
 
+/// Says which workflows are no YAML and where, as nothing is known of what they run.
+pub(super) fn unreadable(scan: &StarterScan) -> Vec<String> {
+    let workflows = scan.texts.iter().filter(|(path, _)| is_workflow(path));
+    let note = |(path, text): (&RepoPath, &String)| {
+        let document = YamlDocument::parse(text);
+        let mistake = document.mistakes.first().filter(|_| document.root.is_none())?;
+        let line = mistake.place.line;
+        Some(format!("`{path}` is passed over: it is not YAML, line {line}: {}", mistake.what()))
+    };
+    workflows.filter_map(note).collect()
+}
+
 /// A workflow other than the one that starts locum, which does not show how the repository is
 /// tested.
 fn is_workflow(path: &RepoPath) -> bool {

@@ -78,6 +78,10 @@ pub struct StarterProposal {
     pub edits: Vec<String>,
     /// Commands that install what the tests need, as the workflow runs them before Locum's step.
     pub installs: Vec<String>,
+    /// Workflows of the repository that cannot be read, as fragments.
+    pub unreadable: Vec<String>,
+    /// What the repository's workflow sets up and the proposed one does not, as fragments.
+    pub left_out: Vec<String>,
     /// The jobs that were chosen, as they are written.
     pub jobs: Vec<StarterJob>,
     /// Steps that set up what the tests need, for a job of a workflow.
@@ -157,6 +161,8 @@ pub fn propose(
         has_tests: !proofs.is_empty(),
         edits: folders.sources.iter().filter_map(glob_of).collect(),
         installs: setup::installing(&setup),
+        unreadable: ci::unreadable(scan),
+        left_out: setup::left_out(&ci, &proofs),
         jobs,
         checkout: setup::checkout_inputs(&ci, &proofs),
         setup,

@@ -135,22 +135,42 @@ pub(super) fn installing(setup: &str) -> Vec<String> {
     found
 }
 
+/// Returns the job that shows what the command needs, and its steps up to there.
+fn before<'j>(jobs: &'j [CiJob], proof: &Proof) -> Option<(&'j CiJob, &'j [CiStep])> {
+    // What manifests show may need less than any one job; its tool chain is the same.
+    let (job, end) = match &proof.source {
+        Some(source) => (jobs.get(source.job)?, source.step),
+        None => jobs.iter().find_map(|job| {
+            Some((job, job.steps.iter().position(|step| sets_up_chain(step, proof.chain))?))
+        })?,
+    };
+    Some((job, job.steps.get(..=end)?))
+}
+
+/// Says which actions of the repository's own the tests are set up with, which are not copied: what
+/// they do is not known here.
+pub(super) fn left_out(jobs: &[CiJob], proofs: &[Proof]) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for (job, steps) in proofs.iter().filter_map(|proof| before(jobs, proof)) {
+        for step in steps {
+            let own = step.uses.as_ref().filter(|uses| uses.starts_with("./"));
+            let note = own.map(|uses| {
+                let place = format!("{}:{}", job.workflow, step.line);
+                format!("`uses: {uses}` of {place} is left out of the workflow")
+            });
+            found.extend(note.filter(|note| !found.contains(note)));
+        }
+    }
+    found
+}
+
 /// Returns what a workflow sets up before it runs the command, and the workflow's file.
 fn of_workflow(jobs: &[CiJob], proof: &Proof) -> (Vec<SetupStep>, Option<String>) {
     let nothing = || (Vec::new(), None);
-    // What manifests show may need less than any one job; its tool chain is the same.
-    let found = match &proof.source {
-        Some(source) => jobs.get(source.job).map(|job| (job, source.step)),
-        None => jobs.iter().find_map(|job| {
-            Some((job, job.steps.iter().position(|step| sets_up_chain(step, proof.chain))?))
-        }),
-    };
-    let Some((job, end)) = found else { return nothing() };
+    let Some((job, steps)) = before(jobs, proof) else { return nothing() };
     let is_wanted = |step: &&CiStep| proof.source.is_some() || step.uses.is_some();
-    let steps: Vec<SetupStep> = job
-        .steps
+    let steps: Vec<SetupStep> = steps
         .iter()
-        .take(end.saturating_add(1))
         .filter(is_wanted)
         .filter_map(|step| copied(step, proof))
         .take(STEPS_LIMIT)

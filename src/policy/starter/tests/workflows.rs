@@ -468,3 +468,27 @@ fn tests_of_django_are_those_of_its_manage_py() {
         assert!(setup.contains("setup-python") && setup.contains("pip install -r"), "{setup}");
     }
 }
+
+#[test]
+fn what_is_not_read_or_not_copied_is_said() {
+    let steps = "      - uses: ./.github/actions/setup\n      - uses: actions/setup-go@v5\n      - run: go test ./...\n      - uses: ./.github/actions/after\n";
+    let works = ci(steps);
+    let notes = |broken: &str| {
+        let files = [
+            ("go.mod", ""),
+            (".github/workflows/a.yml", broken),
+            (".github/workflows/ci.yml", works.as_str()),
+            (".github/workflows/locum.yml", "jobs: ["),
+        ];
+        let proposal = propose(&scan(&files), &StarterChoices::default()).unwrap();
+        (proposal.unreadable, proposal.left_out)
+    };
+    let (unreadable, left_out) = notes("on: [push]\njobs: [\n");
+    let begin = "`.github/workflows/a.yml` is passed over: it is not YAML, line 2: ";
+    assert!(unreadable.len() == 1 && unreadable[0].starts_with(begin), "{unreadable:?}");
+    let own =
+        "`uses: ./.github/actions/setup` of .github/workflows/ci.yml:6 is left out of the workflow";
+    assert_eq!(left_out, [own]);
+    assert_eq!(notes("on: [push]\njobs: {}\n").0, [""; 0]);
+    assert_eq!(notes("").0, [""; 0]);
+}
