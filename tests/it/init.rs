@@ -350,6 +350,22 @@ fn what_was_done_and_found_is_one_object_for_programs() {
 }
 
 #[test]
+fn an_empty_repository_is_told_that_runs_may_edit_nothing_yet() {
+    let begin = "Runs may edit nothing yet, as no source was found here: name what they may edit \
+                 with `locum init --update --edit";
+    let empty = Stage::with(&[(".gitignore", "x\n")]);
+    let ran = init(&empty, &["--no-check"]);
+    assert!(ran.err.contains(begin), "{ran:?}");
+    let named = init(&empty, &["--no-check", "--update", "--edit", "src/**"]);
+    assert_eq!(named.out, "updated .locum/policy.yml\n", "{named:?}");
+    assert!(empty.read("checkout/.locum/policy.yml").contains("\"edit(src/**)\""));
+    let text = init(&Stage::with(&[("README.md", "# It\n")]), &["--no-check"]);
+    assert!(text.err.contains("Runs may edit no source yet"), "{text:?}");
+    let source = init(&Stage::with(&[("src/a.sh", "true\n")]), &["--no-check"]);
+    assert!(!source.err.contains("Runs may edit"), "{source:?}");
+}
+
+#[test]
 fn a_workflow_that_is_not_yaml_is_said_to_be_passed_over() {
     let stage = Stage::with(&[("go.mod", ""), (".github/workflows/ci.yml", "jobs: [\n")]);
     let told = "note: `.github/workflows/ci.yml` is passed over: it is not YAML, line 1:";

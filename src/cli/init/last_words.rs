@@ -7,11 +7,13 @@ use ignore::gitignore::gitconfig_excludes_path;
 
 use crate::cli::init::ignored::lines_to_keep;
 use crate::cli::init::plan::InitPlan;
+use crate::cli::init::update::FileUpdate;
 use crate::cli::output::Output;
 use crate::run::error::RunError;
 use crate::run::trusted::POLICY_FILE;
 use locum_policy::Policy;
-use locum_policy::intent::PublicationKind;
+use locum_policy::intent::{Facts, PublicationKind};
+use locum_policy::kind::RuleKind;
 use locum_policy::starter::jobs::JobRecipe;
 use locum_workspace::repo::Repo;
 
@@ -41,22 +43,20 @@ pub(super) fn next_steps(plan: &InitPlan) -> Result<Vec<String>, RunError> {
     } else {
         "`locum policy check`; name the command that tests a change in `publish.success`"
     };
-    let mut steps = vec![
-        format!("Review `{POLICY_FILE}`, and try it: {check}."),
-        match model.secret {
-            None if !model.workflow.variables.is_empty() => identity(&model.workflow.variables),
-            Some(secret) => format!(
-                "Store the key of your model's provider: at GitHub, Settings > Secrets and \
-                 variables > Actions > New repository secret, named `{secret}`; or `gh secret set \
-                 {secret}`."
-            ),
-            None => "There is no key to store: the workflow's own token asks the model.".to_owned(),
-        },
-        format!(
-            "The workflow asks `{}`. The variable `LOCUM_MODEL` of the repository replaces it.",
-            model.workflow.model
+    let mut steps = vec![format!("Review `{POLICY_FILE}`, and try it: {check}.")];
+    steps.extend(may_edit(plan, &policy));
+    steps.push(match model.secret {
+        None if !model.workflow.variables.is_empty() => identity(&model.workflow.variables),
+        Some(secret) => format!(
+            "Store the key of your model's provider: at GitHub, Settings > Secrets and variables \
+             > Actions > New repository secret, named `{secret}`; or `gh secret set {secret}`."
         ),
-    ];
+        None => "There is no key to store: the workflow's own token asks the model.".to_owned(),
+    });
+    steps.push(format!(
+        "The workflow asks `{}`. The variable `LOCUM_MODEL` of the repository replaces it.",
+        model.workflow.model
+    ));
     if settings.publish.allow.contains(&PublicationKind::PullRequest) {
         steps.push(
             "At GitHub, Settings > Actions > General > Workflow permissions: turn on \"Allow \
@@ -83,6 +83,22 @@ pub(super) fn next_steps(plan: &InitPlan) -> Result<Vec<String>, RunError> {
         ));
     }
     Ok(steps)
+}
+
+/// Says that runs may edit nothing, or no source, and what to do about it.
+fn may_edit(plan: &InitPlan, policy: &Policy) -> Option<String> {
+    let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
+    let is_new = plan.files.first().is_some_and(|file| file.update == FileUpdate::New);
+    if !is_new || !plan.proposal.edits.is_empty() {
+        return None;
+    }
+    let has_texts = !policy.allowed(RuleKind::Edit, &facts).is_empty();
+    let what = if has_texts { "no source" } else { "nothing" };
+    Some(format!(
+        "Runs may edit {what} yet, as no source was found here: name what they may edit with \
+         `locum init --update --edit 'src/**'`, or let `locum init --update` find it once it is \
+         there."
+    ))
 }
 
 /// What is left to do where a job's identity stands in for a key.
