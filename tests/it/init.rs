@@ -366,6 +366,33 @@ fn an_empty_repository_is_told_that_runs_may_edit_nothing_yet() {
 }
 
 #[test]
+fn a_workflow_of_somebody_else_is_never_said_to_be_as_init_writes_it() {
+    let (path, foreign) = (".github/workflows/locum.yml", "on: push\njobs: {}\n");
+    let stage = Stage::with(&[("src/a.sh", "true\n"), (path, foreign)]);
+    let ran = init(&stage, &["--no-check"]);
+    assert!(ran.out.starts_with("wrote .locum/policy.yml\n"), "{ran:?}");
+    assert!(ran.err.contains("Nothing else is written.\n"), "{ran:?}");
+    for part in ["does not use the Action, so nothing starts", "Commit `.locum/policy.yml` to the"]
+    {
+        assert!(ran.err.contains(part), "{part}: {ran:?}");
+    }
+    for part in ["Nothing is written", "The workflow asks", "both files", "and write `/locum`"] {
+        assert!(!ran.err.contains(part), "{part}: {ran:?}");
+    }
+    // One that took the place of what init wrote.
+    let stage = Stage::with(&[("src/a.sh", "true\n")]);
+    init(&stage, &["--no-check"]);
+    stage.commit("as init wrote it");
+    stage.write(&format!("checkout/{path}"), foreign);
+    let ran = init(&stage, &["--no-check"]);
+    let told = "`.github/workflows/locum.yml` was changed by hand, and nothing new would come";
+    assert!(ran.err.contains(told) && ran.err.contains("Nothing to change.\n"), "{ran:?}");
+    assert!(!ran.err.contains("as `locum init` would write"), "{ran:?}");
+    let files = init(&stage, &["--no-check", "--json"]).json()["files"].clone();
+    assert_eq!((&files[0]["state"], &files[1]["state"]), (&"same".into(), &"kept".into()));
+}
+
+#[test]
 fn a_workflow_that_is_not_yaml_is_said_to_be_passed_over() {
     let stage = Stage::with(&[("go.mod", ""), (".github/workflows/ci.yml", "jobs: [\n")]);
     let told = "note: `.github/workflows/ci.yml` is passed over: it is not YAML, line 1:";

@@ -5,9 +5,10 @@
 
 use ignore::gitignore::gitconfig_excludes_path;
 
+use crate::cli::init::files::WORKFLOW_FILE;
 use crate::cli::init::ignored::lines_to_keep;
 use crate::cli::init::plan::InitPlan;
-use crate::cli::init::update::FileUpdate;
+use crate::cli::init::update::{FileUpdate, PlannedFile};
 use crate::cli::output::Output;
 use crate::run::error::RunError;
 use crate::run::trusted::POLICY_FILE;
@@ -30,11 +31,12 @@ pub(super) fn ignored(repo: &Repo, paths: &[&str], output: &mut Output) -> Vec<S
     lines
 }
 
-/// Returns what is left for a maintainer to do, settings at GitHub included.
+/// Returns what is left for a maintainer to do, settings at GitHub included. `updates` says that
+/// what would change was changed.
 ///
 /// # Errors
 /// When the policy has mistakes.
-pub(super) fn next_steps(plan: &InitPlan) -> Result<Vec<String>, RunError> {
+pub(super) fn next_steps(plan: &InitPlan, updates: bool) -> Result<Vec<String>, RunError> {
     let InitPlan { proposal, model, policy, .. } = plan;
     let policy = Policy::parse(&policy.text, &policy.origin)?;
     let settings = policy.settings();
@@ -53,10 +55,17 @@ pub(super) fn next_steps(plan: &InitPlan) -> Result<Vec<String>, RunError> {
         ),
         None => "There is no key to store: the workflow's own token asks the model.".to_owned(),
     });
-    steps.push(format!(
-        "The workflow asks `{}`. The variable `LOCUM_MODEL` of the repository replaces it.",
-        model.workflow.model
-    ));
+    steps.push(if plan.uses_action() {
+        format!(
+            "The workflow asks `{}`. The variable `LOCUM_MODEL` of the repository replaces it.",
+            model.workflow.model
+        )
+    } else {
+        format!(
+            "`{WORKFLOW_FILE}` does not use the Action, so nothing starts a run at GitHub: give \
+             that file another name and run `locum init` again, or take over the difference."
+        )
+    });
     if settings.publish.allow.contains(&PublicationKind::PullRequest) {
         steps.push(
             "At GitHub, Settings > Actions > General > Workflow permissions: turn on \"Allow \
@@ -70,10 +79,22 @@ pub(super) fn next_steps(plan: &InitPlan) -> Result<Vec<String>, RunError> {
             label.name
         ));
     }
-    let asks = settings.triggers.comment.as_ref().map_or_else(String::new, |comment| {
+    let comment = settings.triggers.comment.as_ref().filter(|_| plan.uses_action());
+    let asks = comment.map_or_else(String::new, |comment| {
         format!(", and write `{}` and a task in a comment", comment.prefix)
     });
-    let files = if plan.files.len() == 2 { "both files" } else { "the files" };
+    let is_written = |file: &&PlannedFile| match file.update {
+        FileUpdate::New => true,
+        FileUpdate::Changed { .. } => updates,
+        FileUpdate::Same | FileUpdate::Adapted { .. } | FileUpdate::ByHand { .. } => false,
+    };
+    let written: Vec<String> =
+        plan.files.iter().filter(is_written).map(|file| format!("`{}`", file.path)).collect();
+    let files = match (written.len(), plan.files.len()) {
+        (2, 2) => "both files".to_owned(),
+        (written, all) if written == all => "the files".to_owned(),
+        _ => written.join(", "),
+    };
     steps.push(format!("Commit {files} to the default branch{asks}."));
     // The Action alone reads alerts.
     if let Some(job) = proposal.jobs.iter().find(|job| job.recipe != JobRecipe::SecurityAlerts) {

@@ -94,6 +94,11 @@ impl InitPlan {
 }
 
 impl InitPlan {
+    /// Whether the workflow uses the Action, whatever its version.
+    pub(super) fn uses_action(&self) -> bool {
+        self.workflow.contains("/locum@")
+    }
+
     /// Returns what the files are made from.
     pub(super) fn choices(&self) -> ReportedChoices {
         ReportedChoices {

@@ -22,6 +22,8 @@ pub(super) enum FileUpdate {
     New,
     /// It is as it would be written.
     Same,
+    /// Nothing new comes into it: what differs was changed by hand.
+    Adapted { before: String },
     /// It becomes this text, which keeps what was changed by hand.
     Changed { before: String, after: String },
     /// Nobody knows what of it is made by hand: it stays, and only the difference is shown.
@@ -53,7 +55,7 @@ impl FileUpdate {
         match self {
             Self::New | Self::Same => now,
             Self::Changed { after, .. } => after,
-            Self::ByHand { before, .. } => before,
+            Self::Adapted { before } | Self::ByHand { before, .. } => before,
         }
     }
 }
@@ -69,22 +71,19 @@ pub(super) fn of(
 ) -> Result<FileUpdate, RunError> {
     let Some(file) = place.file(path)? else { return Ok(FileUpdate::New) };
     let before = file.text;
-    let same = |after: String| {
-        if after == before {
-            FileUpdate::Same
-        } else {
-            FileUpdate::Changed { before: before.clone(), after }
-        }
-    };
-    if before == now || is_as_written(&before) {
-        return Ok(same(now.to_owned()));
+    if before == now {
+        return Ok(FileUpdate::Same);
+    }
+    if is_as_written(&before) {
+        return Ok(FileUpdate::Changed { before, after: now.to_owned() });
     }
     let path = RepoPath::parse(path).map_err(RunError::internal)?;
     let versions = repo.versions(&path).map_err(RunError::internal)?;
     let written = versions.into_iter().find(|version| is_as_written(version));
     let merged = written.and_then(|written| updated(&written, &before, now));
     Ok(match merged {
-        Some(after) => same(after),
+        Some(after) if after == before => FileUpdate::Adapted { before },
+        Some(after) => FileUpdate::Changed { before, after },
         None => FileUpdate::ByHand { before, after: now.to_owned() },
     })
 }
@@ -95,6 +94,9 @@ pub(super) fn propose(files: &[PlannedFile], report: &mut InitReport, output: &m
         match &file.update {
             FileUpdate::New => {}
             FileUpdate::Same => report.file((file.path, FileState::Same), String::new(), output),
+            FileUpdate::Adapted { .. } => {
+                report.file((file.path, FileState::Kept), String::new(), output);
+            }
             FileUpdate::Changed { before, after } => {
                 let patch = patch(file.path, before, after);
                 report.file((file.path, FileState::Outdated), patch, output);
@@ -105,11 +107,12 @@ pub(super) fn propose(files: &[PlannedFile], report: &mut InitReport, output: &m
             }
         }
     }
-    let by_hand: Vec<String> = files
-        .iter()
-        .filter(|file| matches!(file.update, FileUpdate::ByHand { .. }))
-        .map(|file| format!("`{}`", file.path))
-        .collect();
+    let named = |is_wanted: fn(&FileUpdate) -> bool| -> Vec<String> {
+        let wanted = files.iter().filter(|file| is_wanted(&file.update));
+        wanted.map(|file| format!("`{}`", file.path)).collect()
+    };
+    let by_hand = named(|update| matches!(update, FileUpdate::ByHand { .. }));
+    let adapted = named(|update| matches!(update, FileUpdate::Adapted { .. }));
     if !by_hand.is_empty() {
         output.talk(format_args!(
             "note: {} made by hand, or no commit has what `locum init` wrote: take over by hand \
@@ -117,15 +120,26 @@ pub(super) fn propose(files: &[PlannedFile], report: &mut InitReport, output: &m
             was(&by_hand)
         ));
     }
+    if !adapted.is_empty() {
+        output.talk(format_args!(
+            "note: {} changed by hand, and nothing new would come into what you have; `--force` \
+             overwrites all of it",
+            was(&adapted)
+        ));
+    }
+    let has_new = files.iter().any(|file| file.update == FileUpdate::New);
+    let nothing = if has_new { "Nothing else is written." } else { "Nothing is written." };
     if files.iter().any(|file| matches!(file.update, FileUpdate::Changed { .. })) {
-        output.talk(
-            "Nothing is written. `locum init --update` makes these changes, and keeps what you \
-             changed by hand.",
-        );
-    } else if by_hand.is_empty() {
+        output.talk(format_args!(
+            "{nothing} `locum init --update` makes these changes, and keeps what you changed by \
+             hand."
+        ));
+    } else if !by_hand.is_empty() {
+        output.talk(nothing);
+    } else if !adapted.is_empty() {
+        output.talk("Nothing to change.");
+    } else if !has_new {
         output.talk("Nothing to change: the files are as `locum init` would write them.");
-    } else {
-        output.talk("Nothing is written.");
     }
 }
 
@@ -152,6 +166,9 @@ pub(super) fn write(
                     "kept {path}: it is made by hand; `locum init` shows what it would change, \
                      and `--force` overwrites it"
                 ));
+            }
+            FileUpdate::Adapted { .. } => {
+                report.file((path, FileState::Kept), String::new(), output);
             }
             FileUpdate::Same => report.file((path, FileState::Same), String::new(), output),
             FileUpdate::New => {}
