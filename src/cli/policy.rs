@@ -25,6 +25,7 @@ use locum_agent::session::journal::Journal;
 use locum_agent::tools::hooks::HOOKS_FILE;
 use locum_files::diagnostic::Diagnostic;
 use locum_policy::Policy;
+use locum_policy::cases::CASES_FILE;
 use locum_policy::import::{ImportSource, Peer, import_all};
 use locum_policy::lint::risks::{AcceptedRisk, accepted_risks};
 use locum_policy::lint::warning::Warning;
@@ -106,6 +107,7 @@ fn check(
     // A job with a mistake would fail at night.
     if args.file.is_none() {
         let place = InspectedRepository::open(context, at)?;
+        place.source().own_file(CASES_FILE)?;
         checks::read_all(&place.source())?;
         if policy.settings().commands.hooks == RepositoryHooks::On {
             hooks::read(&place.source())?;

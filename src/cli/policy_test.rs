@@ -103,7 +103,7 @@ fn case_files(
     from: &InspectedRepository<'_>,
 ) -> Result<Vec<ConfigFile>, RunError> {
     if args.files.is_empty() {
-        return Ok(from.source().file(CASES_FILE)?.into_iter().collect());
+        return Ok(from.source().own_file(CASES_FILE)?.into_iter().collect());
     }
     args.files.iter().map(|path| given(context, path, "FILE")).collect()
 }

@@ -14,6 +14,7 @@ use locum_files::diagnostic::Diagnostic;
 use locum_modes::merge;
 use locum_modes::prompts::checks::is_check_file;
 use locum_policy::Policy;
+use locum_policy::cases::CASES_FILE;
 use locum_policy::lint::warning::Warning;
 use locum_policy::lint::{self, idle};
 
@@ -49,6 +50,7 @@ pub(super) fn examine(
     let policy = file.map(|file| Policy::parse(&file.text, &file.origin).map_err(RunError::from));
     found.has_policy = policy.is_some();
     let policy = found.take(policy.transpose())?.flatten();
+    found.take(source.own_file(CASES_FILE))?;
     let jobs = found.take(job::read_all(source))?;
     let merged = source
         .mode_texts()

@@ -269,6 +269,7 @@ fn a_file_that_ends_with_yaml_is_not_passed_over() {
         ("config", "mode: code\n", &[explain, &["config", "show"], &["run", "hi", "--dry-run"]]),
         ("modes", "modes: []\n", &[&["modes", "list"], &["run", "hi", "--dry-run"]]),
         ("jobs/x", "version: 1\ntask: hi\n", &[&["job", "list"], &["policy", "check"]]),
+        ("policy-tests", "cases: []\n", &[&["policy", "test"], &["policy", "check"]]),
     ] {
         let wrong = format!(".locum/{path}.yaml");
         let stage = Stage::with(&[(&wrong, text)]);
