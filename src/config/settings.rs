@@ -24,7 +24,7 @@ use locum_policy::budget::Budget;
 pub(crate) const HIDDEN: &str = "***";
 
 /// Every setting of a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
     /// Values of all layers together.
     pub values: SettingValues,

@@ -299,3 +299,33 @@ fn a_file_that_ends_with_yaml_is_not_passed_over() {
         problems(&stage, "action").iter().any(|one| one.contains("`git mv .locum/policy.yaml"))
     );
 }
+
+#[test]
+fn broken_settings_are_a_problem_beside_everything_else() {
+    let told = ".locum/config.yml:1:1: unknown key `mod`";
+    let stage = Stage::with(&[(".locum/config.yml", "mod: code\n")]);
+    let table = ran(&stage, &["doctor"]);
+    assert_eq!(table.code, Some(2), "{table:?}");
+    for part in ["PART ", "\ngit ", "\nsettings ", "\nlaptop ", "\nAction "] {
+        assert!(table.out.contains(part), "{part}: {table:?}");
+    }
+    assert!(table.out.contains(told) && table.err.is_empty(), "{table:?}");
+    for place in ["settings_problems", "laptop", "action"] {
+        let found = problems(&stage, place);
+        assert_eq!(found.iter().filter(|one| one.contains(told)).count(), 1, "{place}: {found:?}");
+    }
+    assert_eq!(ran(&stage, &["doctor", "--check", "--json"]).code, Some(2));
+    // Mistakes that are not committed yet are told, too.
+    let stage = Stage::with(&[(".locum/config.yml", "mode: code\n")]);
+    assert_eq!(ran(&stage, &["doctor", "--json"]).json().get("settings_problems"), None);
+    assert_eq!(problems(&stage, "laptop"), Vec::<String>::new());
+    stage.write("checkout/.locum/config.yml", "mod: code\n");
+    assert!(problems(&stage, "laptop")[0].contains(told));
+    // The user's own.
+    let mut command = stage.locum(&["doctor", "--json"]);
+    let own: Ran = command.envs(KEYS).env("LOCUM_MODE_FILES", "odd").output().unwrap().into();
+    for place in ["settings_problems", "laptop"] {
+        let found = own.json()[place].to_string();
+        assert!(found.contains("cannot be `odd`") && found.contains(told), "{place}: {own:?}");
+    }
+}

@@ -51,7 +51,10 @@ pub(super) fn action_problems(context: &CommandContext, uncommitted: Option<&str
         Err(error) => problems.extend(said(&error)),
     }
     problems.extend(uncommitted.map(|what| format!("{what}; commit it")));
-    problems.extend(place.modes().err().map(|error| broken_modes(&error)));
+    // Mistakes of settings are told with the policy that they name.
+    if place.settings().is_ok() {
+        problems.extend(place.modes().err().map(|error| broken_modes(&error)));
+    }
     if let Err(error) = checks::read_all(&place.source()) {
         problems.extend(error.diagnostics.iter().map(Diagnostic::headline));
     }

@@ -20,15 +20,19 @@ pub(super) fn laptop_problems(findings: &DoctorReport, context: &CommandContext)
         format!("this machine does not support the whole sandbox: {}", findings.sandbox_missing)
     });
     let prepared = prepared(context).err().map(|error| said(&error)).unwrap_or_default();
-    let commands = (prepared.is_empty() && !findings.commands_run && findings.sandbox.is_full())
+    let is_told = !prepared.is_empty() || !findings.settings_problems.is_empty();
+    let commands = (!is_told && !findings.commands_run && findings.sandbox.is_full())
         .then(|| format!("policy: {}", findings.commands));
     let model = findings.model_problem.clone();
     let silent = findings.probe.as_ref().and_then(|probe| probe.problem.clone());
     let modes = findings.modes_problem.clone().filter(|_| prepared.is_empty());
     let checks = findings.success_problems.iter().cloned();
     let machine = [git, sandbox].into_iter().flatten();
+    // The last commit's are among those of the preparation.
+    let settings: Vec<String> =
+        findings.settings_problems.iter().filter(|one| !prepared.contains(one)).cloned().collect();
     let others = [commands, model, silent, modes].into_iter().flatten();
-    machine.chain(prepared).chain(others).chain(checks).collect()
+    machine.chain(settings).chain(prepared).chain(others).chain(checks).collect()
 }
 
 /// Prepares a run of the last commit as `locum run --dry-run` does. Outside a checkout there is

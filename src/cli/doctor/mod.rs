@@ -27,6 +27,7 @@ use crate::cli::stop_signal::runtime;
 use crate::cli::success_check::{self, SuccessCheck};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::load::ConfigFile;
+use crate::config::settings::Settings;
 use crate::run::error::RunError;
 use crate::run::trusted::POLICY_FILE;
 use crate::run::user::own_settings;
@@ -40,7 +41,7 @@ use locum_workspace::git_binary;
 /// Runs the subcommand.
 ///
 /// # Errors
-/// When the settings are wrong. What a machine or a repository lacks is a finding, and an exit code
+/// When the machine fails. What a machine or a repository lacks is a finding, and an exit code
 /// where what is asked for is not ready.
 pub fn run(
     args: &DoctorArgs,
@@ -70,9 +71,11 @@ pub fn run(
     Ok(if ready && passes { ExitStatus::Done } else { ExitStatus::Usage })
 }
 
-/// Tries the success commands of the policy that judges runs here; `None` where it has mistakes.
+/// Tries the success commands of the policy that judges runs here; `None` where it has mistakes, or
+/// settings have that name it.
 fn tried(context: &CommandContext, output: &mut Output) -> Result<Option<SuccessCheck>, RunError> {
-    let policy = repository_file(context, None)?.unwrap_or_else(built_in);
+    let Ok(policy) = repository_file(context, None) else { return Ok(None) };
+    let policy = policy.unwrap_or_else(built_in);
     if parse(Some(&policy)).is_err() {
         return Ok(None);
     }
@@ -98,11 +101,7 @@ fn missing_programs(policy: &Policy, context: &CommandContext) -> (Vec<String>, 
 }
 
 fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, RunError> {
-    let settings = match InspectedRepository::open(context, None) {
-        Ok(place) => place.settings()?,
-        // Outside a repository the user's own settings count.
-        Err(_) => own_settings(&context.environment, &[])?,
-    };
+    let FoundSettings { settings, own, problems: settings_problems } = FoundSettings::read(context);
     let from_repository = settings.models_from_repository();
     let facts = ModelFacts {
         env: context.environment.variables(),
@@ -131,8 +130,10 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
         (Ok(found), Some(place), true) => Some(probe(&found.main, &place.source())?),
         (_, _, _) => None,
     };
+    // Settings say how modes are read.
+    let readable = place.as_ref().filter(|_| settings_problems.is_empty());
     let modes_problem =
-        place.as_ref().and_then(|place| place.modes().err()).map(|error| broken_modes(&error));
+        readable.and_then(|place| place.modes().err()).map(|error| broken_modes(&error));
     let file = repository_file(context, None);
     let (missing_programs, success_problems) = file
         .as_ref()
@@ -143,11 +144,13 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
     let (sandbox, namespaces_refused) = SandboxLevel::tried();
     let (policy, (commands_run, commands), half_visible) = judged(file, context, sandbox);
     let uncommitted = uncommitted(context);
-    let sessions = own_settings(&context.environment, &[])?.session_folder();
-    let sessions = sessions.map(|folder| context.folder.join(folder));
+    let sessions = own.map(|own| own.session_folder());
+    let sessions = sessions.map(|folder| folder.map(|folder| context.folder.join(folder)));
     let no_sessions = match &sessions {
-        Ok(folder) => unwritable(folder),
-        Err(missing) => said(&missing.clone().into()).pop(),
+        Some(Ok(folder)) => unwritable(folder),
+        Some(Err(missing)) => said(&missing.clone().into()).pop(),
+        // The mistake is told already.
+        None => None,
     };
     let mut findings = DoctorReport {
         check: None,
@@ -166,7 +169,8 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
         models,
         servers,
         servers_problem,
-        sessions: sessions.as_ref().ok().map(|folder| folder.display().to_string()),
+        settings_problems,
+        sessions: sessions.and_then(Result::ok).map(|folder| folder.display().to_string()),
         policy,
         uncommitted,
         commands,
@@ -180,6 +184,31 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
     findings.laptop = laptop_problems(&findings, context);
     findings.laptop.extend(no_sessions);
     Ok(findings)
+}
+
+/// The settings as far as they can be read.
+struct FoundSettings {
+    /// Those that count here.
+    settings: Settings,
+    /// Those that no repository has a say in; `None` where they have mistakes.
+    own: Option<Settings>,
+    /// Every mistake.
+    problems: Vec<String>,
+}
+
+impl FoundSettings {
+    fn read(context: &CommandContext) -> Self {
+        let own = own_settings(&context.environment, &[]);
+        let read = match InspectedRepository::open(context, None) {
+            Ok(place) => place.settings(),
+            // Outside a repository the user's own settings count.
+            Err(_) => own.clone(),
+        };
+        let problems = read.as_ref().err().map(said).unwrap_or_default();
+        let own = own.ok();
+        let settings = read.ok().or_else(|| own.clone()).unwrap_or_default();
+        Self { settings, own, problems }
+    }
 }
 
 /// Says where the working tree differs from the commit that a run reads.

@@ -37,6 +37,9 @@ pub(super) struct DoctorReport {
     pub(super) servers: Vec<ServerRow>,
     /// Why it cannot be said which servers there are.
     pub(super) servers_problem: Option<String>,
+    /// Every mistake of the settings; those that cannot be read count as not set.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) settings_problems: Vec<String>,
     /// Where sessions are kept; `None` where no setting and no variable says it.
     pub(super) sessions: Option<String>,
     /// The policy that judges runs here, or that it has mistakes.
@@ -93,6 +96,7 @@ pub(super) fn rows(findings: &DoctorReport) -> Vec<[String; 3]> {
     rows.extend(sandbox_rows::rows(findings.sandbox, refused));
     rows.extend(findings.weaker.iter().map(|what| row("", "weaker", what)));
     rows.push(row("git", findings.git.as_deref().unwrap_or("not found"), ""));
+    rows.extend(findings.settings_problems.iter().map(|what| row("settings", "mistake", what)));
     rows.push(findings.browser.row());
     rows.extend(findings.models.iter().map(|model| row("model", &model.name, &described(model))));
     rows.extend(findings.model_problem.as_ref().map(|problem| row("model", "none", problem)));
