@@ -294,6 +294,7 @@ pub(super) fn examined(
         pull_request: pull_request.as_ref(),
         changed_paths: assumed.changed,
         recent_runs: 0,
+        policy: known.policy.as_ref().map_or("", Policy::origin),
         modes: &known.modes,
         profiles: &known.profiles,
     };

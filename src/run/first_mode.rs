@@ -15,7 +15,7 @@ pub(super) struct FirstMode {
     /// Its slug.
     pub(super) slug: String,
     /// The file and line, flag or variable that names it.
-    origin: String,
+    pub(super) origin: String,
 }
 
 impl FirstMode {
@@ -45,7 +45,8 @@ impl FirstMode {
             (slug, format!("{}: `modes.default`", config.policy.origin()))
         };
         let requested = request.mode.clone().map(|slug| {
-            let origin = of_job(request, config).unwrap_or_else(|| "--mode".to_owned());
+            let origin = of_job(request, config).or_else(|| of_rule(request, config));
+            let origin = origin.unwrap_or_else(|| "--mode".to_owned());
             (slug, origin)
         });
         let (slug, origin) = requested
@@ -70,4 +71,11 @@ fn of_job(request: &RunRequest, config: &TrustedConfig<'_>) -> Option<String> {
     let RunSubject::Job { name, .. } = &request.subject else { return None };
     let job = config.jobs().ok()?.iter().find(|job| job.name == *name)?;
     (job.mode == request.mode).then(|| job.place_of_mode())
+}
+
+/// Returns the place of the policy that names the mode of what an event starts.
+fn of_rule(request: &RunRequest, config: &TrustedConfig<'_>) -> Option<String> {
+    let mut rules = config.policy.settings().triggers.rules_for(request.facts.trigger);
+    let rule = rules.find(|rule| rule.mode.is_some() && rule.mode == request.mode)?;
+    Some(rule.place_of_mode(config.policy.origin()))
 }

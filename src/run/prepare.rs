@@ -178,7 +178,7 @@ pub fn prepare(
             "mode `{slug}` is for sub-tasks only (`mode: subagent` in `{}`)",
             mode.source.file().unwrap_or_default()
         );
-        return Err(RunError::usage("--mode", what)
+        return Err(RunError::usage(&first.origin, what)
             .hint("name a mode that starts it as a sub-task, or take that line out"));
     }
     if let (RunSubject::Job { name, .. }, Some(work)) = (&request.subject, &request.work)

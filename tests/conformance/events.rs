@@ -105,6 +105,7 @@ impl Scene {
             pull_request: pull_request.as_ref(),
             changed_paths: None,
             recent_runs: u32::try_from(recent_runs).map_err(|error| error.to_string())?,
+            policy: "policy.yml",
             modes: &modes,
             profiles: &[],
         };

@@ -329,3 +329,22 @@ fn broken_settings_are_a_problem_beside_everything_else() {
         assert!(found.contains("cannot be `odd`") && found.contains(told), "{place}: {own:?}");
     }
 }
+
+#[test]
+fn a_mode_that_an_event_of_the_policy_starts_is_told_with_its_line() {
+    let stage = set_up();
+    let policy = stage.read("checkout/.locum/policy.yml");
+    let begin = policy.lines().position(|line| line.starts_with("triggers:")).unwrap();
+    let with = |mode: &str| {
+        let mut lines: Vec<&str> = policy.lines().collect();
+        let entry = format!("  push: {{ task: Look, tiers: [maintainer], mode: {mode} }}");
+        lines.insert(begin + 1, &entry);
+        stage.write("checkout/.locum/policy.yml", &lines.join("\n"));
+        stage.commit("another event");
+        problems(&stage, "action")
+    };
+    let (found, line) = (with("coder"), begin + 2);
+    let told = format!(".locum/policy.yml:{line}:50: `triggers.push` names mode `coder`, which");
+    assert!(found.iter().any(|one| one.starts_with(&told)), "{found:?}");
+    assert!(with("code").iter().all(|one| !one.contains("names mode")));
+}

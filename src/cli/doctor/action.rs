@@ -16,6 +16,7 @@ use crate::run::source::JOBS_FOLDER;
 use crate::run::trusted::POLICY_FILE;
 use locum_files::diagnostic::Diagnostic;
 use locum_policy::Policy;
+use locum_policy::schema::events::EventRule;
 use locum_policy::starter::unheard::unheard_events;
 use locum_workspace::repo::{Repo, RepoError};
 
@@ -74,6 +75,7 @@ pub(super) fn action_problems(context: &CommandContext, uncommitted: Option<&str
         .flat_map(|settings| settings.values.models.profiles.keys().map(String::as_str))
         .collect();
     problems.extend(missing_jobs(policy.as_ref(), jobs.as_deref()));
+    problems.extend(missing_modes(policy.as_ref(), slugs.as_deref()));
     let (workflows, broken) = workflows(&place);
     if workflows.is_empty() && broken.is_empty() {
         problems.push(
@@ -128,6 +130,18 @@ fn missing_jobs(policy: Option<&Policy>, jobs: Option<&[Job]>) -> Vec<String> {
         format!("the policy starts the job `{name}`, and there is no `{JOBS_FOLDER}/{name}.yml`")
     };
     missing.map(said).collect()
+}
+
+/// Names the modes that the policy's events start and that no run can have.
+fn missing_modes(policy: Option<&Policy>, slugs: Option<&[&str]>) -> Vec<String> {
+    let (Some(policy), Some(slugs)) = (policy, slugs) else { return Vec::new() };
+    let allowed = &policy.settings().modes.allow;
+    let said = |rule: &EventRule| {
+        let mode = rule.mode.as_ref()?;
+        let can_run = slugs.contains(&mode.as_str()) && allowed.contains(mode);
+        (!can_run).then(|| rule.unusable_mode(mode, policy.origin()))
+    };
+    policy.settings().triggers.events.iter().filter_map(said).collect()
 }
 
 /// Names the events that the policy lets start something and that no workflow listens to.

@@ -4,6 +4,8 @@
 use crate::actors::Tier;
 use crate::glob::PathGlob;
 use crate::intent::TriggerKind;
+use crate::rule::trigger_word;
+use locum_files::position::Position;
 
 /// One entry of `triggers.pull_request`, `triggers.push` and their like. The first entry whose
 /// filters all fit an event decides what it starts.
@@ -30,6 +32,8 @@ pub struct EventRule {
     pub workflows: Vec<String>,
     /// The mode it starts.
     pub mode: Option<String>,
+    /// Where the policy names the mode.
+    pub mode_place: Position,
     /// The job it starts.
     pub job: Option<String>,
     /// What is to be done, in place of what the kind of event says.
@@ -81,6 +85,21 @@ pub fn actions_of(kind: TriggerKind) -> (&'static [&'static str], usize) {
 }
 
 impl EventRule {
+    /// Returns the file and line that name its mode, where the policy is the file `origin`.
+    pub fn place_of_mode(&self, origin: &str) -> String {
+        format!("{origin}:{}", self.mode_place)
+    }
+
+    /// Says of its mode that no run can have it, and where it is named.
+    pub fn unusable_mode(&self, mode: &str, origin: &str) -> String {
+        format!(
+            "{}: `triggers.{}` names mode `{mode}`, which does not exist or is not in \
+             `modes.allow`",
+            self.place_of_mode(origin),
+            trigger_word(self.kind)
+        )
+    }
+
     /// Returns whether it starts checks and nothing else.
     pub fn has_only_checks(&self) -> bool {
         !self.checks.is_empty()

@@ -93,7 +93,7 @@ fn repository_dispatch(section: &mut Section<'_>) -> EventRule {
     rule.actions = section.key("types", about, AtLeastOne(AnyText)).unwrap_or_default();
     let about =
         "Mode of the run; else the event's `client_payload.mode`, else the policy's default.";
-    rule.mode = section.key("mode", about, AnyText);
+    mode(section, &mut rule, about);
     let about = "Work for a model; else the event's `client_payload.task`.";
     rule.task = section.key("task", about, AnyText);
     let about = "Job that is started, by name; else the event's `client_payload.job`.";
@@ -102,9 +102,14 @@ fn repository_dispatch(section: &mut Section<'_>) -> EventRule {
     rule
 }
 
+fn mode(section: &mut Section<'_>, rule: &mut EventRule, about: &str) {
+    rule.mode = section.key("mode", about, AnyText);
+    rule.mode_place = section.place_of("mode");
+}
+
 /// Reads what an event starts on a pull request: a mode, which has its task from the event.
 fn started(section: &mut Section<'_>, rule: &mut EventRule, default_mode: &str) {
-    rule.mode = section.key("mode", &format!("Mode of the run; {default_mode}"), AnyText);
+    mode(section, rule, &format!("Mode of the run; {default_mode}"));
     let about = "Work for a model, in place of what the event says.";
     rule.task = section.key("task", about, AnyText);
     rule.job = section.key("job", "Job that is started, by name, in place of a mode.", AnyText);
@@ -117,7 +122,7 @@ fn with_work(section: &mut Section<'_>, rule: &mut EventRule) {
     rule.job = section.key("job", "Job that is started, by name.", AnyText);
     rule.task = section.key("task", "Work for a model.", AnyText);
     let about = "Mode of the run; the job's own or the policy's default when absent.";
-    rule.mode = section.key("mode", about, AnyText);
+    mode(section, rule, about);
     rule.tiers = tiers(section);
 }
 

@@ -207,6 +207,7 @@ async fn decide<'a>(
         pull_request: event.pull_request.as_ref(),
         changed_paths: changed_paths.as_deref(),
         recent_runs: recent_runs(env, trigger, SignedDuration::from_hours(1)).await?,
+        policy: config.policy.origin(),
         modes: modes.as_deref().unwrap_or_default(),
         profiles: &profiles,
     };

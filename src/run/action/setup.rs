@@ -138,6 +138,7 @@ async fn is_by_maintainer(env: &ActionEnv<'_>, trigger: &Trigger) -> bool {
         pull_request: pull_request.as_ref(),
         changed_paths: None,
         recent_runs: 0,
+        policy: "",
         modes: &[],
         profiles: &[],
     };

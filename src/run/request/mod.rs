@@ -220,6 +220,8 @@ pub struct RequestFacts<'a> {
     pub changed_paths: Option<&'a [String]>,
     /// Runs started on the same issue or pull request within the last hour.
     pub recent_runs: u32,
+    /// The file of the policy, for people.
+    pub policy: &'a str,
     /// Modes there are.
     pub modes: &'a [String],
     /// Model profiles there are.
@@ -386,7 +388,9 @@ fn read_rule(
     };
     let usual = Some(usual).filter(|usual| known.modes.iter().any(|mode| mode == usual));
     if let Some(mode) = rule.mode.as_deref().or(usual) {
-        request.mode = Some(words::known_mode(mode, known)?);
+        let of_policy =
+            |refusal| RequestRefusal { why: rule.unusable_mode(mode, known.policy), ..refusal };
+        request.mode = Some(words::known_mode(mode, known).map_err(of_policy)?);
     }
     Ok(())
 }

@@ -224,21 +224,18 @@ fn modes_not_allowed(policy: &Policy) -> Vec<Warning> {
         .chain(delegating.map(|mode| ("modes.delegation", mode)));
     let started = policy.settings().triggers.events.iter();
     let started = started.filter_map(|rule| Some((rule, rule.mode.as_ref()?)));
-    let started =
-        started.map(|(rule, mode)| (format!("triggers.{}", trigger_word(rule.kind)), mode));
+    let started = started.map(|(rule, mode)| {
+        (format!("triggers.{}", trigger_word(rule.kind)), mode, rule.mode_place.line)
+    });
     named
-        .map(|(key, mode)| (key.to_owned(), mode))
+        .map(|(key, mode)| (key.to_owned(), mode, 0))
         .chain(started)
-        .filter(|(_, mode)| !modes.allow.contains(mode))
-        .map(|(key, mode)| {
-            Warning::of_key(
-                policy,
-                &key,
-                format!(
-                    "`{key}` names `{mode}`, which is not in `modes.allow`{}",
-                    did_you_mean(mode, &modes.allow)
-                ),
-            )
+        .filter(|(_, mode, _)| !modes.allow.contains(mode))
+        .map(|(key, mode, line)| {
+            let near = did_you_mean(mode, &modes.allow);
+            let message = format!("`{key}` names `{mode}`, which is not in `modes.allow`{near}");
+            let warning = Warning::of_key(policy, &key, message);
+            Warning { rule: RuleRef { line, ..warning.rule }, ..warning }
         })
         .collect()
 }

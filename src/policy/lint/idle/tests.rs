@@ -59,6 +59,11 @@ fn rules_that_never_count_are_named() {
              `code`?",
         ),
         (
+            "triggers:\n  pull_request: { tiers: [maintainer], mode: coed }\n",
+            "3: `triggers.pull_request` names `coed`, which is not in `modes.allow`; did you mean \
+             `code`?",
+        ),
+        (
             "modes: { delegation: { from: [own] } }\n",
             "0: `modes.delegation` names `own`, which is not in `modes.allow`",
         ),

@@ -310,3 +310,17 @@ fn any_event_runs_the_task_of_the_workflow_under_the_rules_of_a_start_by_hand() 
     );
     assert!(parse_other("watch", r#"{"action": "started"}"#).is_err());
 }
+
+#[test]
+fn a_mode_that_the_policy_names_is_no_mistake_of_the_event() {
+    let push = |mode: &str| {
+        let entry = format!("push: {{ task: Look, tiers: maintainer, mode: {mode} }}");
+        of("push.new-branch", &entry).with(|trigger| {
+            trigger.head.as_mut().unwrap().branch = "master".to_owned();
+        })
+    };
+    let why = "policy.yml:2:58: `triggers.push` names mode `coder`, which does not exist or is \
+               not in `modes.allow`";
+    assert_eq!(push("coder").decide().unwrap_err().why, why);
+    started(&push("code"), TriggerKind::Push, "code");
+}

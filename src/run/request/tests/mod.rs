@@ -108,7 +108,6 @@ impl RequestFixture {
     fn examine(&self) -> super::TriggerExamination {
         let modes = ["orchestrator", "architect", "code", "ask", "review", "docs-writer"]
             .map(str::to_owned);
-        let profiles = ["fast".to_owned()];
         let known = RequestFacts {
             job: self.job(),
             own_login: Some("locum[bot]"),
@@ -117,8 +116,9 @@ impl RequestFixture {
             pull_request: self.pull_request.as_ref(),
             changed_paths: self.changed_paths.as_deref(),
             recent_runs: self.recent_runs,
+            policy: "policy.yml",
             modes: &modes,
-            profiles: &profiles,
+            profiles: &["fast".to_owned()],
         };
         examine(&self.trigger, Some(&self.triggers), &known)
     }
