@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use locum_base::secret::view::without_escapes;
 use locum_policy::command::Script;
 use locum_sandbox::exec::steps::{FailedStep, StageExit};
 use locum_sandbox::exec::{CommandOutput, Exit};
@@ -93,7 +94,8 @@ fn not_started(script: &Script, output: &CommandOutput, steps: &[FailedStep]) ->
             names.push(found);
         }
     };
-    output.output.text.lines().filter_map(complained_of).for_each(&mut add);
+    let said = without_escapes(&output.output.text);
+    said.lines().filter_map(complained_of).for_each(&mut add);
     if names.is_empty() {
         missing.into_iter().for_each(|found| names.push(name(found)));
     }
@@ -188,6 +190,7 @@ mod tests {
             ("flake8 | tail", 127, vec![flake.clone()], "sh: 1: flake8: not found\n", "flake8"),
             ("flake8 2>&- | tail", 127, vec![flake], "", "flake8"),
             ("npm test", 127, Vec::new(), "> nyc\nsh: 1: nyc: not found\n", "nyc"),
+            ("npm test", 127, Vec::new(), "sh: \u{1b}[31mnyc\u{1b}[m: not found\u{1b}[m\n", "nyc"),
             ("./run --all", 126, Vec::new(), "", "./run"),
             ("a; b", 0, vec![step(&[("a", 127)])], "bash: line 1: a: command not found", "a"),
             ("a || b", 0, Vec::new(), "sh: 1: a: not found", ""),
