@@ -9,9 +9,12 @@ use crate::support::stage::{ACTION, Ran};
 
 /// Runs `init` in the fixture's checkout, with these variables beside those of the server.
 fn init(fixture: &ActionFixture, variables: &[(&str, &str)]) -> Ran {
-    let words = ["init", "--pull-request", "--no-check", "--force", "--action", ACTION];
-    let job = ["--job", "release-notes"];
-    let mut command = fixture.stage.locum(&[words.as_slice(), &job].concat());
+    init_with(fixture, &["--force", "--job", "release-notes"], variables)
+}
+
+fn init_with(fixture: &ActionFixture, flags: &[&str], variables: &[(&str, &str)]) -> Ran {
+    let words = ["init", "--pull-request", "--no-check", "--action", ACTION];
+    let mut command = fixture.stage.locum(&[words.as_slice(), flags].concat());
     command.env("GITHUB_API_URL", &fixture.server.url).env("GITHUB_REPOSITORY", "acme/app");
     command.envs(variables.iter().copied());
     command.output().unwrap().into()
@@ -104,4 +107,23 @@ fn without_a_token_or_its_rights_nothing_is_written() {
     );
     assert_eq!(fixture.server.pulls().len(), 0);
     assert!(!fixture.branches().contains(&"locum/init".to_owned()));
+}
+
+#[test]
+fn what_was_changed_by_hand_stays_in_the_pull_request() {
+    let fixture = ActionFixture::new();
+    git_data::serve(&fixture, false);
+    fixture.stage.run(&["init", "--no-check", "--force", "--action", ACTION]);
+    fixture.stage.commit("as init writes it");
+    let path = ".github/workflows/locum.yml";
+    let written = fixture.stage.read(&format!("checkout/{path}"));
+    let by_hand = written.replace("\njobs:", "\n# Ours.\njobs:");
+    assert_ne!(written, by_hand);
+    fixture.stage.write(&format!("checkout/{path}"), &by_hand);
+    fixture.stage.write("checkout/lib/b.sh", "true\n");
+    let opened = init_with(&fixture, &[], &[("GITHUB_TOKEN", "t")]);
+    assert_eq!(opened.code, Some(0), "{opened:?}");
+    let of = |path: &str| fixture.remote(&["show", &format!("locum/init:{path}")]);
+    assert_eq!(of(path).trim(), by_hand.trim());
+    assert!(of(".locum/policy.yml").contains("edit(lib/**)"));
 }
