@@ -116,7 +116,7 @@ impl Session<'_> {
     }
 
     /// Returns what a call does, in words: it was judged after `waiting` was taken down.
-    fn headline_of(&self, id: TaskId, waiting: &WaitingCall) -> Result<String, Stop> {
+    pub(crate) fn headline_of(&self, id: TaskId, waiting: &WaitingCall) -> Result<String, Stop> {
         let judged =
             self.task(id)?.turn.call(&waiting.call.id).and_then(|call| call.headline.clone());
         Ok(judged.or_else(|| waiting.headline.clone()).unwrap_or_else(|| waiting.call.name.clone()))

@@ -289,6 +289,10 @@ impl Session<'_> {
 
     /// Answers a call after judging every file it changed without having named it (a command): in
     /// its layer, or in the checkout.
+    ///
+    /// # Errors
+    /// Also when that cannot be found out: then the call is not answered, and a session that is
+    /// resumed looks again.
     fn answer_judged(
         &mut self,
         id: TaskId,
@@ -296,6 +300,12 @@ impl Session<'_> {
         done: PerformedCall<'_>,
     ) -> Result<(), Stop> {
         let PerformedCall { mut observation, intents, before } = done;
+        if let Some(why) = observation.unjudged.take() {
+            return Err(Stop::fault(format!(
+                "what `{}` changed cannot be judged: {why}; nothing of it is published",
+                self.headline_of(id, waiting)?
+            )));
+        }
         match observation.layered.take() {
             Some(changes) => self.answer_layered(
                 id,

@@ -31,7 +31,6 @@ use locum_sandbox::exec::{self, CommandOutput, CommandRun, ExecError, Exit, FedO
 use locum_sandbox::network::offline;
 use locum_workspace::checkout::{EntryKind, FileError};
 use locum_workspace::git_binary::GitBinary;
-use locum_workspace::repo::RepoError;
 
 /// What git says where it finds no repository.
 const NO_REPOSITORY: &str = "not a git repository";
@@ -160,7 +159,7 @@ impl Tool for ExecuteCommand {
             let observation = self.run(permit, context).await?;
             return Ok(match context.repo.layer_changes(layer) {
                 Ok(changes) => Observation { layered: Some(Box::new(changes)), ..observation },
-                Err(error) => with_unknown_changes(observation, &error),
+                Err(error) => Observation { unjudged: Some(error.to_string()), ..observation },
             });
         }
         let git = GitBinary::new(context.repo, context.run.env);
@@ -179,7 +178,7 @@ impl Tool for ExecuteCommand {
                 let text = format!("{}{}", observation.text, render_touched(&touched));
                 Observation { text, touched: touched.into_iter().collect(), ..observation }
             }
-            Err(error) => with_unknown_changes(observation, &error),
+            Err(error) => Observation { unjudged: Some(error.to_string()), ..observation },
         })
     }
 
@@ -359,12 +358,6 @@ fn explained(details: &CommandDetails) -> String {
         lines.push_str(&format!("\nDid not start: {}", details.programs(code)));
     }
     lines
-}
-
-fn with_unknown_changes(observation: Observation, error: &RepoError) -> Observation {
-    let text =
-        format!("{}\n\nWhat the command changed could not be found: {error}.", observation.text);
-    Observation { text, is_error: true, ..observation }
 }
 
 /// Follows the links in the paths a script names.

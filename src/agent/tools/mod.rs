@@ -191,6 +191,9 @@ pub struct Observation {
     /// For commands: what is in their layer and not yet judged.
     #[serde(skip)]
     pub layered: Option<Box<LayerChanges>>,
+    /// Why what it changed cannot be judged.
+    #[serde(skip)]
+    pub unjudged: Option<String>,
     /// For commands that were given something to read: what they printed.
     #[serde(skip)]
     pub streams: Option<CommandStreams>,

@@ -299,3 +299,23 @@ fn one_file_that_has_to_stay_keeps_no_other_change_in_the_checkout() {
     let left = left.map(|path| fixture.file(path));
     assert_eq!(left, [Some("bad\n".into()), None, None, Some("b\n".into())]);
 }
+
+#[test]
+fn what_a_command_changed_is_judged_by_the_next_run_where_this_one_cannot_find_it_out() {
+    let fixture = with_step("echo bad > src/secret.txt; echo b > src/b.txt", POLICY);
+    let index = fixture.root.join(".git/index");
+    let whole = std::fs::read(&index).unwrap();
+    let (broken, once) = (index.clone(), std::cell::Cell::new(true));
+    let fixture = fixture.watched(move |event| {
+        if matches!(event, Event::Performing { .. }) && once.take() {
+            std::fs::write(&broken, "no index").unwrap();
+        }
+    });
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed().len()), ("failed", 0));
+    assert!(ran.reason().contains("`run ./step.sh` changed cannot be judged"), "{}", ran.reason());
+    std::fs::write(&index, whole).unwrap();
+    let ran = fixture.resume();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]), "{}", ran.reason());
+    assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"));
+}

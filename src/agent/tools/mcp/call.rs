@@ -152,14 +152,7 @@ pub(super) fn observed(
     };
     match context.servers.map_or(Ok(None), |servers| servers.changes(server)) {
         Ok(layered) => Observation { layered: layered.map(Box::new), ..observation },
-        Err(error) => Observation {
-            text: format!(
-                "{}\n\nWhat the server changed could not be found: {error}.",
-                observation.text
-            ),
-            is_error: true,
-            ..observation
-        },
+        Err(error) => Observation { unjudged: Some(error.to_string()), ..observation },
     }
 }
 
