@@ -8,8 +8,6 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
 use crate::caches;
 
 /// What the environment of one command gets.
@@ -49,23 +47,6 @@ impl CommandEnv {
         env.insert(format!("GIT_CONFIG_VALUE_{count}"), self.root.clone());
         env.insert("GIT_CONFIG_COUNT".to_owned(), (count + 1).to_string());
     }
-}
-
-/// Makes the folder that commands have for themselves. Not in `/tmp` where there is a choice: then
-/// what commands leave in theirs can be kept for the next one.
-///
-/// # Errors
-/// When it cannot be made.
-pub(crate) fn private_folder() -> io::Result<TempDir> {
-    let made_in =
-        |folder: &Path| tempfile::Builder::new().prefix("locum-commands-").tempdir_in(folder);
-    let usual = std::env::temp_dir();
-    if usual.starts_with("/tmp")
-        && let Ok(made) = made_in(Path::new("/var/tmp"))
-    {
-        return Ok(made);
-    }
-    made_in(&usual)
 }
 
 /// Makes the folders that the variables lead to.

@@ -28,6 +28,7 @@ mod hosts;
 mod layer;
 pub mod level;
 pub mod network;
+mod private_folder;
 mod program;
 pub mod programs;
 mod reach;

@@ -6,14 +6,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempDir;
-
 use crate::command_env::{self, CommandEnv};
 use crate::elsewhere::restrictions::Restrictions;
 use crate::hosts::ListedHosts;
 use crate::layer::LayerFolders;
 use crate::level::SandboxLevel;
 use crate::network::proxy::NetworkProxy;
+use crate::private_folder::PrivateFolder;
 use crate::reach::CommandReach;
 use crate::sandbox_error::SandboxError;
 use locum_policy::Policy;
@@ -32,7 +31,7 @@ pub struct Sandbox {
 struct OwnFolder {
     variables: BTreeMap<String, String>,
     /// Removed with it.
-    _folder: TempDir,
+    _folder: PrivateFolder,
 }
 
 impl Sandbox {
@@ -143,8 +142,8 @@ impl Sandbox {
 
 impl OwnFolder {
     fn make(env: &BTreeMap<String, String>) -> Result<Self, SandboxError> {
-        let folder = command_env::private_folder()?;
-        let path: PathBuf = folder.path().canonicalize()?;
+        let folder = PrivateFolder::make()?;
+        let path: PathBuf = folder.path().to_owned();
         command_env::make_folders(&path)?;
         Ok(Self { variables: command_env::variables(env, &path), _folder: folder })
     }

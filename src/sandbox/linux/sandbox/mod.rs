@@ -13,10 +13,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use landlock::ABI;
-use rustix::thread::CapabilitySet;
-use tempfile::TempDir;
-
 use crate::command_env::{self, CommandEnv};
 use crate::hosts::ListedHosts;
 use crate::layer::LayerFolders;
@@ -38,13 +34,16 @@ use crate::linux::view::base::{BasePlan, BaseView};
 use crate::linux::view::steps::{self, LayerUse, own_in};
 use crate::linux::view::{SandboxView, ViewLayer, ViewSpec};
 use crate::network::proxy::{self, NetworkProxy};
+use crate::private_folder::PrivateFolder;
 use crate::reach::{CommandReach, NetworkAccess, WriteAccess, git_stays};
 use crate::sandbox_error::SandboxError;
 use crate::shared_network::SharedNetwork;
+use landlock::ABI;
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_policy::paths::Protection;
 use locum_policy::schema::{self, CommandLimits, CommandNetwork};
+use rustix::thread::CapabilitySet;
 
 /// What is left of an administrator's rights: files and names of the checkout, which in a container
 /// often belongs to another user.
@@ -86,7 +85,7 @@ struct SharedSetup {
     /// Real path of their home and temporary folder.
     path: PathBuf,
     /// The folder itself; removed with it.
-    _own: TempDir,
+    _own: PrivateFolder,
 }
 
 impl Sandbox {
@@ -158,9 +157,8 @@ impl Sandbox {
             (CommandNetwork::Off, true) => NetworkAccess::Own,
             (CommandNetwork::Off, false) => NetworkAccess::Off,
         };
-        let own = command_env::private_folder()?;
-        // The kernel grants real folders; a temporary folder may lie behind a link.
-        let path = own_in(&own.path().canonicalize()?);
+        let own = PrivateFolder::make()?;
+        let path = own_in(own.path());
         std::fs::create_dir(&path)?;
         command_env::make_folders(&path)?;
         steps::prepare(&path)?;
