@@ -6,6 +6,7 @@
 
 use crate::Policy;
 use crate::command::Script;
+use crate::command::tree::SimpleCommand;
 use crate::glob::PathGlob;
 use crate::intent::{Facts, Intent};
 use crate::kind::RuleKind;
@@ -178,26 +179,34 @@ fn allowed_part(policy: &Policy, script: &Script, facts: &Facts) -> Option<Strin
     }
     let cuts = cuts(text);
     let starts = std::iter::once(0).chain(cuts.iter().filter(|cut| cut.starts).map(|cut| cut.end));
-    let mut parts: Vec<&str> = starts
+    let mut parts: Vec<(&str, bool)> = starts
         .flat_map(|start| {
-            let ends = cuts.iter().map(|cut| cut.at).chain([text.len()]);
-            ends.filter(move |end| *end > start).map(move |end| (start, end))
+            let ends = cuts.iter().map(|cut| (cut.at, cut.redirects)).chain([(text.len(), false)]);
+            ends.filter(move |(end, _)| *end > start).map(move |end| (start, end))
         })
-        .filter_map(|(start, end)| text.get(start..end))
-        .map(|part| without_assignments(part.trim()))
-        .filter(|part| !part.is_empty() && part.len() < text.trim().len())
+        .filter_map(|(start, (end, redirects))| Some((text.get(start..end)?, redirects)))
+        .map(|(part, redirects)| (without_assignments(part.trim()), redirects))
+        .filter(|(part, _)| !part.is_empty() && part.len() < text.trim().len())
         .collect();
-    parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
+    parts.sort_by_key(|(part, _)| std::cmp::Reverse(part.len()));
     parts.dedup();
     parts
         .into_iter()
         .take(PARTS_LIMIT)
-        .find(|part| {
-            let alone = script.with_text(part);
-            let works = !alone.simple_commands().is_empty() && !is_pointless(&alone, script);
-            works && policy.decide(&Intent::Command(alone), facts).decision == Decision::Allow
+        .map(|(part, redirects)| (part, script.with_text(part), redirects))
+        .find(|(_, alone, redirects)| {
+            let works = !alone.simple_commands().is_empty() && !is_pointless(alone, script);
+            let cut_short = *redirects && alone.simple_commands().last().is_some_and(is_writer);
+            works
+                && !cut_short
+                && policy.decide(&Intent::Command(alone.clone()), facts).decision == Decision::Allow
         })
-        .map(str::to_owned)
+        .map(|(part, ..)| part.to_owned())
+}
+
+/// Whether a command is pointless without its redirection.
+fn is_writer(simple: &&SimpleCommand) -> bool {
+    simple.words.first().is_some_and(|program| WRITERS.contains(&program.as_str()))
 }
 
 /// Returns true for a part that lost what it was there for.
@@ -220,6 +229,8 @@ struct Cut {
     end: usize,
     /// Whether the command after it could stand alone.
     starts: bool,
+    /// Whether a redirection of the command before it follows.
+    redirects: bool,
 }
 
 /// Returns where a script may be cut: at operators and redirections outside quotes. Text in
@@ -265,6 +276,7 @@ fn cuts(text: &str) -> Vec<Cut> {
                     at,
                     end,
                     starts: !matches!(operator, "|" | "|&") && !operator.contains('>'),
+                    redirects: operator.contains('>'),
                 });
             }
             (None, _) => {}

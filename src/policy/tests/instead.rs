@@ -48,6 +48,10 @@ fn a_refusal_names_what_would_be_allowed_and_nothing_that_would_not() {
         ("command(export X=1 && pytest -x)", "Allowed by itself: `pytest -x`."),
         ("command(FOO=1 pytest -x)", "Allowed by itself: `pytest -x`."),
         ("command(pytest -k 'a; b' | head)", "Allowed by itself: `pytest -k 'a; b'`."),
+        (
+            "command(pytest; echo run > src/f; echo x > AGENTS.md; echo n > src/n)",
+            "Allowed by itself: `pytest; echo run > src/f`.",
+        ),
         // The nearest rule, as `explain` says it.
         (
             "command(cargo update --dry-run)",
