@@ -110,20 +110,18 @@ impl CommandReach<'_> {
 
     /// Whether one of git's folders is written in the layer.
     pub(crate) fn is_in_layer(&self, git: &Path) -> bool {
-        let is_own = self.git_writable && self.layer.is_some() && git == self.root.join(".git");
-        is_own || self.git_layers().any(|layer| git.starts_with(&layer.folder))
+        self.is_own_git(git) || self.git_layers().any(|layer| git.starts_with(&layer.folder))
+    }
+
+    /// Whether a path is git's folder in the root, and written in the layer.
+    pub(crate) fn is_own_git(&self, path: &Path) -> bool {
+        self.git_writable && self.layer.is_some() && path == self.root.join(".git")
     }
 
     /// Returns git's folders outside the checkout that are written in the layer.
     pub(crate) fn git_layers(&self) -> impl Iterator<Item = &GitLayer> {
         let layer = self.layer.filter(|_| self.git_writable && !self.git_hidden);
         layer.into_iter().flat_map(|layer| layer.git)
-    }
-
-    /// Returns where a folder of git's is seen.
-    pub(crate) fn seen_git<'g>(&'g self, git: &'g GitLayer) -> &'g Path {
-        let moved = self.moved_git().filter(|moved| moved.folder == git.folder);
-        moved.map_or(&git.folder, |moved| &moved.seen_at)
     }
 
     /// Returns git's folder where it is not seen at its own path.

@@ -8,7 +8,6 @@
 
 mod git;
 mod kept;
-mod opened;
 mod others;
 mod place;
 mod seen;
@@ -24,6 +23,7 @@ use git2::ObjectType;
 use rustix::io::Errno;
 
 use crate::checkout::{Checkout, EntryKind, FileError, file_error};
+use crate::opened;
 use crate::repo::{Repo, RepoError, entry_at};
 use crate::shared::{self, SharedFolders};
 use crate::stored::OnDisk;
@@ -448,11 +448,6 @@ impl Repo {
 fn is_too_deep(error: &RepoError) -> bool {
     matches!(error, RepoError::File(FileError::Io { source, .. })
         if Errno::from_io_error(source) == Some(Errno::NAMETOOLONG))
-}
-
-/// Whether a file could not be removed that is there.
-fn is_there(error: &io::Error) -> bool {
-    !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Whether overlayfs marks with it that something of the checkout is gone.

@@ -24,6 +24,7 @@ pub mod index_folder;
 pub mod layer;
 pub mod memory_ref;
 pub mod merge;
+mod opened;
 mod outputs;
 mod own_ref;
 mod patch_id;

@@ -8,8 +8,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::checkout::{EntryKind, FileError, file_error};
-use crate::repo::{Repo, RepoError};
+use crate::checkout::EntryKind;
+use crate::repo::Repo;
 use crate::touched::Snapshot;
 use locum_base::path::RepoPath;
 use locum_policy::paths::protected;
@@ -20,15 +20,12 @@ const IGNORE_FILE: &str = ".gitignore";
 impl Repo {
     /// Returns the protected files that are ignored in the second snapshot and were not there in
     /// the first one. `touched` is what git lists as different.
-    ///
-    /// # Errors
-    /// When a new folder cannot be listed.
     pub(crate) fn planted(
         &self,
         before: &Snapshot,
         after: &Snapshot,
         touched: &BTreeSet<RepoPath>,
-    ) -> Result<BTreeSet<RepoPath>, RepoError> {
+    ) -> BTreeSet<RepoPath> {
         let new: Vec<&RepoPath> = after.newly_ignored(before).collect();
         let rules = new.iter().copied().chain(touched);
         let rules: Vec<RepoPath> =
@@ -37,44 +34,25 @@ impl Repo {
         for path in new {
             let by_new_rule = rules.iter().any(|folder| path.is_within(folder));
             if by_new_rule || is_protected(path) {
-                self.note_protected(path, &mut found)?;
+                self.note_protected(path, &mut found);
             }
         }
-        Ok(found)
+        found
     }
 
     /// Notes every protected file at or below a path.
-    fn note_protected(
-        &self,
-        path: &RepoPath,
-        found: &mut BTreeSet<RepoPath>,
-    ) -> Result<(), FileError> {
+    fn note_protected(&self, path: &RepoPath, found: &mut BTreeSet<RepoPath>) {
         let mut ahead = vec![path.clone()];
         while let Some(path) = ahead.pop() {
-            match self.checkout.entry(&path)?.map(|entry| entry.kind) {
-                Some(EntryKind::Folder) => ahead.extend(self.entries_of(&path)?),
+            match self.checkout.entry(&path).ok().flatten().map(|entry| entry.kind) {
+                // What is still closed nobody reads either.
+                Some(EntryKind::Folder) => ahead.extend(self.checkout.opened_names(&path)),
                 Some(_) if protected(&path).is_some() => {
                     found.insert(path);
                 }
                 Some(_) | None => {}
             }
         }
-        Ok(())
-    }
-
-    /// Returns what is in a folder; names that are no [`RepoPath`] are left out.
-    fn entries_of(&self, folder: &RepoPath) -> Result<Vec<RepoPath>, FileError> {
-        let beneath = &self.checkout.beneath;
-        let listed = beneath.list(folder).map_err(|errno| file_error(folder, errno))?;
-        let mut paths = Vec::new();
-        for entry in listed {
-            let entry = entry.map_err(|errno| file_error(folder, errno))?;
-            let name = entry.file_name().to_str().unwrap_or_default();
-            if !matches!(name, "" | "." | "..") {
-                paths.extend(folder.join(name).ok());
-            }
-        }
-        Ok(paths)
     }
 }
 

@@ -70,7 +70,7 @@ impl Repo {
         {
             touched.extend(self.paths_between(old, new)?);
         }
-        touched.extend(self.planted(before, after, &touched)?);
+        touched.extend(self.planted(before, after, &touched));
         Ok(touched)
     }
 

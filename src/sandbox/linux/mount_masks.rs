@@ -140,7 +140,7 @@ impl MaskFinder {
                         if reach.writes != WriteAccess::Nothing && masked == MaskState::No =>
                     {
                         let at = reach.at(marked);
-                        if !reach.is_in_layer(&at) {
+                        if !reach.is_own_git(&at) {
                             found.push(Mask::ReadOnly(at));
                         }
                     }

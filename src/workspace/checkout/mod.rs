@@ -13,6 +13,7 @@ use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::beneath::Beneath;
+use crate::opened;
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
@@ -202,6 +203,30 @@ impl Checkout {
             return Err(FileError::NotPermitted(path.clone()));
         }
         Ok(ReadableFolder { checkout: self, path: path.clone() })
+    }
+
+    /// Returns what is in a folder, on behalf of whoever checked the right to. Names that are no
+    /// [`RepoPath`] are left out.
+    fn names(&self, folder: &RepoPath) -> Result<Vec<RepoPath>, FileError> {
+        let mut paths = Vec::new();
+        for entry in self.beneath.list(folder).map_err(|errno| file_error(folder, errno))? {
+            let entry = entry.map_err(|errno| file_error(folder, errno))?;
+            let name = entry.file_name().to_str().unwrap_or_default();
+            if !matches!(name, "" | "." | "..") {
+                paths.extend(folder.join(name).ok());
+            }
+        }
+        Ok(paths)
+    }
+
+    /// The same of a folder that a command may have closed: it is opened to its owner first.
+    /// Nothing where that does not work.
+    pub(super) fn opened_names(&self, folder: &RepoPath) -> Vec<RepoPath> {
+        if let Ok(found) = self.beneath.folder(folder) {
+            // Where that does not work, listing says so.
+            let _ = opened::open_at(&found);
+        }
+        self.names(folder).unwrap_or_default()
     }
 
     /// Reads where a link points, as written, on behalf of whoever checked the right to.

@@ -3,12 +3,20 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
 
-use super::{Layer, SHARED_FOLDER, is_there, on_layer};
+use rustix::fs::{AtFlags, unlinkat};
+
+use super::{Layer, SHARED_FOLDER, on_layer};
+use crate::checkout::{Checkout, EntryKind};
 use crate::repo::{Repo, RepoError};
 use locum_base::path::RepoPath;
 use locum_sandbox::{GitLayer, LayerFolders, Sandbox};
+
+/// Git's folder in a checkout.
+const GIT_FOLDER: &str = ".git";
+
+/// Folders of git's in which locks lie at any depth.
+const FOLDERS: &[&str] = &["refs", "worktrees"];
 
 impl Repo {
     /// Lets commands write to git's folders outside of this checkout, in a layer over it; where a
@@ -18,10 +26,12 @@ impl Repo {
     /// When the folders of the layer cannot be made.
     pub fn lay_over_git(&self, layer: &mut Layer, sandbox: &Sandbox) -> Result<(), RepoError> {
         let failed = |source| on_layer(&RepoPath::root(), source);
+        let root = self.root().canonicalize().map_err(failed)?;
         for (name, git) in [("common", self.git.commondir()), ("own", self.git.path())] {
             let folder = git.canonicalize().map_err(failed)?;
             let covered = layer.git.iter().any(|git| folder.starts_with(&git.folder));
-            if covered || folder.starts_with(self.root()) {
+            // What lies over a folder would lie over a checkout in it, too.
+            if covered || folder.starts_with(&root) || root.starts_with(&folder) {
                 continue;
             }
             let place = layer.folder.join(SHARED_FOLDER).join(format!("git-{name}"));
@@ -40,35 +50,40 @@ impl Repo {
 
 impl Layer {
     /// Removes the locks that a command which was cut off has left: no other command works there.
+    /// What a link leads to is left alone.
+    ///
+    /// # Errors
+    /// When the folders of the layer cannot be opened.
     pub(super) fn remove_git_locks(&self) -> io::Result<()> {
-        let own = self.upper.root().join(".git");
-        for folder in self.git.iter().map(|git| &git.upper).chain([&own]) {
-            remove_locks(folder, folder)?;
+        if let Ok(own) = RepoPath::root().join(GIT_FOLDER) {
+            remove_locks(&self.upper, &own);
+        }
+        for git in &self.git {
+            remove_locks(&Checkout::open(&git.upper)?, &RepoPath::root());
         }
         Ok(())
     }
 }
 
-/// Removes the locks directly in a folder of git's, and those of refs.
-fn remove_locks(folder: &Path, git: &Path) -> io::Result<()> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if is_there(&error) => return Err(error),
-        Err(_) => return Ok(()),
-        Ok(entries) => entries,
-    };
-    for entry in entries {
-        let path: PathBuf = entry?.path();
-        let facts = fs::symlink_metadata(&path)?;
-        let is_lock = path.extension().is_some_and(|extension| extension == "lock");
-        if facts.is_dir()
-            && (folder != git || path.ends_with("refs") || path.ends_with("worktrees"))
-        {
-            remove_locks(&path, git)?;
-        } else if facts.is_file() && is_lock {
-            fs::remove_file(&path)?;
+/// Removes the locks directly in a folder of git's, and those of refs and worktrees.
+fn remove_locks(upper: &Checkout, git: &RepoPath) {
+    let mut ahead = vec![git.clone()];
+    while let Some(folder) = ahead.pop() {
+        for path in upper.opened_names(&folder) {
+            let name = path.name().unwrap_or_default();
+            match upper.entry(&path).ok().flatten().map(|entry| entry.kind) {
+                Some(EntryKind::Folder) if folder != *git || FOLDERS.contains(&name) => {
+                    ahead.push(path);
+                }
+                Some(EntryKind::File) if name.ends_with(".lock") => {
+                    // One that stays is told of by git.
+                    let found = upper.beneath.folder(&folder);
+                    let _ = found.and_then(|found| unlinkat(found, name, AtFlags::empty()));
+                }
+                Some(_) | None => {}
+            }
         }
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -89,8 +104,15 @@ mod tests {
             fs::create_dir_all(at.parent().unwrap()).unwrap();
             fs::write(at, "").unwrap();
         }
+        let elsewhere = tempfile::tempdir().unwrap();
+        fs::write(elsewhere.path().join("Cargo.lock"), "").unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), git.join("refs/link")).unwrap();
         layer.begin().unwrap();
         assert_eq!(locks.map(|file| git.join(file).exists()), [false; 4]);
         assert_eq!(kept.map(|file| git.join(file).exists()), [true; 4]);
+        fs::remove_dir_all(&git).unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), &git).unwrap();
+        layer.begin().unwrap();
+        assert!(elsewhere.path().join("Cargo.lock").exists());
     }
 }

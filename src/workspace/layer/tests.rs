@@ -274,7 +274,7 @@ fn a_folder_is_kept_whole_where_that_is_asked_and_a_link_leads_to_no_other_mode(
     std::fs::set_permissions(elsewhere.path(), std::fs::Permissions::from_mode(0o500)).unwrap();
     let link = fixture.layer.folders().upper.join("link");
     std::os::unix::fs::symlink(elsewhere.path(), &link).unwrap();
-    assert!(super::opened::set_mode(&link, 0o700).is_err());
+    assert!(crate::opened::set_mode(&link, 0o700).is_err());
     let mode = std::fs::metadata(elsewhere.path()).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o500);
 }

@@ -411,10 +411,7 @@ impl SharedSetup {
         };
         let written = self.places.iter().filter(is_written);
         WritablePlaces {
-            folders: written
-                .filter_map(|(place, _)| place.canonicalize().ok())
-                .chain(reach.git_layers().map(|git| reach.seen_git(git).to_owned()))
-                .collect(),
+            folders: written.filter_map(|(place, _)| place.canonicalize().ok()).collect(),
             checkout: (reach.writes != WriteAccess::Nothing).then(|| reach.root.to_owned()),
             masked: masks.iter().map(|mask| mask.path().to_owned()).collect(),
             protection: self.protection,
