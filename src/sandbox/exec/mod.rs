@@ -25,7 +25,7 @@ use tokio::net::unix::pipe;
 
 use crate::exec::output::BoundedOutput;
 use crate::exec::spawn::{ChildProgram, ChildStreams, StartedCommand};
-use crate::exec::steps::{FailedStep, ShellScript, StepReports};
+use crate::exec::steps::{FailedStep, JudgedBy, ShellScript, StepReports};
 use crate::exec::tail::OutputTail;
 use crate::layer::LayerFolders;
 use crate::machine::sandbox::Sandbox;
@@ -99,11 +99,14 @@ impl CommandRun<'_> {
     /// Returns what starts it where nothing is reported of its parts.
     fn without_reports(&self, contained: bool) -> Result<Vec<String>, ExecError> {
         if contained {
-            return Ok(ShellScript::without_reports(&self.script.contained_text()).words);
+            let text = self.script.contained_text();
+            return Ok(ShellScript::without_reports(&text, JudgedBy::Effects).words);
         }
         Ok(match self.script.execution().ok_or(ExecError::NotUnderstood)? {
             ScriptExecution::Words(words) => words,
-            ScriptExecution::Shell(text) => ShellScript::without_reports(&text).words,
+            ScriptExecution::Shell(text) => {
+                ShellScript::without_reports(&text, JudgedBy::Words).words
+            }
         })
     }
 }
@@ -193,11 +196,13 @@ pub async fn run(
     let contained = is_contained(permit, &command)?;
     let script = if contained {
         let text = command.script.contained_text();
-        ShellScript::reporting(&text, &text)
+        ShellScript::reporting(&text, &text, JudgedBy::Effects)
     } else {
         match command.script.execution().ok_or(ExecError::NotUnderstood)? {
             ScriptExecution::Words(words) => ShellScript { words, steps: Vec::new() },
-            ScriptExecution::Shell(text) => ShellScript::reporting(&text, command.script.text()),
+            ScriptExecution::Shell(text) => {
+                ShellScript::reporting(&text, command.script.text(), JudgedBy::Words)
+            }
         }
     };
     Ok(run_program(script, &command, (contained, None)).await?.0)

@@ -17,6 +17,10 @@ const BASH: &str = "/bin/bash";
 /// What runs scripts where that is missing.
 const SHELL: &str = "/bin/sh";
 
+/// Turns off what of `bash` evaluates its words: `test -v 'a[$(...)]'` runs code, `printf %n PATH`
+/// sets a variable. The programs of these names do neither.
+const PROGRAMS_ONLY: &str = "enable -n test [ printf; ";
+
 /// Most bytes of reports that are read: what a pipe holds.
 const REPORTS_LIMIT_BYTES: u64 = 64 * 1024;
 
@@ -63,21 +67,42 @@ pub(super) struct ShellScript {
 
 impl ShellScript {
     /// Returns how a script runs; `written` is the script as its author knows it.
-    pub(super) fn reporting(text: &str, written: &str) -> Self {
+    pub(super) fn reporting(text: &str, written: &str, judged: JudgedBy) -> Self {
         let dialect = if has_bash() { ShellDialect::Bash } else { ShellDialect::Posix };
         match ReportingScript::of(text, written, dialect) {
-            Some(script) => Self { steps: script.steps, ..Self::without_reports(&script.text) },
-            None => Self::without_reports(text),
+            Some(script) => Self { steps: script.steps, ..Self::run(&script.text, judged, true) },
+            None => Self::run(text, judged, true),
         }
     }
 
-    /// Returns how a script runs that has nowhere to report to.
-    pub(super) fn without_reports(text: &str) -> Self {
-        let shell: &[&str] =
-            if has_bash() { &[BASH, "-o", "pipefail", "-c"] } else { &[SHELL, "-c"] };
-        let words = shell.iter().copied().chain([text]).map(str::to_owned).collect();
+    /// Returns how a script runs that has nowhere to report to. What lost its reader is a failure
+    /// of a pipe only where reports can tell it from others.
+    pub(super) fn without_reports(text: &str, judged: JudgedBy) -> Self {
+        Self::run(text, judged, false)
+    }
+
+    fn run(text: &str, judged: JudgedBy, pipefail: bool) -> Self {
+        let text = match judged {
+            JudgedBy::Words if has_bash() => format!("{PROGRAMS_ONLY}{text}"),
+            JudgedBy::Words | JudgedBy::Effects => text.to_owned(),
+        };
+        let shell: &[&str] = match (has_bash(), pipefail) {
+            (true, true) => &[BASH, "-o", "pipefail", "-c"],
+            (true, false) => &[BASH, "-c"],
+            (false, _) => &[SHELL, "-c"],
+        };
+        let words = shell.iter().copied().chain([text.as_str()]).map(str::to_owned).collect();
         Self { words, steps: Vec::new() }
     }
+}
+
+/// What the verdict on a script rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum JudgedBy {
+    /// Its words, which have to be the words that run.
+    Words,
+    /// What it does: it is contained.
+    Effects,
 }
 
 fn has_bash() -> bool {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use pretty_assertions::assert_eq;
 use rustix::process::{Pid, test_kill_process};
 
-use super::steps::ShellScript;
+use super::steps::{JudgedBy, ShellScript};
 use super::{CommandOutput, CommandRun, ExecError, Exit, run_program};
 use crate::machine::sandbox::Sandbox;
 use crate::reach::{CommandReach, WriteAccess};
@@ -43,7 +43,7 @@ async fn run(
     };
     let script = match execution {
         ScriptExecution::Words(words) => ShellScript { words, steps: Vec::new() },
-        ScriptExecution::Shell(text) => ShellScript::reporting(&text, &text),
+        ScriptExecution::Shell(text) => ShellScript::reporting(&text, &text, JudgedBy::Words),
     };
     run_program(script, &command, (false, None)).await.map(|(output, _)| output)
 }
@@ -99,7 +99,7 @@ async fn what_is_fed_reads_its_input_once_and_its_errors_are_apart() {
             reach: reach(folder.path()),
             proxy: None,
         };
-        let script = ShellScript::without_reports(text);
+        let script = ShellScript::without_reports(text, JudgedBy::Words);
         let fed = run_program(script, &command, (false, Some(input.as_bytes()))).await;
         let (CommandOutput { exit, output, .. }, errors) = fed.unwrap();
         assert_eq!((exit, &*output.text, &*errors.text), expected, "{text}");

@@ -49,6 +49,31 @@ fn one_shell_runs_every_line_whatever_allows_it() {
     }
 }
 
+/// `test -v` of `bash` looks up a name in which code can stand, and its `printf %n` sets a variable.
+#[test]
+fn nothing_runs_that_bash_alone_would_make_of_words() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "test ${x:--v} 'a[$(touch src/planted)]'; echo on" } }]
+- calls: [{ tool: execute_command, args: { command: "printf 'a%n' PATH; cat src/a.txt" } }]
+- expect: { contains: ["one\ntwo"], not_contains: ["planted"] }
+  calls: [{ tool: execute_command, args: { command: "test -f src/a.txt && [ -d src ] && printf '%s\\n' works" } }]
+- expect: { contains: ["Output:\nworks"] }
+  calls: [{ tool: attempt_completion, args: { result: r } }]
+"#;
+    let allowed = "command(test:*)\", \"command([:*)\", \"command(printf:*)\", \"command(touch:*)";
+    let policy = policy().replace(RULES, allowed) + "commands: { expansions: allow }\n";
+    let fixture = Fixture::with_policy(&turns(script), &policy).without_layer();
+    std::fs::create_dir(fixture.root.join("1")).unwrap();
+    let program = fixture.root.join("1/cat");
+    std::fs::write(&program, "#!/bin/sh\necho planted\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let ran = fixture.run();
+    let answers = ran.answers("execute_command");
+    assert_eq!(ran.word(), "nothing-to-do", "{}: {answers:?}", ran.reason());
+    assert!(answers[0].ends_with("on") && answers.len() == 3, "{answers:?}");
+    assert_eq!(fixture.file("src/planted"), None);
+}
+
 #[test]
 fn a_pipe_that_hides_a_failure_is_a_failure() {
     let script = r#"

@@ -40,15 +40,14 @@ impl ShellDialect {
             Self::Bash => (BASH_FD, "set -o pipefail; ".to_owned()),
             Self::Posix => (POSIX_FD, ENDED.to_owned()),
         };
+        // The script may have turned `[` and `printf` off.
         let stage = match self {
-            Self::Bash => "[ \"$1$4\" = 141 ] && return 0; return \"$1\"; } 2>/dev/null; ",
+            Self::Bash => "case $1$4 in 141) return 0;; esac; return \"$1\"; } 2>/dev/null; ",
             Self::Posix => {
-                "[ \"$1$4\" = 141 ] || printf '<%s:%s>' \"$3\" \"$1\" >&7; } 2>/dev/null; "
+                "case $1$4 in 141) ;; *) printf '<%s:%s>' \"$3\" \"$1\" >&7;; esac; } 2>/dev/null; "
             }
         };
-        let report = format!(
-            "[ \"$1\" = 0 ] && return 0; printf '%s %s %s\\n' \"$2\" \"$3\" \"$1\" >&{fd}; "
-        );
+        let report = format!("case $1 in 0) return 0;; esac; echo \"$2 $3 $1\" >&{fd}; ");
         format!(
             "exec {fd}>&0 </dev/null; {pipes}\
              __locum_step() {{ set -- \"$?\" \"$1\" 1; {report}return \"$1\"; }} 2>/dev/null; \
