@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use git2::{Delta, DiffOptions, IndexEntry, IndexEntryExtendedFlag, IndexEntryFlag};
+use git2::{Delta, DiffOptions, IndexEntryExtendedFlag, IndexEntryFlag};
 use rustix::fs::{RawMode, Stat};
 
 use crate::git_binary::GitBinary;
@@ -20,9 +20,6 @@ use locum_base::path::RepoPath;
 pub struct Snapshot {
     head: Option<CommitId>,
     dirty: BTreeMap<RepoPath, Option<FileStamp>>,
-    /// Tracked files whose changes git was told not to look for.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    unwatched: BTreeMap<RepoPath, Option<FileStamp>>,
     /// Files that git ignores, and folders with all that is in them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     ignored: BTreeSet<RepoPath>,
@@ -45,8 +42,9 @@ impl Repo {
     /// When `git status` fails.
     pub async fn snapshot(&self, git: &GitBinary) -> Result<Snapshot, RepoError> {
         let mut snapshot = parse_status(&git.status().await?);
-        snapshot.unwatched = self.unwatched()?;
-        for (path, stamp) in snapshot.dirty.iter_mut().chain(&mut snapshot.unwatched) {
+        let unwatched = self.unwatched_changes(snapshot.head.as_ref());
+        snapshot.dirty.extend(unwatched.into_iter().map(|path| (path, None)));
+        for (path, stamp) in &mut snapshot.dirty {
             // A path behind a link that is new is not there any more as git knows it.
             *stamp =
                 self.checkout.beneath.stat(path).ok().flatten().map(|stat| FileStamp::of(&stat));
@@ -74,18 +72,30 @@ impl Repo {
         Ok(touched)
     }
 
-    /// Returns the tracked files that `git update-index` was told to take as unchanged, or as not
-    /// checked out; without their stamps.
-    fn unwatched(&self) -> Result<BTreeMap<RepoPath, Option<FileStamp>>, RepoError> {
-        let mut index = self.git.index()?;
-        index.read(false)?;
-        let is_unwatched = |entry: &IndexEntry| {
+    /// Returns the changed files among those that `git update-index` was told to take as unchanged,
+    /// or as not checked out, which `git status` leaves out. None where the index has a form that
+    /// only git itself reads.
+    fn unwatched_changes(&self, head: Option<&CommitId>) -> Vec<RepoPath> {
+        let Ok(mut index) = self.git.index() else { return Vec::new() };
+        if index.read(false).is_err() {
+            return Vec::new();
+        }
+        let unwatched = index.iter().filter_map(|entry| {
             let extended = IndexEntryExtendedFlag::from_bits_truncate(entry.flags_extended);
-            IndexEntryFlag::from_bits_truncate(entry.flags).is_valid()
-                || extended.is_skip_worktree()
+            let is_left_out = extended.is_skip_worktree();
+            let is_unwatched =
+                is_left_out || IndexEntryFlag::from_bits_truncate(entry.flags).is_valid();
+            let path = repo_path(&entry.path).filter(|_| is_unwatched)?;
+            let is_there = || self.checkout.entry(&path).is_ok_and(|entry| entry.is_some());
+            (!is_left_out || is_there()).then_some(path)
+        });
+        let is_changed = |path: &RepoPath| {
+            head.is_none_or(|head| {
+                let changes = self.changes(head, &BTreeSet::from([path.clone()]));
+                !changes.is_ok_and(|changes| changes.is_empty())
+            })
         };
-        let paths = index.iter().filter(is_unwatched).filter_map(|entry| repo_path(&entry.path));
-        Ok(paths.map(|path| (path, None)).collect())
+        unwatched.filter(is_changed).collect()
     }
 
     fn paths_between(
@@ -113,9 +123,9 @@ impl Snapshot {
         self.dirty.keys()
     }
 
-    /// Returns true when a file may have had changes that are in no commit.
+    /// Returns true when a file had changes that are in no commit.
     pub fn is_dirty(&self, path: &RepoPath) -> bool {
-        self.looked_at(path).is_some()
+        self.dirty.contains_key(path)
     }
 
     /// Returns what is ignored and was not in a snapshot before.
@@ -125,15 +135,10 @@ impl Snapshot {
 
     /// Returns the files whose state differs: dirty in one only, or dirty in both and not the same.
     fn difference(&self, after: &Self) -> BTreeSet<RepoPath> {
-        let all = [&self.dirty, &self.unwatched, &after.dirty, &after.unwatched];
-        let differs =
-            |path: &&RepoPath| self.looked_at(path) != after.looked_at(path) && !self.ignores(path);
-        all.into_iter().flat_map(BTreeMap::keys).filter(differs).cloned().collect()
-    }
-
-    /// Returns the stamp of a file that may have changes of its own.
-    fn looked_at(&self, path: &RepoPath) -> Option<&Option<FileStamp>> {
-        self.dirty.get(path).or_else(|| self.unwatched.get(path))
+        let differs = |path: &&RepoPath| {
+            self.dirty.get(*path) != after.dirty.get(*path) && !self.ignores(path)
+        };
+        self.dirty.keys().chain(after.dirty.keys()).filter(differs).cloned().collect()
     }
 
     fn ignores(&self, path: &RepoPath) -> bool {
@@ -194,6 +199,7 @@ fn repo_path(bytes: &[u8]) -> Option<RepoPath> {
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
+#[expect(clippy::disallowed_types, reason = "a test has git write an index")]
 mod tests {
     use std::collections::BTreeMap;
 
@@ -293,16 +299,35 @@ mod tests {
             }
             index.add(&entry).unwrap();
         };
-        flagged("src/lib.rs", true);
-        flagged("latin", false);
-        flagged("old/only", true);
+        for (file, valid) in
+            [("src/lib.rs", true), ("run.sh", true), ("latin", false), ("old/only", true)]
+        {
+            flagged(file, valid);
+        }
         index.write().unwrap();
         fixture.remove("latin");
+        fixture.write("run.sh", "a person's");
+        let env = BTreeMap::from([("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())]);
+        let before = fixture.repo.snapshot(&GitBinary::new(&fixture.repo, &env)).await.unwrap();
+        assert_eq!(before.dirty().collect::<Vec<_>>(), [&path("run.sh")]);
         let touched = touched_by(&fixture, |fixture| {
             fixture.write("src/lib.rs", "changed");
             fixture.write("latin", "here again");
         });
         assert_eq!(touched.await, ["latin", "src/lib.rs"]);
+    }
+
+    #[tokio::test]
+    async fn an_index_that_only_git_reads_is_no_reason_to_stop() {
+        let fixture = RepoFixture::new();
+        let git = |arguments: &[&str]| {
+            let mut command = std::process::Command::new("git");
+            let output = command.args(arguments).current_dir(&fixture.root).output().unwrap();
+            assert!(output.status.success(), "{output:?}");
+        };
+        git(&["update-index", "--split-index"]);
+        let touched = touched_by(&fixture, |fixture| fixture.write("src/lib.rs", "changed"));
+        assert_eq!(touched.await, ["src/lib.rs"]);
     }
 
     #[tokio::test]

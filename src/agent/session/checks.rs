@@ -55,6 +55,8 @@ struct CheckRun {
     reports: Vec<CheckReport>,
     /// Files they changed in the checkout, where there is no layer.
     touched: BTreeSet<RepoPath>,
+    /// Why that is not known of one of them.
+    unjudged: Option<String>,
 }
 
 impl<'a> Session<'a> {
@@ -162,8 +164,9 @@ impl<'a> Session<'a> {
         let checks = async move {
             let mut run = CheckRun::default();
             for command in &commands {
-                let (report, touched) = check(&envs, command, before.as_ref()).await;
-                run.touched.extend(touched);
+                let (report, observed) = check(&envs, command, before.as_ref()).await;
+                run.touched.extend(observed.touched);
+                run.unjudged = run.unjudged.or(observed.unjudged);
                 let succeeded = report.succeeded();
                 run.reports.push(report);
                 if !succeeded && !goes_on {
@@ -206,7 +209,13 @@ impl<'a> Session<'a> {
         run: CheckRun,
         before: Option<Snapshot>,
     ) -> Result<(), Stop> {
-        let CheckRun { mut reports, touched } = run;
+        let CheckRun { mut reports, touched, unjudged } = run;
+        if let Some(why) = unjudged.filter(|_| before.is_some()) {
+            // The checks are still under way: a session that is resumed looks again.
+            return Err(Stop::fault(format!(
+                "what the checks changed cannot be found out: {why}; nothing is published"
+            )));
+        }
         let left = match before {
             None => {
                 self.settle_checks(id)?;
@@ -295,12 +304,12 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Runs one check in the first mode that may run it; returns also what it changed in the checkout.
+/// Runs one check in the first mode that may run it; returns also what is known of it.
 async fn check(
     envs: &[TaskEnv<'_>],
     command: &str,
     before: Option<&Snapshot>,
-) -> (CheckReport, Vec<RepoPath>) {
+) -> (CheckReport, Observation) {
     let mut why = "no mode of this run may run commands".to_owned();
     for env in envs {
         match named_command::run(env, NamedCommand { command, timeout: None, before }).await {
@@ -309,13 +318,14 @@ async fn check(
                 if matches!(report.end, CheckEnd::Exited(exit) if exit != Exit::Code(0)) {
                     report.output.push_str(&seen_as_empty(env));
                 }
-                return (report, observation.touched);
+                return (report, observation);
             }
             Err(refused) => why = refused,
         }
     }
     let end = CheckEnd::NotStarted(why);
-    (CheckReport { command: command.to_owned(), end, output: String::new() }, Vec::new())
+    let report = CheckReport { command: command.to_owned(), end, output: String::new() };
+    (report, Observation::default())
 }
 
 /// Names files of the repository that commands see as empty, which a check may fail for.

@@ -371,12 +371,18 @@ impl Session<'_> {
                 self.note_promotion(id, waiting, &promotion)?;
             }
         }
-        let Promotion { held, mut observation, refusal, .. } = promotion;
+        let Promotion { held, lost, mut observation, refusal, .. } = promotion;
         observation.refused = refusal;
         match held {
             Some(held) => self.answer_held(id, waiting, observation, held),
             None => self.answer_followed(id, waiting, observation),
+        }?;
+        if lost.is_empty() {
+            return Ok(());
         }
+        let what = "which the policy does not allow and which had changes that are in no commit; \
+                    they are left as they are now";
+        Err(Stop::failed(format!("a command changed {}, {what}", named(&lost))))
     }
 
     /// Does with what is in the layer as decided.

@@ -26,6 +26,9 @@ pub struct Promotion {
     /// Set aside until a person decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<HeldChanges>,
+    /// What may not stay and is left as it is, because it had changes that are in no commit.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub lost: BTreeSet<RepoPath>,
     /// What the command answers.
     pub observation: Observation,
     /// Whether all of this happened, besides what a person decides.

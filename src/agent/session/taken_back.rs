@@ -62,7 +62,7 @@ impl Session<'_> {
             before.is_some_and(|before| before.is_dirty(path)) && !owned.contains_key(*path)
         };
         let all = refused.denied.keys().chain(refused.held.keys());
-        let lost: Vec<RepoPath> = all.filter(is_lost).cloned().collect();
+        let lost: BTreeSet<RepoPath> = all.filter(is_lost).cloned().collect();
         let held = self.hold_written(id, &base, &mut refused, lost.is_empty())?;
         let refusal = refusal_of(&refused.denied, Decision::Deny);
         if refusal.is_some() {
@@ -78,15 +78,10 @@ impl Session<'_> {
         };
         observation.touched.retain(|path| !is_refused(path));
         let keep = refused.denied.into_keys().filter(|path| !lost.contains(path)).collect();
-        let promotion = Promotion { keep, held, observation, refusal, ..Promotion::default() };
+        let promotion =
+            Promotion { keep, held, lost, observation, refusal, ..Promotion::default() };
         self.note_promotion(id, waiting, &promotion)?;
-        self.promote(id, waiting, promotion)?;
-        if lost.is_empty() {
-            return Ok(());
-        }
-        let what = "which the policy does not allow and which had changes that are in no commit; \
-                    they are left as they are now";
-        Err(Stop::failed(format!("a command changed {}, {what}", named(&lost))))
+        self.promote(id, waiting, promotion)
     }
 
     /// Sets aside what waits for a decision, where all of it can be kept until then and the
@@ -132,8 +127,8 @@ impl Session<'_> {
             return Ok(());
         }
         let text = format!(
-            "Taken back from the checkout, because the policy does not allow it: {}. Copies are in \
-             `{}`, if it was somebody else who changed it.",
+            "Taken back from the checkout, because the policy does not allow the change: {}. A \
+             copy of each file as it was until then is in `{}`, in case a person had changed it.",
             named(keep),
             self.copies(call).display()
         );

@@ -191,6 +191,30 @@ fn a_kill_at_any_line_of_a_check_changes_nothing() {
 }
 
 #[test]
+fn what_checks_changed_is_taken_back_by_the_next_run_where_this_one_cannot_find_it_out() {
+    let fixture = fixture(&[write("good"), end("")].concat(), "").without_layer();
+    let index = fixture.root.join(".git/index");
+    let whole = std::fs::read(&index).unwrap();
+    let (broken, once) = (index.clone(), std::cell::Cell::new(true));
+    let fixture = fixture.watched(move |event| {
+        if matches!(event, Event::Checking { .. }) && once.take() {
+            std::fs::write(&broken, "no index").unwrap();
+        }
+    });
+    let ran = fixture.run();
+    assert_eq!(ran.word(), "failed");
+    assert!(
+        ran.reason().contains("what the checks changed cannot be found out"),
+        "{}",
+        ran.reason()
+    );
+    std::fs::write(&index, whole).unwrap();
+    let ran = fixture.resume();
+    assert_eq!(ran.word(), "done", "{}", ran.reason());
+    assert_eq!(fixture.file("src/steps.txt"), None);
+}
+
+#[test]
 fn a_run_that_is_stopped_during_its_checks_leaves_nothing_of_them() {
     let fixture = fixture(&[write("bad"), end("")].concat(), "").without_layer();
     let step = "#!/bin/sh\necho checked > src/steps.txt\nsleep 600\n";

@@ -297,7 +297,7 @@ fn a_protected_file_that_git_ignores_is_taken_back_like_any_other() {
     let text = &ran.answers("execute_command")[0];
     assert!(planted.iter().all(|path| text.contains(&format!("edit({path})"))), "{text}");
     let notes = &ran.outcome.notes;
-    let copies = notes[0].split_once("Copies are in `").unwrap().1.split_once('`').unwrap().0;
+    let copies = notes[0].split_once("until then is in `").unwrap().1.split_once('`').unwrap().0;
     let copy = std::fs::read_to_string(format!("{copies}/src/CLAUDE.local.md")).unwrap();
     assert_eq!((notes.len(), copy.as_str()), (1, "bad\n"), "{notes:?}");
     for (path, content) in [
