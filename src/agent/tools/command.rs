@@ -33,7 +33,7 @@ use locum_workspace::checkout::{EntryKind, FileError};
 use locum_workspace::git_binary::GitBinary;
 
 /// What git says where it finds no repository.
-const NO_REPOSITORY: &str = "not a git repository";
+const NO_REPOSITORY: &[&str] = &["not a git repository", "invalid gitfile format"];
 
 /// What a model reads behind that where it is so on purpose.
 const GIT_IS_HIDDEN: &str = "\n(The repository's history holds files that you may not read, so \
@@ -260,10 +260,11 @@ impl ExecuteCommand {
         };
         let command = CommandDetails::of(&self.script, &output);
         let mut text = self.render(&output, &command, NetworkReach::of(context));
-        if git_hidden && text.to_ascii_lowercase().contains(NO_REPOSITORY) {
+        let said = text.to_ascii_lowercase();
+        if git_hidden && NO_REPOSITORY.iter().any(|complaint| said.contains(complaint)) {
             text.push_str(GIT_IS_HIDDEN);
         }
-        if layered && text.to_ascii_lowercase().contains(OTHER_DEVICE) {
+        if layered && said.contains(OTHER_DEVICE) {
             text.push_str(FOLDERS_STAY);
         }
         let lost_bytes = output.output.omitted_bytes;

@@ -167,7 +167,11 @@ impl MaskFinder {
         }
         for folder in reach.git.iter().filter(|_| !reach.git_hidden) {
             found.extend(masks_of_git(folder, reach)?);
-            if !reach.is_in_layer(folder) && reach.writes != WriteAccess::Nothing {
+            // A folder that holds the checkout is closed before that is opened in it.
+            if !reach.is_in_layer(folder)
+                && !reach.root.starts_with(folder)
+                && reach.writes != WriteAccess::Nothing
+            {
                 found.push(Mask::ReadOnly(
                     folder.canonicalize().map_err(|_| rustix::io::Errno::NOENT)?,
                 ));
@@ -217,21 +221,67 @@ fn masks_of_git(folder: &Path, reach: &CommandReach<'_>) -> Result<Vec<Mask>, ru
         let at = folder.join(name.as_ref());
         match guarded(folder, &name) {
             Some(GuardedGitEntry::Settings) => found.push(Mask::Settings(at)),
-            Some(GuardedGitEntry::Store) if reach.git_settings => {}
-            // That of the checkout itself is needed; those beside it are of other checkouts.
-            Some(GuardedGitEntry::Store) if reach.git.iter().any(|git| git.starts_with(&at)) => {
-                for other in Dir::read_from(open_folder(&at)?)? {
-                    let other = other?;
-                    let other = other.file_name().to_string_lossy();
-                    let beside = at.join(other.as_ref());
-                    let is_own = reach.git.iter().any(|git| git.starts_with(&beside));
-                    if !is_own && !matches!(other.as_ref(), "." | "..") {
-                        found.push(Mask::Hidden(beside));
-                    }
-                }
+            // Git itself needs those of submodules, but no credential in them.
+            Some(GuardedGitEntry::Store) if reach.git_settings && name == "modules" => {
+                found.extend(masks_of_modules(&at)?);
+            }
+            // What is the checkout's own is needed; what lies beside it is of other checkouts.
+            Some(GuardedGitEntry::Store) if is_needed(&at, reach) => {
+                found.extend(masks_beside(at, reach)?);
             }
             Some(GuardedGitEntry::Store) => found.push(Mask::Hidden(at)),
             None => {}
+        }
+    }
+    Ok(found)
+}
+
+/// Whether the checkout or one of its git folders is at a path, or below it.
+fn is_needed(at: &Path, reach: &CommandReach<'_>) -> bool {
+    reach.root.starts_with(at) || reach.git.iter().any(|git| git.starts_with(at))
+}
+
+/// Returns the masks over what lies beside the checkout and its git folders below a path.
+fn masks_beside(at: PathBuf, reach: &CommandReach<'_>) -> Result<Vec<Mask>, rustix::io::Errno> {
+    let mut found = Vec::new();
+    let mut ahead = vec![at];
+    while let Some(folder) = ahead.pop() {
+        if folder == reach.root || reach.git.iter().any(|git| git == &folder) {
+            continue;
+        }
+        for entry in Dir::read_from(open_folder(&folder)?)? {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            let beside = folder.join(&name);
+            match name.as_str() {
+                "." | ".." => {}
+                _ if is_needed(&beside, reach) => ahead.push(beside),
+                _ => found.push(Mask::Hidden(beside)),
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Returns the masks over the settings of submodules, whose git folders lie at any depth.
+fn masks_of_modules(modules: &Path) -> Result<Vec<Mask>, rustix::io::Errno> {
+    let mut found = Vec::new();
+    let mut ahead = vec![modules.to_owned()];
+    while let Some(folder) = ahead.pop() {
+        let Ok(opened) = open_folder(&folder) else { continue };
+        for entry in Dir::read_from(&opened)? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy();
+            let at = folder.join(name.as_ref());
+            match guarded(&folder, &name) {
+                Some(GuardedGitEntry::Settings) if at.is_file() => found.push(Mask::Settings(at)),
+                // Of git's own folders only those that may hold more of them are looked into.
+                _ if matches!(
+                    name.as_ref(),
+                    "." | ".." | "objects" | "refs" | "logs" | "hooks"
+                ) => {}
+                _ if entry.file_type() == FileType::Directory => ahead.push(at),
+                _ => {}
+            }
         }
     }
     Ok(found)

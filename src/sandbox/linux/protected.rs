@@ -40,6 +40,26 @@ pub(crate) fn is_protected(protection: &Protection, path: &RepoPath, kind: Prote
             && inside().is_none_or(|inside| protection.of_edit(&inside).is_some()))
 }
 
+/// Folders that git has in its own. `common` is where a worktree of Locum's shows what it shares.
+const GIT_FOLDERS: &[&str] = &[
+    ".",
+    "..",
+    "branches",
+    "common",
+    "hooks",
+    "info",
+    "lfs",
+    "logs",
+    "objects",
+    "rebase-apply",
+    "rebase-merge",
+    "refs",
+    "reftable",
+    "rr-cache",
+    "sequencer",
+    "svn",
+];
+
 /// Opens a folder to list it.
 ///
 /// # Errors
@@ -59,7 +79,7 @@ pub(crate) fn is_guarded(folder: &Path, name: &str, reach: &CommandReach<'_>) ->
 pub(crate) enum GuardedGitEntry {
     /// Settings: git needs what else is in them.
     Settings,
-    /// Credentials themselves, or git folders of others.
+    /// Credentials themselves, git folders of others, or checkouts.
     Store,
 }
 
@@ -69,6 +89,8 @@ pub(crate) fn guarded(folder: &Path, name: &str) -> Option<GuardedGitEntry> {
         (!is_free_of_credentials(&folder.join(name))).then_some(GuardedGitEntry::Settings)
     } else {
         let store = name.starts_with("credential") || matches!(name, "modules" | "worktrees");
-        store.then_some(GuardedGitEntry::Store)
+        // A repository without files of its own often has its worktrees in its git folder.
+        let is_other = || !GIT_FOLDERS.contains(&name) && folder.join(name).is_dir();
+        (store || is_other()).then_some(GuardedGitEntry::Store)
     }
 }

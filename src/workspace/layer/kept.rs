@@ -42,7 +42,12 @@ impl Layer {
     }
 
     fn keep(&self, from: &Path, path: &RepoPath, label: &str) -> io::Result<()> {
-        let to = self.kept().join(label).join(path.as_str());
+        let mut to = self.kept().join(label).join(path.as_str());
+        let mut number = 2_usize;
+        while fs::symlink_metadata(&to).is_ok() {
+            to = self.kept().join(format!("{label}-{number}")).join(path.as_str());
+            number += 1;
+        }
         fs::create_dir_all(to.parent().unwrap_or(&self.folder))?;
         fs::rename(from, to)
     }

@@ -145,6 +145,56 @@ fn what_git_writes_in_a_linked_worktree_stays_in_the_layer_and_shows_no_credenti
     assert!(!stage.git_in("checkout", &["status", "--porcelain"]).contains('A'));
 }
 
+/// What a filter of git's prints is what a script could read, whichever rule allows `git add`.
+#[test]
+fn git_itself_sees_no_credential_of_a_submodule_and_stops_no_later_command() {
+    let policy = "version: 1\nrules: [{ allow: [read(**), edit(**), 'command(git add:*)', \
+                  'command(git diff:*)', 'command(git worktree prune)'] }]\ncommands: { \
+                  contained: allow }\n";
+    let stage = Stage::with(&[("README.md", "hi\n"), (".locum/policy.yml", policy)]);
+    stage.git(&["worktree", "add", "-q", stage.path("other").to_str().unwrap()]);
+    let settings = format!("[http \"https://example.com/\"]\n\textraheader = {TOKEN}\n");
+    stage.write("checkout/.git/modules/libs/s/config", &settings);
+    let told = told(
+        &stage,
+        &[
+            "for f in b; do git config filter.x.clean 'cat .git/modules/libs/s/config'; echo \"$f \
+             filter=x\" > .git/info/attributes; echo hi > $f; done",
+            "git add b && git diff --cached b",
+            "git worktree prune; git status",
+            "for f in 1; do echo still works; done",
+        ],
+    );
+    assert!(told.contains("+[http") && told.contains("still works"), "{told}");
+    assert!(!told.contains("AUTHORIZATION"), "{told}");
+}
+
+/// Worktrees in the folder of a repository that has no files of its own, as many keep them.
+#[test]
+fn a_worktree_in_git_s_own_folder_is_written_and_those_beside_it_are_not_seen() {
+    let policy =
+        "version: 1\nrules: [{ allow: [read(**), edit(**)] }]\ncommands: { contained: allow }\n";
+    let stage = Stage::with(&[("README.md", "hi\n"), (".locum/policy.yml", policy)]);
+    let at = |name: &str| stage.path(name).to_str().unwrap().to_owned();
+    stage.git(&["clone", "-q", "--bare", ".", &at("bare")]);
+    for tree in ["bare/mine", "bare/other"] {
+        stage.git_in("bare", &["worktree", "add", "-q", &at(tree)]);
+    }
+    stage.write("bare/other/.env", "TOKEN=of-another\n");
+    std::fs::rename(stage.path("checkout"), stage.path("first")).unwrap();
+    std::os::unix::fs::symlink(stage.path("bare/mine"), stage.path("checkout")).unwrap();
+    let told = told(
+        &stage,
+        &[
+            "for f in new; do echo x > $f.txt; cat ../other/.env; git log --oneline -1; done",
+            "for f in .loc; do echo x >> ${f}um/policy.yml; done",
+        ],
+    );
+    assert!(told.contains("Files changed: new.txt") && told.contains(" first"), "{told}");
+    assert!(!told.contains("of-another") && told.contains("Read-only file system"), "{told}");
+    assert!(stage.path("bare/mine/new.txt").exists());
+}
+
 #[test]
 fn commands_that_ask_the_repository_s_compiler_run_code() {
     let stage = stage();

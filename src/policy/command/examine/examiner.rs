@@ -270,9 +270,9 @@ impl Examiner<'_> {
             }
             None if program == "git" && git::shows_everything(&verb, second) => {
                 self.found.shows_hidden = true;
-                // `git stash` alone shows nothing.
+                // `git stash` alone shows nothing, nor does `git worktree`.
                 self.finding(
-                    self.next + usize::from(verb == "stash"),
+                    self.next + usize::from(matches!(verb.as_str(), "stash" | "worktree")),
                     format!("`git {verb}` shows files that are hidden with all others"),
                 );
             }

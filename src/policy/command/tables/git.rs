@@ -209,7 +209,8 @@ pub(crate) fn shows_everything(verb: &str, second: Option<&str>) -> bool {
     let verbs: &str = "\
         archive annotate bundle difftool fast-export format-patch pack-objects range-diff \
         request-pull send-email unpack-file whatchanged";
-    words::holds(verbs, verb) || (verb == "stash" && second == Some("show"))
+    let second = second.unwrap_or_default();
+    words::holds(verbs, verb) || matches!((verb, second), ("stash", "show") | ("worktree", "add"))
 }
 
 /// Returns true when a verb of git that can leave files out shows any that no word names. Some

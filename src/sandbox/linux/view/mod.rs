@@ -147,9 +147,18 @@ impl SandboxView {
         if let Some((layer, root)) = layered.filter(|(layer, root)| layer.lower != *root) {
             plan.stand_in(root, layer.lower)?;
         }
-        for (at, root) in spec.roots.iter().enumerate() {
-            // Git's own folders follow the checkout.
-            plan.place(root, if at == 0 { PlaceUse::Write } else { PlaceUse::Read })?;
+        let (checkout, git) = spec.roots.split_at(spec.roots.len().min(1));
+        let holds_it = |folder: &&PathBuf| checkout.iter().any(|root| root.starts_with(folder));
+        // What is opened in a folder comes after it.
+        let (around, beside): (Vec<_>, Vec<_>) = git.iter().partition(holds_it);
+        for root in around {
+            plan.place(root, PlaceUse::Read)?;
+        }
+        for root in checkout {
+            plan.place(root, PlaceUse::Write)?;
+        }
+        for root in beside {
+            plan.place(root, PlaceUse::Read)?;
         }
         let (mut overlays, mut open) = (Vec::new(), Vec::new());
         let git = spec.layer.as_ref().and_then(|layer| layer.git);

@@ -457,7 +457,11 @@ impl ViewStep {
             Self::Bind { from, at, closed } => rustix::mount::mount_bind_recursive(from, at)
                 .and_then(|()| closed.map_or(Ok(()), |flags| close(at, flags)))
                 .map_err(root),
-            Self::ReadOnly { from, at, flags } => read_only(from, at, *flags).map_err(root),
+            Self::ReadOnly { from, at, flags } => match read_only(from, at, *flags) {
+                // A command removed it in the layer: there is nothing to cover.
+                Err(Errno::NOENT) => Ok(()),
+                covered => covered.map_err(root),
+            },
             Self::Overlay { options, at } => {
                 let inert = MountFlags::NOSUID | MountFlags::NODEV;
                 rustix::mount::mount(c"locum", at, c"overlay", inert, options.as_c_str())
