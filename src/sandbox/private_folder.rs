@@ -4,11 +4,10 @@
 //! cannot remove its own; the next one does.
 #![expect(clippy::disallowed_methods, reason = "what a killed process left is removed")]
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use tempfile::Builder;
 
@@ -20,11 +19,11 @@ const PREFIX: &str = "locum-commands-";
 /// The file in it that its process keeps locked.
 const LOCK: &str = "lock";
 
+/// What that file is called before it is locked.
+const UNLOCKED: &str = "unlocked";
+
 /// Most folders of killed processes that one process removes.
 const SWEPT_LIMIT: usize = 64;
-
-/// Age of a folder without a lock from which nobody is about to lock it.
-const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
 /// A folder of this process, removed with all that is in it.
 #[derive(Debug)]
@@ -52,8 +51,12 @@ impl PrivateFolder {
     fn make_in(folder: &Path) -> io::Result<Self> {
         let owner_only = fs::Permissions::from_mode(0o700);
         let made = Builder::new().prefix(PREFIX).permissions(owner_only).tempdir_in(folder)?;
-        let lock = File::create_new(made.path().join(LOCK))?;
-        lock.try_lock()?;
+        let unlocked = made.path().join(UNLOCKED);
+        let lock = File::create_new(&unlocked)?;
+        // Where files cannot be locked, nobody takes it for one that is left.
+        if lock.try_lock().is_ok() {
+            fs::rename(unlocked, made.path().join(LOCK))?;
+        }
         let path = made.keep().canonicalize()?;
         sweep(folder, &path);
         Ok(Self { path, _lock: lock })
@@ -79,7 +82,7 @@ fn sweep(folder: &Path, own: &Path) {
     let named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));
     let left = named.map(|entry| entry.path()).filter(|path| path != own).filter(|path| {
         fs::symlink_metadata(path)
-            .is_ok_and(|facts| facts.is_dir() && facts.uid() == owner && is_left(path, &facts))
+            .is_ok_and(|facts| facts.is_dir() && facts.uid() == owner && is_left(path))
     });
     for path in left.take(SWEPT_LIMIT) {
         let _ = remove_all(&path);
@@ -87,15 +90,8 @@ fn sweep(folder: &Path, own: &Path) {
 }
 
 /// Whether no process works in such a folder any more.
-fn is_left(folder: &Path, facts: &Metadata) -> bool {
-    match File::open(folder.join(LOCK)) {
-        Ok(lock) => lock.try_lock().is_ok(),
-        Err(_) => facts
-            .modified()
-            .ok()
-            .and_then(|modified| modified.elapsed().ok())
-            .is_some_and(|age| age > ABANDONED_AFTER),
-    }
+fn is_left(folder: &Path) -> bool {
+    File::open(folder.join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok())
 }
 
 #[cfg(test)]
