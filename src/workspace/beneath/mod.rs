@@ -298,6 +298,11 @@ pub(super) fn taken(errno: Errno) -> Errno {
     if errno == Errno::NOENT { Errno::EXIST } else { errno }
 }
 
+/// Returns the bits of a mode in another type: systems differ in theirs.
+pub(super) fn bits_as<T: Default>(bits: impl TryInto<T>) -> T {
+    bits.try_into().unwrap_or_default()
+}
+
 /// Lists an open folder. Not every descriptor of one can be listed itself.
 fn list(folder: impl AsFd) -> Result<Dir, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::beneath::Beneath;
+use crate::beneath::{Beneath, bits_as};
 use crate::opened;
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
@@ -313,7 +313,7 @@ impl CheckoutEntry {
             kind,
             size_bytes: u64::try_from(stat.st_size).unwrap_or(0),
             executable: stat.st_mode & 0o100 != 0,
-            permissions: stat.st_mode & 0o777,
+            permissions: bits_as::<u32>(stat.st_mode) & 0o777,
         }
     }
 }

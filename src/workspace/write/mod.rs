@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, RawMode, RenameFlags, Stat};
 use rustix::io::Errno;
 
-use crate::beneath::{name_of, refuse_other_name, stat_in, taken};
+use crate::beneath::{bits_as, name_of, refuse_other_name, stat_in, taken};
 use crate::checkout::{Checkout, FileError, file_error, refuse_unless_regular};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
@@ -55,7 +55,7 @@ impl Checkout {
         permissions: u32,
     ) -> Result<(), FileError> {
         refuse_unless_edit(permit, path)?;
-        self.put_file(path, content, Executable::Bits(permissions))
+        self.put_file(path, content, Executable::Bits(bits_as(permissions)))
     }
 
     /// Removes a file, or a link without following it. `path` is a resolved path or name the permit

@@ -57,7 +57,8 @@ fn replaces_a_file_and_keeps_its_mode() {
 fn what_an_end_by_force_left_beside_a_file_goes_with_the_next_write() {
     let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let checkout = Checkout::open(root.path()).unwrap();
-    let folder = rustix::fs::open(root.path(), OFlags::PATH, Mode::empty()).unwrap();
+    let folder =
+        rustix::fs::open(root.path(), OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap();
     let left = root.path().join(super::name_beside(&folder, &path("a")));
     std::fs::write(&left, "half").unwrap();
     put(&checkout, "a", "whole").unwrap();
