@@ -40,12 +40,14 @@ pub(crate) fn is_protected(protection: &Protection, path: &RepoPath, kind: Prote
             && inside().is_none_or(|inside| protection.of_edit(&inside).is_some()))
 }
 
-/// Folders that git has in its own. `common` is where a worktree of Locum's shows what it shares.
+/// Folders that git and what extends it have in git's own. `common` is where a worktree of Locum's shows what it shares.
 const GIT_FOLDERS: &[&str] = &[
     ".",
     "..",
+    "annex",
     "branches",
     "common",
+    "fsmonitor--daemon",
     "hooks",
     "info",
     "lfs",
@@ -92,5 +94,33 @@ pub(crate) fn guarded(folder: &Path, name: &str) -> Option<GuardedGitEntry> {
         // A repository without files of its own often has its worktrees in its git folder.
         let is_other = || !GIT_FOLDERS.contains(&name) && folder.join(name).is_dir();
         (store || is_other()).then_some(GuardedGitEntry::Store)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test makes a folder like git's")]
+mod tests {
+    use super::{GuardedGitEntry, guarded};
+
+    #[test]
+    fn folders_of_git_are_its_own_and_others_are_checkouts() {
+        let git = tempfile::tempdir().unwrap();
+        for folder in ["objects", "annex", "lfs", "worktrees", "main", "wts/inner"] {
+            std::fs::create_dir_all(git.path().join(folder)).unwrap();
+        }
+        std::fs::write(git.path().join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        let is_store =
+            |name: &str| matches!(guarded(git.path(), name), Some(GuardedGitEntry::Store));
+        for (name, expected) in [
+            ("objects", false),
+            ("annex", false),
+            ("lfs", false),
+            ("HEAD", false),
+            ("worktrees", true),
+            ("main", true),
+            ("wts", true),
+        ] {
+            assert_eq!(is_store(name), expected, "{name}");
+        }
     }
 }
