@@ -20,7 +20,9 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 
 use crate::caches;
-use crate::linux::protected::{GuardedGitEntry, ProtectedKind, guarded, is_protected, open_folder};
+use crate::linux::protected::{
+    GuardedGitEntry, ProtectedKind, guarded, is_git_folder, is_protected, open_folder,
+};
 use crate::reach::{CommandReach, WriteAccess};
 use locum_base::path::RepoPath;
 use locum_policy::paths::Protection;
@@ -262,24 +264,24 @@ fn masks_beside(at: PathBuf, reach: &CommandReach<'_>) -> Result<Vec<Mask>, rust
     Ok(found)
 }
 
-/// Returns the masks over the settings of submodules, whose git folders lie at any depth.
+/// Returns the masks over credentials in the git folders of submodules, which lie at any depth.
 fn masks_of_modules(modules: &Path) -> Result<Vec<Mask>, rustix::io::Errno> {
     let mut found = Vec::new();
     let mut ahead = vec![modules.to_owned()];
     while let Some(folder) = ahead.pop() {
         let Ok(opened) = open_folder(&folder) else { continue };
+        let is_git = folder.join("HEAD").is_file();
         for entry in Dir::read_from(&opened)? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy();
             let at = folder.join(name.as_ref());
             match guarded(&folder, &name) {
                 Some(GuardedGitEntry::Settings) if at.is_file() => found.push(Mask::Settings(at)),
-                // Of git's own folders only those that may hold more of them are looked into.
-                _ if matches!(
-                    name.as_ref(),
-                    "." | ".." | "objects" | "refs" | "logs" | "hooks"
-                ) => {}
-                _ if entry.file_type() == FileType::Directory => ahead.push(at),
+                Some(GuardedGitEntry::Store) if at.is_file() => found.push(Mask::Hidden(at)),
+                // A submodule may be called like a folder of git's.
+                None if is_git && is_git_folder(&name) => {}
+                _ if matches!(name.as_ref(), "." | "..") => {}
+                _ if at.is_dir() && !at.is_symlink() => ahead.push(at),
                 _ => {}
             }
         }

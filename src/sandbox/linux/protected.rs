@@ -40,7 +40,8 @@ pub(crate) fn is_protected(protection: &Protection, path: &RepoPath, kind: Prote
             && inside().is_none_or(|inside| protection.of_edit(&inside).is_some()))
 }
 
-/// Folders that git and what extends it have in git's own. `common` is where a worktree of Locum's shows what it shares.
+/// Folders that git, and what extends it, keep in git's own. `common` is where a worktree that Locum
+/// made shows what it shares.
 const GIT_FOLDERS: &[&str] = &[
     ".",
     "..",
@@ -61,6 +62,11 @@ const GIT_FOLDERS: &[&str] = &[
     "sequencer",
     "svn",
 ];
+
+/// Whether git, or what extends it, keeps a folder of this name in git's own.
+pub(crate) fn is_git_folder(name: &str) -> bool {
+    GIT_FOLDERS.contains(&name)
+}
 
 /// Opens a folder to list it.
 ///
@@ -92,7 +98,7 @@ pub(crate) fn guarded(folder: &Path, name: &str) -> Option<GuardedGitEntry> {
     } else {
         let store = name.starts_with("credential") || matches!(name, "modules" | "worktrees");
         // A repository without files of its own often has its worktrees in its git folder.
-        let is_other = || !GIT_FOLDERS.contains(&name) && folder.join(name).is_dir();
+        let is_other = || !is_git_folder(name) && folder.join(name).is_dir();
         (store || is_other()).then_some(GuardedGitEntry::Store)
     }
 }

@@ -155,10 +155,13 @@ fn git_itself_sees_no_credential_of_a_submodule_and_stops_no_later_command() {
     stage.git(&["worktree", "add", "-q", stage.path("other").to_str().unwrap()]);
     let settings = format!("[http \"https://example.com/\"]\n\textraheader = {TOKEN}\n");
     stage.write("checkout/.git/modules/libs/s/config", &settings);
+    stage.write("checkout/.git/modules/hooks/config", &settings);
+    stage.write("checkout/.git/modules/hooks/credentials", TOKEN);
     let told = told(
         &stage,
         &[
-            "for f in b; do git config filter.x.clean 'cat .git/modules/libs/s/config'; echo \"$f \
+            "for f in b; do git config filter.x.clean 'cat .git/modules/libs/s/config \
+             .git/modules/hooks/c*'; echo \"$f \
              filter=x\" > .git/info/attributes; echo hi > $f; done",
             "git add b && git diff --cached b",
             "git worktree prune; git status",
