@@ -432,20 +432,18 @@ impl Session<'_> {
         place.repo.settle(layer)?;
         observation.touched.sort();
         let (writer, kept) = (self.writer(waiting), layer.kept().join(call));
+        // Of what was removed there is nothing to keep.
+        let kept =
+            kept.exists().then(|| format!(" What the {writer} wrote is in `{}`.", kept.display()));
+        let kept = kept.unwrap_or_default();
         if !of_others.is_empty() {
             let what = format!("Somebody else changed {} while", named(&of_others));
             observation.text.push_str(&format!(
                 "\n\n{what} the {writer} ran. Their version is in the checkout; the {writer}'s is \
                  kept with the session. Read the files again before you change them.",
             ));
-            self.note_once(
-                id,
-                format!(
-                    "{what} a {writer} ran. Their version is in the checkout; the {writer}'s is \
-                     in `{}`.",
-                    kept.display()
-                ),
-            )?;
+            let note = format!("{what} a {writer} ran. Their version is in the checkout.{kept}");
+            self.note_once(id, note)?;
         }
         if !blocked.is_empty() {
             let what = format!(
@@ -453,7 +451,7 @@ impl Session<'_> {
                 named(&blocked)
             );
             observation.text.push_str(&format!("\n\n{what}"));
-            self.note_once(id, format!("{what} Files of it are in `{}`.", kept.display()))?;
+            self.note_once(id, format!("{what}{kept}"))?;
         }
         Ok(())
     }

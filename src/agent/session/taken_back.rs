@@ -126,12 +126,19 @@ impl Session<'_> {
         if keep.is_empty() {
             return Ok(());
         }
-        let text = format!(
-            "Taken back from the checkout, because the policy does not allow the change: {}. A \
-             copy of each file as it was until then is in `{}`, in case a person had changed it.",
-            named(keep),
-            self.copies(call).display()
+        let mut text = format!(
+            "Taken back from the checkout, because the policy does not allow the change: {}.",
+            named(keep)
         );
+        let copies = self.copies(call);
+        // Of what the command removed there is none.
+        if copies.exists() {
+            text.push_str(&format!(
+                " A copy of each file as it was until then is in `{}`, in case a person had \
+                 changed it.",
+                copies.display()
+            ));
+        }
         self.note_once(id, text)
     }
 

@@ -158,7 +158,7 @@ fn what_a_person_changes_while_a_command_runs_stays() {
     assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/d.txt"]));
     assert_eq!(fixture.file("src/c.txt").as_deref(), Some("by a person\n"));
     let note = ran.outcome.notes.concat();
-    let kept = note.split_once("the command's is in `").unwrap().1.trim_end_matches("`.");
+    let kept = note.split_once("What the command wrote is in `").unwrap().1.trim_end_matches("`.");
     let kept = std::fs::read_to_string(format!("{kept}/src/c.txt")).unwrap();
     assert!(
         note.contains("changed `src/c.txt` while") && kept == "one\ntwo\nthree\n",
