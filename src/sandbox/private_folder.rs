@@ -1,4 +1,4 @@
-//! The folder that the commands of a run have for themselves: their home, and their temporary files.
+//! The folder that the commands of a run have for themselves: a home, and temporary files.
 //!
 //! In: nothing. Out: a folder that is gone with its [`PrivateFolder`]. A process that is killed
 //! cannot remove its own; the next one does.
@@ -53,7 +53,7 @@ impl PrivateFolder {
         let made = Builder::new().prefix(PREFIX).permissions(owner_only).tempdir_in(folder)?;
         let unlocked = made.path().join(UNLOCKED);
         let lock = File::create_new(&unlocked)?;
-        // Where files cannot be locked, nobody takes it for one that is left.
+        // Without its lock, no other process removes the folder.
         if lock.try_lock().is_ok() {
             fs::rename(unlocked, made.path().join(LOCK))?;
         }

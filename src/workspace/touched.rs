@@ -72,9 +72,8 @@ impl Repo {
         Ok(touched)
     }
 
-    /// Returns the changed files among those that `git update-index` was told to take as unchanged,
-    /// or as not checked out, which `git status` leaves out. None where the index has a form that
-    /// only git itself reads.
+    /// Returns the changed files among those marked `assume-unchanged` or `skip-worktree`, which
+    /// `git status` leaves out. None where the index has a form that only git itself reads.
     fn unwatched_changes(&self, head: Option<&CommitId>) -> Vec<RepoPath> {
         let Ok(mut index) = self.git.index() else { return Vec::new() };
         if index.read(false).is_err() {

@@ -52,7 +52,7 @@ pub(super) fn action_problems(context: &CommandContext, uncommitted: Option<&str
         Err(error) => problems.extend(said(&error)),
     }
     problems.extend(uncommitted.map(|what| format!("{what}; commit it")));
-    // Mistakes of settings are told with the policy that they name.
+    // Mistakes in settings are reported with the policy that they name.
     if place.settings().is_ok() {
         problems.extend(place.modes().err().map(|error| broken_modes(&error)));
     }

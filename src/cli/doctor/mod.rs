@@ -149,7 +149,7 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
     let no_sessions = match &sessions {
         Some(Ok(folder)) => unwritable(folder),
         Some(Err(missing)) => said(&missing.clone().into()).pop(),
-        // The mistake is told already.
+        // The mistake has been reported.
         None => None,
     };
     let mut findings = DoctorReport {

@@ -76,7 +76,7 @@ fn remove_locks(upper: &Checkout, git: &RepoPath) {
                     ahead.push(path);
                 }
                 Some(EntryKind::File) if name.ends_with(".lock") => {
-                    // One that stays is told of by git.
+                    // Git reports one that stays.
                     let found = upper.beneath.folder(&folder);
                     let _ = found.and_then(|found| unlinkat(found, name, AtFlags::empty()));
                 }

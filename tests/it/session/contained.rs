@@ -54,13 +54,26 @@ fn a_folder_that_was_emptied_is_there_for_the_next_command() {
 - calls: [{ tool: execute_command, args: { command: "rm src/d/*; for f in src/d; do ls -d $f; done" } }]
 - calls: [{ tool: execute_command, args: { command: "for f in src/d/c; do echo 3 > $f; done" } }]
 - expect: { contains: ["Files changed: src/d/c"] }
-  calls: [{ tool: execute_command, args: { command: "git mv src lib; for i in 1; do git mv src lib; done" } }]
-- expect: { contains: ["cannot rename a folder of the checkout", "`mv A B`"] }
   calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#,
     );
     let ran = fixture.run();
     assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/d/c"]), "{}", ran.reason());
+}
+
+#[test]
+fn where_a_folder_cannot_be_renamed_the_answer_says_what_works() {
+    let fixture = contained(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "for f in src; do git mv $f lib; done" } }]
+- expect: { contains: ["cannot rename a folder of the checkout", "`mv A B`"] }
+  calls: [{ tool: execute_command, args: { command: "for f in src; do git mv $f/a.txt $f/b.txt; done" } }]
+- expect: { contains: ["Files changed"], not_contains: ["cannot rename"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/a.txt", "src/b.txt"]));
 }
 
 #[test]

@@ -89,7 +89,6 @@ fn commands_in_the_root() {
         ("git stash", "deep ?1"),
         ("git stash show", "deep !2"),
         ("git worktree add x", "deep !2"),
-        ("git worktree list", "only deep"),
         ("git worktree prune", "deep ?1"),
         ("git worktree list", "only deep"),
         ("git worktree remove x", "deep ?1"),

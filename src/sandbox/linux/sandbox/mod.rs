@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use landlock::ABI;
+use rustix::thread::CapabilitySet;
+
 use crate::command_env::{self, CommandEnv};
 use crate::hosts::ListedHosts;
 use crate::layer::LayerFolders;
@@ -38,12 +41,10 @@ use crate::private_folder::PrivateFolder;
 use crate::reach::{CommandReach, NetworkAccess, WriteAccess, git_stays};
 use crate::sandbox_error::SandboxError;
 use crate::shared_network::SharedNetwork;
-use landlock::ABI;
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
 use locum_policy::paths::Protection;
 use locum_policy::schema::{self, CommandLimits, CommandNetwork};
-use rustix::thread::CapabilitySet;
 
 /// What is left of an administrator's rights: files and names of the checkout, which in a container
 /// often belongs to another user.
