@@ -149,7 +149,7 @@ impl Session<'_> {
             }
             // What is in a layer is brought out of it first.
             let mut said = HooksSaid::default();
-            if let Some(asker) = follower.filter(|_| observation.layered.is_none()) {
+            if let Some(asker) = follower.filter(|_| !observation.waits_for_judgement()) {
                 (observation, said) = hooked::follow(&asker, &env, &waiting, observation).await;
             }
             (waiting, observation, snapshot, said)

@@ -225,6 +225,11 @@ fn is_zero(bytes: &usize) -> bool {
 }
 
 impl Observation {
+    /// Whether what it changed is still to be judged.
+    pub(crate) fn waits_for_judgement(&self) -> bool {
+        self.layered.is_some() || self.unjudged.is_some()
+    }
+
     /// Returns an observation of something that went well.
     pub fn said(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }

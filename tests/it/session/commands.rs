@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use locum_agent::session::event::{Event, JournalLine};
 use locum_agent::session::outputs::RESULT_LIMIT_BYTES;
+use locum_agent::tools::hooks::HookFile;
 use locum_sandbox::exec::Exit;
 use locum_testing::repository::{commit_all, init};
 use pretty_assertions::assert_eq;
@@ -327,7 +328,9 @@ fn one_file_that_has_to_stay_keeps_no_other_change_in_the_checkout() {
 
 #[test]
 fn what_a_command_changed_is_judged_by_the_next_run_where_this_one_cannot_find_it_out() {
-    let fixture = with_step("echo bad > src/secret.txt; echo b > src/b.txt", POLICY);
+    let mut fixture = with_step("echo bad > src/secret.txt; echo b > src/b.txt", POLICY);
+    let follows = r#"{ "hooks": { "PostToolUse": [{ "hooks": [{ "type": "command", "command": "./step.sh" }] }] } }"#;
+    fixture.hooks = HookFile::parse(".claude/settings.json", follows).hooks;
     let index = fixture.root.join(".git/index");
     let whole = std::fs::read(&index).unwrap();
     let (broken, once) = (index.clone(), std::cell::Cell::new(true));
@@ -339,6 +342,8 @@ fn what_a_command_changed_is_judged_by_the_next_run_where_this_one_cannot_find_i
     let ran = fixture.run();
     assert_eq!((ran.word(), ran.changed().len()), ("failed", 0));
     assert!(ran.reason().contains("`run ./step.sh` changed cannot be judged"), "{}", ran.reason());
+    // A hook would be told of a call that nobody has judged.
+    assert!(!ran.lines.iter().any(|line| matches!(line.event, Event::HooksRan { .. })));
     std::fs::write(&index, whole).unwrap();
     let ran = fixture.resume();
     assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]), "{}", ran.reason());
