@@ -11,6 +11,8 @@ use crate::outline::language::Language;
 pub(super) enum Named {
     /// In a field.
     Field(&'static str),
+    /// In a child of this kind.
+    Child(&'static str),
     /// Where the definition begins.
     Start,
     /// Inside the declarators of C, where they declare a function or a type.
@@ -130,6 +132,15 @@ const PHP: &[NodeRule] = &[
     single("method_declaration"),
 ];
 
+const PROTOBUF: &[NodeRule] = &[
+    NodeRule { named: Named::Child("service_name"), ..holder("service") },
+    NodeRule { named: Named::Child("message_name"), ..holder("message") },
+    NodeRule { named: Named::Child("message_name"), ..holder("group") },
+    named("extend", Named::Child("full_ident")),
+    named("enum", Named::Child("enum_name")),
+    named("rpc", Named::Child("rpc_name")),
+];
+
 const PYTHON: &[NodeRule] = &[holder("class_definition"), single("function_definition")];
 
 const RUST: &[NodeRule] = &[
@@ -173,6 +184,7 @@ pub(super) fn of(language: Language) -> DefinitionParser {
         }
         Language::Lua => (tree_sitter_lua::LANGUAGE, LUA),
         Language::Php => (tree_sitter_php::LANGUAGE_PHP, PHP),
+        Language::Protobuf => (tree_sitter_proto::LANGUAGE, PROTOBUF),
         Language::Python => (tree_sitter_python::LANGUAGE, PYTHON),
         Language::Ruby => return DefinitionParser::Ruby,
         Language::Rust => (tree_sitter_rust::LANGUAGE, RUST),

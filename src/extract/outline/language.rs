@@ -26,6 +26,8 @@ pub enum Language {
     Lua,
     /// PHP.
     Php,
+    /// Protocol Buffers, with services.
+    Protobuf,
     /// Python.
     Python,
     /// Ruby.
@@ -48,6 +50,7 @@ const LANGUAGES: &[(Language, &str, &[&str])] = &[
     (Language::JavaScript, "JavaScript", &["js", "jsx", "mjs", "cjs"]),
     (Language::Lua, "Lua", &["lua"]),
     (Language::Php, "PHP", &["php"]),
+    (Language::Protobuf, "Protocol Buffers", &["proto"]),
     (Language::Python, "Python", &["py", "pyi"]),
     (Language::Ruby, "Ruby", &["rb", "rake"]),
     (Language::Rust, "Rust", &["rs"]),

@@ -134,6 +134,24 @@ fn php() {
 }
 
 #[test]
+fn protocol_buffers() {
+    assert_eq!(
+        found(
+            Language::Protobuf,
+            "syntax = \"proto3\";\npackage a.b;\nimport \"c.proto\";\nservice S {\n  option deprecated = \
+             true;\n  rpc Get(Key) returns (stream a.Value) {\n  }\n  rpc Put(stream a.Value) returns \
+             (Key);\n}\nmessage Key {\n  oneof of { string name = 1; }\n  enum Kind { UNKNOWN = 0; \
+             }\n  message Inner { int32 x = 1; }\n}\nextend google.protobuf.FieldOptions {\n  string \
+             note = 50000;\n}\n// message Comment {}\nenum Level { LOW = 0; }\n"
+        ),
+        "4-9 service S {\n6-7   rpc Get(Key) returns (stream a.Value) {\n8-8   rpc Put(stream a.Value) \
+         returns (Key);\n10-14 message Key {\n12-12   enum Kind { UNKNOWN = 0; }\n13-13   message \
+         Inner { int32 x = 1; }\n15-17 extend google.protobuf.FieldOptions {\n19-19 enum Level { \
+         LOW = 0; }\n"
+    );
+}
+
+#[test]
 fn shells_lua_and_terraform() {
     assert_eq!(
         found(Language::Bash, "set -e\nf() {\n  :\n}\nfunction g { :; }\n"),

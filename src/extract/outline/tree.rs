@@ -79,6 +79,10 @@ impl DefinitionFinder<'_, '_> {
 fn name(node: Node<'_>, named: Named) -> Option<Node<'_>> {
     match named {
         Named::Field(field) => node.child_by_field_name(field),
+        Named::Child(kind) => {
+            let mut children = node.walk();
+            node.named_children(&mut children).find(|child| child.kind() == kind)
+        }
         Named::Start => Some(node),
         Named::Declarator => declared(node),
         Named::Value(kinds) => {

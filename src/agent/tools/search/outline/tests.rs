@@ -95,8 +95,8 @@ fn it_reads_the_place_and_says_what_is_no_code() {
         (
             "code",
             "No source code lies directly in `code`. Known are Bash, C, C++, C#, Go, HCL, Java, \
-             JavaScript, Lua, PHP, Python, Ruby, Rust, TypeScript.\n(Source files that may not be \
-             read are left out.)",
+             JavaScript, Lua, PHP, Protocol Buffers, Python, Ruby, Rust, TypeScript.\n(Source files \
+             that may not be read are left out.)",
         ),
         ("code/b.rs", "Cannot outline `code/b.rs`: it may not be read."),
         ("d.js", "Cannot outline `d.js`: it is binary."),
