@@ -6,6 +6,7 @@
 //! tree, never from the text.
 
 mod awk;
+pub(crate) mod behind;
 mod checks;
 pub mod examine;
 pub mod limits;

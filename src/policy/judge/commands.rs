@@ -28,6 +28,9 @@ impl Evaluation<'_> {
         if ruling.decision != Decision::Allow && self.spec.commands.contains(self.facts) {
             return self.contained(script, ruling);
         }
+        if ruling.decision == Decision::Allow {
+            return self.refused_behind(script).unwrap_or(ruling);
+        }
         ruling
     }
 

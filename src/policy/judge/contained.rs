@@ -6,8 +6,9 @@
 //! writes is judged afterwards.
 
 use crate::command::Script;
+use crate::command::behind::{Behind, behind, is_assignment, reads_script};
 use crate::command::examine::{CommandEffects, PathUse};
-use crate::command::tree::SimpleCommand;
+use crate::command::tree::{Redirect, SimpleCommand};
 use crate::judge::commands::{StrictestRuling, accesses};
 use crate::judge::{Evaluation, Ruling};
 use crate::verdict::{Access, Cause, Decision};
@@ -24,6 +25,9 @@ const SCRATCH: &[&str] = &[
     "/dev/stderr",
     "/dev/tty",
 ];
+
+/// How many commands may stand behind each other.
+const DEPTH_LIMIT: usize = 6;
 
 impl Evaluation<'_> {
     /// Judges a script that the rules do not allow by its words.
@@ -46,7 +50,7 @@ impl Evaluation<'_> {
         let mut strictest = StrictestRuling::default();
         self.refused_in_home(script).for_each(|ruling| strictest.consider(ruling));
         for (simple, examined) in &commands {
-            self.refusing_rules(simple).for_each(|ruling| strictest.consider(ruling));
+            self.refusing_rules(&simple.words).for_each(|ruling| strictest.consider(ruling));
             self.refusing_started(examined, &mut strictest);
             self.refused_files(simple, examined).for_each(|ruling| strictest.consider(ruling));
         }
@@ -55,19 +59,74 @@ impl Evaluation<'_> {
         files
             .filter_map(|(used, access)| self.refused_file(used, access))
             .for_each(|ruling| strictest.consider(ruling));
+        self.refused_behind(script).into_iter().for_each(|ruling| strictest.consider(ruling));
         strictest.0
     }
 
-    fn refusing_rules<'s>(
-        &'s self,
-        simple: &'s SimpleCommand,
-    ) -> impl Iterator<Item = Ruling> + 's {
-        let set = |word: &&String| is_assignment(word);
-        let assignments = simple.words.iter().take_while(set).count();
-        let words = simple.words.get(assignments..).unwrap_or_default();
+    fn refusing_rules<'s>(&'s self, words: &'s [String]) -> impl Iterator<Item = Ruling> + 's {
+        let assignments = words.iter().take_while(|word| is_assignment(word)).count();
+        let words = words.get(assignments..).unwrap_or_default();
         self.command_matches(words)
             .filter(|found| found.rule.decision != Decision::Allow)
             .map(|found| self.judge.ruled(&found))
+    }
+
+    /// Looks for rules that refuse what stands behind the words of a script.
+    pub(super) fn refused_behind(&self, script: &Script) -> Option<Ruling> {
+        let mut strictest = StrictestRuling::default();
+        self.look_behind(script, DEPTH_LIMIT, &mut strictest);
+        strictest.0
+    }
+
+    fn look_behind(&self, script: &Script, depth: usize, strictest: &mut StrictestRuling) {
+        let loose = script.loose_commands().unwrap_or_default().iter().map(|loose| &loose.simple);
+        let commands: Vec<&SimpleCommand> =
+            script.simple_commands().into_iter().chain(loose).collect();
+        // What is printed may be what a shell beside it reads.
+        let is_fed = commands.iter().any(|simple| reads_script(&simple.words));
+        for simple in commands {
+            for inner in behind(&simple.words) {
+                self.consider_behind(script, inner, depth, strictest);
+            }
+            let printed = match simple.words.split_first() {
+                Some((program, words))
+                    if is_fed && matches!(program.as_str(), "echo" | "printf") =>
+                {
+                    Some(words.join(" ").replace("\\n", "\n"))
+                }
+                _ => None,
+            };
+            let texts = simple.redirects.iter().filter_map(|redirect| match redirect {
+                Redirect::Text(text) if reads_script(&simple.words) => Some(text.clone()),
+                _ => None,
+            });
+            for text in texts.chain(printed) {
+                self.consider_behind(script, Behind::Script(text), depth, strictest);
+            }
+        }
+    }
+
+    fn consider_behind(
+        &self,
+        script: &Script,
+        inner: Behind,
+        depth: usize,
+        strictest: &mut StrictestRuling,
+    ) {
+        let Some(depth) = depth.checked_sub(1) else { return };
+        match inner {
+            Behind::Words(words) => {
+                self.refusing_rules(&words).for_each(|ruling| strictest.consider(ruling));
+                for further in behind(&words) {
+                    self.consider_behind(script, further, depth, strictest);
+                }
+            }
+            Behind::Script(text) => {
+                let inner = script.with_text(&text);
+                self.refused_in_text(&inner).into_iter().for_each(|it| strictest.consider(it));
+                self.look_behind(&inner, depth, strictest);
+            }
+        }
     }
 
     /// Rules that refuse a command count for it behind `timeout` and the like too.
@@ -135,11 +194,4 @@ impl Evaluation<'_> {
 
 fn is_whole_checkout(used: &PathUse) -> bool {
     matches!(used, PathUse::Outside(path) if path.trim_end_matches('/') == ".")
-}
-
-/// Whether a word in front of a command sets a variable.
-fn is_assignment(word: &str) -> bool {
-    word.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    })
 }

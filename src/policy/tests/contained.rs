@@ -83,6 +83,55 @@ fn rules_that_hold_or_deny_and_files_that_are_closed_refuse_by_word_all_the_same
 }
 
 #[test]
+fn rules_that_refuse_look_behind_wrappers_and_into_scripts_of_shells() {
+    let policy = policy(RULES);
+    for script in [
+        "/usr/bin/git push",
+        "env FOO=1 time git push",
+        "sudo -u root git push origin main",
+        "xargs -n 1 git push < a",
+        "find . -name x -exec git push \\;",
+        "bash -c 'ls && git push'",
+        "sh -ec \"nice sh -c 'git push'\"",
+        "eval 'git push'",
+        "trap 'git push' EXIT; make",
+        "echo 'git push' | sh",
+        "printf 'git push\\n' | tee a | bash -s",
+        "bash <<'EOF'\nmake\ngit push\nEOF",
+        "git rebase --exec 'git push' main",
+        "for f in *; do env A=1 git push; done",
+        "npx -y git@latest push",
+    ] {
+        let verdict = asked(&policy, script, &contained());
+        assert_eq!(verdict.decision, Decision::Deny, "{script}");
+        assert!(verdict.reason().contains("denied by `command(git push:*)`"), "{script}");
+    }
+    let held = asked(&policy, "sh -c 'cargo add x'", &contained());
+    assert!(held.decision == Decision::Hold, "{}", held.reason());
+    for script in [
+        "grep -rn 'git push' docs | sh -c 'wc -l'",
+        "bash -c 'git log --grep \"push\"'",
+        "xargs grep curl < files",
+        "command -v curl",
+        "echo 'git push' | tee notes.txt",
+        "cat <<'EOF' > run.sh\ngit push\nEOF",
+        "git commit -m 'git push'",
+    ] {
+        let verdict = asked(&policy, script, &contained());
+        assert!(verdict.is_contained(), "{script}: {}", verdict.reason());
+    }
+    // A rule that spells out what starts it does not help, with or without a sandbox.
+    let spelled = "\"command(flock src/l git push)\", \"command(flock src/l git log)\"";
+    let wide = super::policy(&RULES.replace("\"command(git status:*)\"", spelled));
+    for (script, expected) in
+        [("flock src/l git push", Decision::Deny), ("flock src/l git log", Decision::Allow)]
+    {
+        let verdict = asked(&wide, script, &Facts { sandboxed: true, ..facts("code") });
+        assert_eq!(verdict.decision, expected, "{script}: {}", verdict.reason());
+    }
+}
+
+#[test]
 fn what_leads_out_of_there_is_judged_by_its_words() {
     let script = "python -c 'print(1)'";
     for (commands, expected) in [
