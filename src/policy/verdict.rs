@@ -88,7 +88,10 @@ pub enum Cause {
         said: String,
     },
     /// The command runs contained, so it needs no rule for its words.
-    Contained,
+    Contained {
+        /// The hosts that it reaches, as the policy lists them.
+        hosts: Vec<String>,
+    },
     /// A built-in check that no rule overrides, or a fact that leaves nothing to refuse.
     Check {
         /// What the check found.
@@ -131,7 +134,7 @@ impl Verdict {
 
     /// Returns true when a command is allowed because it runs contained.
     pub fn is_contained(&self) -> bool {
-        self.cause == Cause::Contained
+        matches!(self.cause, Cause::Contained { .. })
     }
 
     /// Returns true where it is denied because no rule matches, and for no other reason.
@@ -170,7 +173,7 @@ impl Cause {
             Self::Recorded { rule, .. } => rule.as_ref(),
             Self::NoRule { .. }
             | Self::Complexity { .. }
-            | Self::Contained
+            | Self::Contained { .. }
             | Self::Check { .. } => None,
         }
     }
@@ -196,9 +199,16 @@ impl std::fmt::Display for Cause {
             | Self::Check { said }
             | Self::Recorded { said, .. } => formatter.write_str(said),
             Self::Setting { key, .. } => write!(formatter, "listed in `{key}`"),
-            Self::Contained => formatter.write_str(
-                "contained: it has no way out, and every file it writes is judged afterwards",
-            ),
+            Self::Contained { hosts } => {
+                let reach = match hosts.as_slice() {
+                    [] => "has no way out".to_owned(),
+                    hosts => format!("reaches no host but {}", hosts.join(", ")),
+                };
+                write!(
+                    formatter,
+                    "contained: it {reach}, and every file it writes is judged afterwards"
+                )
+            }
             Self::NoRule { intent } => write!(formatter, "no rule allows `{intent}`"),
             Self::Ignored { rule, path } => {
                 write!(formatter, "`{path}` is hidden by `{}` in {}", rule.pattern, rule.place())

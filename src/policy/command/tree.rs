@@ -59,6 +59,8 @@ pub struct SimpleCommand {
     pub words: Vec<String>,
     /// In the order they are written, as the shell applies them.
     pub redirects: Vec<Redirect>,
+    /// How the words are written that are not known, in their order.
+    pub unknown: Vec<String>,
 }
 
 /// A redirection whose target is known.

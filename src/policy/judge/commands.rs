@@ -127,7 +127,8 @@ impl Evaluation<'_> {
         }
         let mut strictest = StrictestRuling::default();
         for (simple, examined) in examinations {
-            strictest.consider(self.command(&simple.words, &examined, script));
+            let ruling = self.command(&simple.words, &examined, script);
+            strictest.consider(ruling.written_as(&simple.unknown));
         }
         let (reads, edits) = script.redirected();
         for (used, access) in accesses(&reads, &edits) {

@@ -11,6 +11,7 @@ use crate::command::examine::{CommandEffects, PathUse};
 use crate::command::tree::{Redirect, SimpleCommand};
 use crate::judge::commands::{StrictestRuling, accesses};
 use crate::judge::{Evaluation, Ruling};
+use crate::schema::CommandNetwork;
 use crate::verdict::{Access, Cause, Decision};
 use locum_base::path::RepoPath;
 
@@ -36,7 +37,18 @@ impl Evaluation<'_> {
             return by_words;
         }
         let refusal = self.refused_by_word(script);
-        refusal.unwrap_or(Ruling { decision: Decision::Allow, cause: Cause::Contained })
+        refusal.unwrap_or_else(|| {
+            let cause = Cause::Contained { hosts: self.hosts() };
+            Ruling { decision: Decision::Allow, cause }
+        })
+    }
+
+    /// Returns the hosts that commands reach.
+    fn hosts(&self) -> Vec<String> {
+        let listed = self.spec.commands.network == CommandNetwork::Listed
+            && self.spec.network.is_for(self.facts.job.as_deref());
+        let allowed = self.spec.network.allow.iter().filter(|_| listed);
+        allowed.map(|host| format!("`{}`", host.text)).collect()
     }
 
     fn refused_by_word(&self, script: &Script) -> Option<Ruling> {

@@ -13,6 +13,7 @@ mod servers;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use crate::command::UNKNOWN;
 use crate::glob::{LetterCase, PathGlob};
 use crate::ignore::IgnoreFiles;
 use crate::intent::{Facts, Intent, PublicationKind};
@@ -372,6 +373,19 @@ impl Ruling {
     /// it.
     fn is_by_deny_rule(&self) -> bool {
         self.cause.is_by_deny_rule(self.decision)
+    }
+
+    /// Names a command with the words that are not known as they are written.
+    fn written_as(mut self, unknown: &[String]) -> Self {
+        if let Cause::NoRule { intent: named } | Cause::Uncovered { command: named, .. } =
+            &mut self.cause
+        {
+            for text in unknown {
+                *named = named.replacen(UNKNOWN, text, 1);
+            }
+            *named = named.replace(UNKNOWN, "...");
+        }
+        self
     }
 
     /// Adds to what the deciding rule says.

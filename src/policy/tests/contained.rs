@@ -132,6 +132,34 @@ fn rules_that_refuse_look_behind_wrappers_and_into_scripts_of_shells() {
 }
 
 #[test]
+fn the_reason_names_the_hosts_that_a_contained_command_reaches() {
+    let listed = RULES
+        .replace("{ contained: allow }", "{ contained: allow, network: policy }")
+        .replace("rules:", "network: { allow: [github.com, \"*.pypi.org\"] }\nrules:");
+    for (policy, expected) in [
+        (policy(&listed), "it reaches no host but `github.com`, `*.pypi.org`, and every file"),
+        (policy(RULES), "it has no way out, and every file"),
+    ] {
+        let verdict = asked(&policy, "make", &contained());
+        assert!(verdict.reason().contains(expected), "{}", verdict.reason());
+    }
+}
+
+#[test]
+fn what_a_shell_works_out_is_named_as_it_is_written() {
+    let policy = policy(&RULES.replace("{ contained: allow }", "{ expansions: allow }"));
+    for (script, expected) in [
+        ("cat README*", "`command(cat README*)`"),
+        ("n=$(git status)", "`command(n=$(git status))`"),
+        ("fmt -w \"$f\" x $x", "`command(fmt -w \"$f\" x $x)`"),
+        ("git status $HOME", "`git status $HOME`"),
+    ] {
+        let verdict = asked(&policy, script, &facts("code"));
+        assert!(verdict.reason().contains(expected), "{script}: {}", verdict.reason());
+    }
+}
+
+#[test]
 fn what_leads_out_of_there_is_judged_by_its_words() {
     let script = "python -c 'print(1)'";
     for (commands, expected) in [

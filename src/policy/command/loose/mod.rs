@@ -10,6 +10,7 @@ mod variable;
 mod walker;
 mod word;
 
+use crate::command::UNKNOWN;
 use crate::command::examine::{CommandEffects, UncoveredWord};
 use crate::command::tables::index;
 use crate::command::tables::programs::{self, ANY_WORD};
@@ -105,6 +106,13 @@ pub struct ScriptFeatures {
 }
 
 impl LooseCommand {
+    /// Adds a word that is not known before a shell runs, and is written like `raw`.
+    fn push_unknown(&mut self, what: UnknownWord, raw: &str) {
+        self.unknown.push((self.simple.words.len(), what));
+        self.simple.words.push(UNKNOWN.to_owned());
+        self.simple.unknown.push(raw.to_owned());
+    }
+
     /// Looks at a command some of whose words are not known before it runs: at each way it may come
     /// out, where those are known.
     pub fn examine(&self, folder: &RepoPath) -> CommandEffects {

@@ -7,7 +7,6 @@
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{ParserOptions, ast};
 
-use crate::command::UNKNOWN;
 use crate::command::limits;
 use crate::command::loose::variable::LoopVariables;
 use crate::command::loose::word::{
@@ -329,8 +328,7 @@ impl ScriptWalker<'_> {
                 ast::ProcessSubstitutionKind::Read,
                 inner,
             ) => {
-                command.unknown.push((command.simple.words.len(), UnknownWord::Pipe));
-                command.simple.words.push(UNKNOWN.to_owned());
+                command.push_unknown(UnknownWord::Pipe, "<(...)");
                 let inner = self.aside(|walker| walker.list(&inner.list))?;
                 Ok(Some(format!("<({inner}\n)")))
             }
@@ -370,11 +368,10 @@ impl ScriptWalker<'_> {
             ) => {
                 let rendered = self.word(&value.value, &mut inner)?;
                 let known = inner.simple.words.first().filter(|_| inner.unknown.is_empty());
-                if known.is_none() {
-                    command.unknown.push((command.simple.words.len(), UnknownWord::Value));
+                match known {
+                    Some(value) => command.simple.words.push(format!("{name}={value}")),
+                    None => command.push_unknown(UnknownWord::Value, &word.value),
                 }
-                let known = known.map(|value| format!("{name}={value}"));
-                command.simple.words.push(known.unwrap_or_else(|| UNKNOWN.to_owned()));
                 Ok(format!("{name}={rendered}"))
             }
             (ast::AssignmentValue::Array(_), _, _) => Err("the script sets an array".to_owned()),
@@ -399,8 +396,7 @@ impl ScriptWalker<'_> {
             return Ok(quoted(&known));
         }
         if let Some(values) = self.bound.values_of(&pieces, raw) {
-            command.unknown.push((command.simple.words.len(), UnknownWord::OneOf(values)));
-            command.simple.words.push(UNKNOWN.to_owned());
+            command.push_unknown(UnknownWord::OneOf(values), raw);
             // Between quotes, no value becomes several words.
             return Ok(if raw.contains(['"', '\'']) {
                 rendered
@@ -408,8 +404,7 @@ impl ScriptWalker<'_> {
                 format!("\"{rendered}\"")
             });
         }
-        command.unknown.push((command.simple.words.len(), files_like(raw)));
-        command.simple.words.push(UNKNOWN.to_owned());
+        command.push_unknown(files_like(raw), raw);
         Ok(if rendered.is_empty() { "''".to_owned() } else { rendered })
     }
 
