@@ -11,7 +11,7 @@ use crate::report::figures;
 use crate::report::markdown::{address, code, inline, marker};
 use crate::report::sections::{self, ReportParts, ReportView, StateLine, changed, cost, tasks};
 use crate::report::surface::{Surface, join};
-use crate::report::waiting::DecisionChannel;
+use crate::report::waiting::{DecisionChannel, TryAgain};
 use crate::session::outcome::{Outcome, TaskReport};
 use crate::session::state::SessionState;
 use crate::tools::Todo;
@@ -267,7 +267,7 @@ pub fn ended(
         &ReportView {
             surface,
             decide: facts.decide,
-            retry: facts.retry,
+            again: facts.retry.map(|prefix| TryAgain { prefix, is_kept: facts.kept.is_some() }),
             published: &landed(outcome, landing),
             room_chars: room_chars.saturating_sub(FOLDS_CHARS),
             whole: &whole(facts.run_url, outcome),

@@ -52,7 +52,7 @@ pub fn body(facts: &PullRequestFacts<'_>, outcome: &Outcome) -> String {
         &ReportView {
             surface,
             decide: DecisionChannel::Nowhere(""),
-            retry: None,
+            again: None,
             published: &join(&[ran(outcome), notes]),
             room_chars: RESULT_ROOM_CHARS,
             whole: &whole(facts.run_url, outcome),

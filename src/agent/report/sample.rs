@@ -114,6 +114,7 @@ pub(crate) fn outcome() -> Outcome {
         changes: vec![change("src/total.rs", "-    a / b\n+    (a + b / 2) / b\n", 1, 1)],
         base: CommitId("0123456789abcdef0123456789abcdef01234567".to_owned()),
         needed_commits: Vec::new(),
+        rewritten: Vec::new(),
         checkpoint: Some(CommitId("89abcdef0123456789abcdef0123456789abcdef".to_owned())),
     }
 }

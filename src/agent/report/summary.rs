@@ -23,7 +23,7 @@ pub fn terminal(outcome: &Outcome, diff: DiffSection) -> String {
     let view = ReportView {
         surface,
         decide: DecisionChannel::CommandLine,
-        retry: None,
+        again: None,
         published: "",
         room_chars: usize::MAX,
         whole: "",
@@ -76,7 +76,7 @@ pub fn job_summary(outcome: &Outcome, mode: &str, landing: &str) -> String {
     let view = ReportView {
         surface,
         decide: DecisionChannel::Nowhere(""),
-        retry: None,
+        again: None,
         published: landing,
         room_chars: RESULT_ROOM_CHARS,
         whole: "",

@@ -41,6 +41,15 @@ pub enum DecisionChannel<'a> {
     Nowhere(&'a str),
 }
 
+/// How a run is started again on its thread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TryAgain<'a> {
+    /// The word a command starts with.
+    pub(crate) prefix: &'a str,
+    /// Whether the next run finds what this one did.
+    pub(crate) is_kept: bool,
+}
+
 /// Returns what waits for a decision, each with how it is decided; empty when nothing waits.
 pub(crate) fn waiting(
     outcome: &Outcome,
@@ -66,12 +75,25 @@ pub(crate) fn going_on(
     outcome: &Outcome,
     surface: Surface,
     decide: DecisionChannel<'_>,
-    retry: Option<&str>,
+    again: Option<TryAgain<'_>>,
 ) -> Vec<String> {
-    // What the policy refused or a check found would come out the same.
-    let may_differ = outcome.was_stopped() || outcome.word == OutcomeWord::Failed;
-    if let Some(prefix) = retry.filter(|_| may_differ && outcome.hindrance.is_none()) {
-        vec!["To try again:".to_owned(), surface.command(&format!("{prefix} retry"))]
+    // What the policy refused or a check found would come out the same, and so would what a ceiling
+    // of the thread or the day stopped.
+    let met_ceiling = outcome.word == OutcomeWord::BudgetExhausted && outcome.exhausted.is_none();
+    let may_differ = (outcome.was_stopped() && !met_ceiling) || outcome.word == OutcomeWord::Failed;
+    if let Some(again) = again.filter(|_| may_differ && outcome.hindrance.is_none()) {
+        let TryAgain { prefix, is_kept } = again;
+        let retry = surface.command(&format!("{prefix} retry"));
+        if !is_kept {
+            return vec!["To try again:".to_owned(), retry];
+        }
+        let limit = outcome.exhausted.as_deref().map_or_else(String::new, |reached| {
+            let key = surface.code(&format!("budget.{}", reached.unit));
+            format!(" The next run has a budget of its own; {key} in the policy says how much.")
+        });
+        let go_on = format!("What was done so far is kept.{limit} To go on with it:");
+        let go_on = [go_on, surface.command(&format!("{prefix} go on"))];
+        go_on.into_iter().chain(["To start over:".to_owned(), retry]).collect()
     } else if outcome.was_stopped() && decide == DecisionChannel::CommandLine {
         let command = resume::command(&outcome.session, outcome.exhausted.as_deref());
         let said = "What was done so far is kept. To go on from there:".to_owned();

@@ -118,6 +118,12 @@ impl Session<'_> {
         Ok(changes.map(shown).collect())
     }
 
+    /// Returns the files that were written and did not change.
+    fn rewritten(&self, changes: &[FileChange]) -> Vec<RepoPath> {
+        let changed = |path: &RepoPath| changes.iter().any(|change| change.path == *path);
+        self.state.tree.touched.keys().filter(|path| !changed(path)).cloned().collect()
+    }
+
     fn outcome(&self, stop: Stop, changes: Vec<FileChange>) -> Outcome {
         let start = self.start();
         let root = self.state.root();
@@ -171,6 +177,7 @@ impl Session<'_> {
                 ..root.map(|root| root.budgeting.spent).unwrap_or_default()
             },
             spent_is_estimate: self.state.spent_is_estimate(),
+            rewritten: self.rewritten(&changes),
             changes,
             base: start.base.clone(),
             checkpoint: self.state.tree.checkpoint.clone(),

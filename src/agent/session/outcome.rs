@@ -11,6 +11,7 @@ use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::flow::verdict::CheckVerdict;
 use locum_base::chat::Usage;
 use locum_base::id::TaskId;
+use locum_base::path::RepoPath;
 use locum_policy::approval::Approval;
 use locum_policy::budget::{Exhausted, Spent};
 use locum_policy::verdict::{Refusal, Verdict};
@@ -93,6 +94,9 @@ pub struct Outcome {
     pub spent_is_estimate: bool,
     /// Changed files, from base to now.
     pub changes: Vec<FileChange>,
+    /// Files that were written, and are what they were at the start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rewritten: Vec<RepoPath>,
     /// The commit the run started from.
     pub base: CommitId,
     /// The last checkpoint, if anything was written.

@@ -120,8 +120,9 @@ impl ConflictTask {
         request.task = format!(
             "Resolve the conflicts between the branch `{branch}`, which is checked out, and its \
              base `{}`. Edit each of these files so that it holds what both sides want, without \
-             conflict markers; the base is merged after that, and your version of them stays:\n\
-             {}\n\n{words}",
+             conflict markers; the base is merged after that, and your version of them stays. \
+             Where the branch's version is right, write the file once more without a change, or \
+             its conflict counts as open:\n{}\n\n{words}",
             merge.branch,
             files.join("\n")
         );

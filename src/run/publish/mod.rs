@@ -294,6 +294,10 @@ impl Publisher<'_> {
         if is_cancelled {
             return ending::settle(outcome, Settlement::Abandoned(CANCELLED));
         }
+        // The merge itself is what was to be done.
+        if self.destination.merges.is_some() && outcome.word == OutcomeWord::NothingToDo {
+            outcome.word = OutcomeWord::Done;
+        }
         let Some(hindrance) = hindrance else {
             return ending::settle(outcome, Settlement::Published);
         };
@@ -382,6 +386,9 @@ impl Publisher<'_> {
             return Ok(PublishResult::default());
         }
         let form = self.form();
+        if self.only_merges(outcome) {
+            return self.land_merge(outcome, published).await;
+        }
         if outcome.changes.is_empty() {
             return match form {
                 PublishForm::Review => self.land_findings(outcome, published).await,
@@ -390,10 +397,7 @@ impl Publisher<'_> {
             };
         }
         if !may_land(outcome) {
-            return Err(Unpublished::Intended(format!(
-                "the run ended as `{}`, so its changes are only shown",
-                outcome.word.as_str()
-            )));
+            return Err(Unpublished::Intended(only_shown(outcome)));
         }
         // What is judged is what is pushed: whatever the checks below do to the checkout, this
         // commit stays as it is.
@@ -479,6 +483,14 @@ pub(super) fn with_secret<'o>(outcome: &'o Outcome, redactor: &Redactor) -> Opti
 /// Returns whether changes of a run that ended so are published, and not only shown.
 fn may_land(outcome: &Outcome) -> bool {
     matches!(outcome.word, OutcomeWord::Done | OutcomeWord::Partial | OutcomeWord::ChecksFailed)
+}
+
+/// Says why the changes of a run that did not end well are only shown.
+fn only_shown(outcome: &Outcome) -> String {
+    if outcome.word.severity() == Severity::Waits {
+        return "it is published when the run goes on".to_owned();
+    }
+    format!("the run ended as `{}`, so its changes are only shown", outcome.word.as_str())
 }
 
 fn joined(parts: &[&str]) -> String {

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use crate::run::plan::RunSubject;
-use crate::run::publish::Publisher;
 use crate::run::publish::own_branch::{BaseMerge, BranchUpdate, OwnBranch};
 use crate::run::publish::unpublished::Unpublished;
-use locum_agent::session::outcome::Outcome;
+use crate::run::publish::{Publication, PublishResult, Publisher, may_land};
+use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_base::path::RepoPath;
 use locum_forge::commits::CommitAuthor;
-use locum_policy::schema::PublishForm;
+use locum_policy::schema::{CommitSigner, PublishForm};
 use locum_workspace::git_binary::FetchDepth;
 use locum_workspace::merge::{Conflict, MergeSides};
 use locum_workspace::rebase::RebaseOutcome;
@@ -41,6 +41,17 @@ enum Followed<'a> {
 }
 
 impl Publisher<'_> {
+    /// Names the command that brings a branch up to its base, where one can.
+    fn way_to_merge(&self) -> String {
+        let policy = self.run.policy.settings();
+        match &policy.triggers.comment {
+            Some(comment) if policy.publish.sign == CommitSigner::Git => {
+                format!("; `{} rebase` there resolves that", comment.prefix)
+            }
+            Some(_) | None => String::new(),
+        }
+    }
+
     /// Brings a judged commit onto the tip of the branch it is for, if that moved on. What is not
     /// known to build on the commit the run started from is left to the push.
     pub(super) async fn follow(
@@ -80,8 +91,10 @@ impl Publisher<'_> {
                 Err(conflict_words(branch, &conflicts).into())
             }
             (RebaseOutcome::Conflicts(conflicts), Followed::Base(_)) => {
-                let flaw = judged.flaw.or_else(|| Some(conflict_words(branch, &conflicts)));
-                Ok((JudgedCommit { flaw, ..judged }, None))
+                let words = conflict_words(branch, &conflicts);
+                let flaw = judged.flaw.or_else(|| Some(words.clone()));
+                let remark = format!("{words}{}", self.way_to_merge());
+                Ok((JudgedCommit { flaw, ..judged }, Some(remark)))
             }
         }
     }
@@ -97,7 +110,9 @@ impl Publisher<'_> {
         let Some(merge) = &self.destination.merges else { return Ok(judged) };
         let is_open = |path: &&RepoPath| {
             let change = outcome.changes.iter().find(|change| change.path == **path);
-            change.is_none_or(|change| change.patch.lines().any(is_conflict_marker))
+            change.map_or(!outcome.rewritten.contains(path), |change| {
+                change.patch.lines().any(is_conflict_marker)
+            })
         };
         let open: Vec<String> =
             merge.conflicts.iter().filter(is_open).map(|path| format!("`{path}`")).collect();
@@ -123,6 +138,34 @@ impl Publisher<'_> {
         let merged = self.workspace.repo.merge_keeping_ours(sides, &message, author.pair());
         let id = merged.map_err(|error| error.to_string())?;
         Ok(JudgedCommit { id, ..judged })
+    }
+
+    /// Returns whether a run that was to resolve conflicts came to its end and changed nothing.
+    pub(super) fn only_merges(&self, outcome: &Outcome) -> bool {
+        let has_ended = may_land(outcome) || outcome.word == OutcomeWord::NothingToDo;
+        self.destination.merges.is_some() && outcome.changes.is_empty() && has_ended
+    }
+
+    /// Merges the base into a branch whose side every conflict is resolved to.
+    pub(super) async fn land_merge(
+        &self,
+        outcome: &Outcome,
+        published: &mut Publication,
+    ) -> Result<PublishResult, Unpublished> {
+        let author = self.forge.commit_author().await;
+        let base = self.run.plan.base.clone();
+        let judged = JudgedCommit { id: base.clone(), base, flaw: None };
+        let judged = self.with_base(outcome, judged, &author)?;
+        published.remarks.extend(self.merge_remark());
+        match &self.run.plan.subject {
+            RunSubject::PullRequest { head_branch, .. } => {
+                self.land_commit(&judged.id, head_branch, judged.flaw).await
+            }
+            RunSubject::Prompt
+            | RunSubject::Issue { .. }
+            | RunSubject::Discussion { .. }
+            | RunSubject::Job { .. } => self.land_branch(&judged.id, judged.flaw).await,
+        }
     }
 
     /// Says that a base was merged.

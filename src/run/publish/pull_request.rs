@@ -259,8 +259,11 @@ impl Publisher<'_> {
         )
         .line();
         let flaw = flaw.map(str::to_owned);
+        // What is known against it may be a remark, too.
+        let is_new = |remark: &&String| flaw.as_ref().is_none_or(|flaw| !remark.starts_with(flaw));
+        let remarks: Vec<String> = published.remarks.iter().filter(is_new).cloned().collect();
         let notes: Vec<String> =
-            flaw.iter().chain(&published.remarks).chain(&published.notes).cloned().collect();
+            flaw.into_iter().chain(remarks).chain(published.notes.iter().cloned()).collect();
         let issue =
             if let RunSubject::Issue { number, .. } = plan.subject { Some(number) } else { None };
         let facts = PullRequestFacts {

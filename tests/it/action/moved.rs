@@ -65,6 +65,7 @@ fn a_pull_request_is_opened_from_the_base_as_it_is_then() {
         assert_eq!(pull["draft"], false);
         assert!(pull["body"].as_str().unwrap().contains("was rebased onto"), "{pull}");
         assert!(fixture.stage.read("a-summary").contains("was rebased onto"));
+        assert!(fixture.server.comments(7)[0].contains("was rebased onto"));
     }
 }
 
@@ -78,6 +79,9 @@ fn a_conflict_with_the_base_makes_a_draft_that_says_so() {
     assert_eq!(pull["draft"], true);
     let body = pull["body"].as_str().unwrap();
     assert!(body.contains("conflicts with it in `src/lib.txt`"), "{body}");
+    let comment = fixture.server.comments(7)[0].clone();
+    let said = "conflicts with it in `src/lib.txt`; `/locum rebase` there resolves that.";
+    assert!(comment.contains(said), "{comment}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `/locum rebase`: a branch is brought up to its base, by the program or by a model.
 
 use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
 
 use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
 use crate::action::moved::push;
@@ -71,6 +72,39 @@ fn conflicts_are_a_task_and_the_merge_holds_what_came_of_it() {
         let text = fixture.remote(&["show", &format!("{branch}:src/lib.txt")]);
         assert_eq!(text, "theirs\nbetter\n");
         assert_eq!(fixture.remote(&["show", &format!("{branch}:src/new.txt")]), "x\n");
+    }
+}
+
+#[test]
+fn a_conflict_that_is_left_open_is_not_published_and_one_that_keeps_the_branch_is() {
+    let keep = json!([{ "tool": "write_to_file", "args": { "path": "src/lib.txt", "content": "text\nbetter\n" } }]);
+    let end =
+        json!([{ "tool": "attempt_completion", "args": { "result": "The branch is right." } }]);
+    let turns = |calls: &[&Value]| -> Vec<Value> {
+        calls.iter().map(|calls| json!({ "calls": calls })).collect()
+    };
+    for (turns, kept) in [(turns(&[&end]), false), (turns(&[&keep, &end]), true)] {
+        let fixture = publishing("");
+        fixture.pull_request(false);
+        push(&fixture, "feature", "src/lib.txt", "text\nbetter\n");
+        fixture.script_first("Resolve the conflicts", &turns);
+        push(&fixture, "main", "src/lib.txt", "theirs\n");
+        let tip = fixture.remote(&["rev-parse", "feature"]);
+        fixture.remote(&["update-ref", "refs/pull/8/head", "feature"]);
+        fixture.server.change_pull(8, "/head/sha", tip.trim().into());
+        let step = rebase(&fixture, 8);
+        let expected = if kept { (Some(0), "done") } else { (Some(8), "not-published") };
+        assert_eq!((step.code, step.output("outcome")), expected, "{step:?}");
+        assert_eq!(is_up_to_date(&fixture, "feature"), kept);
+        assert_eq!(fixture.remote(&["rev-parse", "feature"]) == tip, !kept);
+        let comment = fixture.server.comments(8).pop().unwrap();
+        if kept {
+            let text = fixture.remote(&["show", "feature:src/lib.txt"]);
+            assert_eq!((text.as_str(), parents(&fixture, "feature")), ("text\nbetter\n", 2));
+            assert!(comment.contains("`main` is merged into the branch"), "{comment}");
+        } else {
+            assert!(comment.contains("conflicts are not resolved in `src/lib.txt`"), "{comment}");
+        }
     }
 }
 

@@ -4,10 +4,10 @@ use super::{ChangeDestination, CommentFacts, ended};
 use crate::report::markdown::marker;
 use crate::report::waiting::DecisionChannel;
 use crate::report::{figures, sample};
-use crate::session::outcome::OutcomeWord;
+use crate::session::outcome::{Outcome, OutcomeWord};
 use locum_base::secret::Redactor;
 use locum_forge::sanitise::{self, TextRules};
-use locum_policy::budget::Budget;
+use locum_policy::budget::{Budget, Exhausted};
 use locum_policy::schema::Notify;
 
 fn with_facts(check: impl Fn(&CommentFacts<'_>)) {
@@ -54,6 +54,29 @@ fn hostile_text_neither_breaks_the_structure_nor_the_limit() {
                 assert_eq!(open_folds_after(&body), 0, "{filler:?}\n{body}");
             }
         }
+    });
+}
+
+#[test]
+fn what_was_stopped_goes_on_where_it_is_kept_and_meets_no_ceiling() {
+    with_facts(|facts| {
+        let reached = Exhausted { unit: "turns".into(), limit: "5".into(), spent: "5".into() };
+        let mut outcome = sample::outcome();
+        outcome.word = OutcomeWord::BudgetExhausted;
+        let kept = Some("<!-- locum:v1 kind=conversation -->");
+        let said = |outcome: &Outcome, kept| {
+            let facts = CommentFacts { kept, retry: Some("/locum"), ..*facts };
+            ended(&facts, outcome, ChangeDestination::Nowhere(""))
+        };
+        // Without a limit of its own it was a ceiling.
+        assert!(!said(&outcome, kept).contains("/locum "), "{}", said(&outcome, kept));
+        outcome.exhausted = Some(Box::new(reached));
+        let body = said(&outcome, kept);
+        for text in ["is kept. ", "`budget.turns` in the policy", "/locum go on", "/locum retry"] {
+            assert!(body.contains(text), "{text}: {body}");
+        }
+        let body = said(&outcome, None);
+        assert!(body.contains("/locum retry") && !body.contains("go on"), "{body}");
     });
 }
 

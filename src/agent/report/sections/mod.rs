@@ -15,7 +15,7 @@ use crate::report::figures;
 use crate::report::hindrance;
 use crate::report::markdown::{address, code};
 use crate::report::surface::{PHRASE_LIMIT_CHARS, Surface, join};
-use crate::report::waiting::{self, DecisionChannel};
+use crate::report::waiting::{self, DecisionChannel, TryAgain};
 use crate::session::outcome::{Outcome, RefusedCall};
 use crate::session::word::Severity;
 use locum_policy::budget::{Budget, Spent};
@@ -77,8 +77,8 @@ pub(crate) struct ReportView<'a> {
     pub(crate) surface: Surface,
     /// How maintainers decide on what the run stopped for.
     pub(crate) decide: DecisionChannel<'a>,
-    /// The word that commands on the thread start with, where one can try again.
-    pub(crate) retry: Option<&'a str>,
+    /// How it is started again on its thread, where that can be.
+    pub(crate) again: Option<TryAgain<'a>>,
     /// Where the change went and what else its publication says, rendered; empty where nothing is
     /// known of it.
     pub(crate) published: &'a str,
@@ -109,7 +109,7 @@ impl ReportParts {
             changed::not_merged(&outcome.tasks, surface),
             notes(outcome, surface),
         ];
-        after.extend(waiting::going_on(outcome, surface, view.decide, view.retry));
+        after.extend(waiting::going_on(outcome, surface, view.decide, view.again));
         let used = [&before, &after].into_iter().map(|part| figures::width(&join(part))).sum();
         let room_chars = view.room_chars.saturating_sub(used).max(RESULT_LEAST_CHARS);
         before.push(result(&outcome.summary, (surface, room_chars), view.whole));

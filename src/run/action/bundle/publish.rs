@@ -81,6 +81,7 @@ fn own_outcome(bundle: &ReceivedBundle, session: &SessionRun) -> Outcome {
         changes: Vec::new(),
         checkpoint: None,
         needed_commits: Vec::new(),
+        rewritten: Vec::new(),
         hindrance: None,
         ended_as: None,
         ..bundle.outcome.clone()
