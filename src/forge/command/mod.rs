@@ -229,7 +229,7 @@ fn read_command(line: &str, after: &str) -> CommentCommand {
     let mut rest = line.trim();
     loop {
         let (word, next) = split_word(rest);
-        if let Some(flag) = word.strip_prefix("--").filter(|flag| is_flag(flag)) {
+        if let Some(flag) = flag_of(word).filter(|flag| is_flag(flag)) {
             rest = command.take_flag(flag, next);
         } else if command.verb.is_none() && is_verb(word) {
             command.verb = Some(word.to_owned());
@@ -238,7 +238,7 @@ fn read_command(line: &str, after: &str) -> CommentCommand {
             break;
         }
         // After the verb only flags are read; the first other word starts the text.
-        if command.verb.is_some() && !rest.starts_with("--") {
+        if command.verb.is_some() && flag_of(rest).is_none() {
             break;
         }
     }
@@ -269,6 +269,11 @@ fn split_word(text: &str) -> (&str, &str) {
         Some((word, rest)) => (word, rest.trim_start()),
         None => (text, ""),
     }
+}
+
+/// Returns what follows the dashes of a flag. Keyboards of phones make one long dash of two.
+pub fn flag_of(word: &str) -> Option<&str> {
+    word.strip_prefix("--").or_else(|| word.strip_prefix(['–', '—']))
 }
 
 fn is_flag(text: &str) -> bool {

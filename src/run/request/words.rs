@@ -26,6 +26,8 @@ pub(crate) const VERBS: &[(&str, &str)] = &[
     ("help", "lists modes, verbs and flags"),
 ];
 
+const FLAGS: &[&str; 6] = &["dry-run", "new-pr", "mode", "model", "budget", "paths"];
+
 /// What `fix`, `fix all` and `explain` mean about findings.
 const FIX_ANSWERED: &str = "Mend what the answered comment of the review reports, if it holds.";
 const FIX_ALL: &str = "Mend every finding of the earlier reviews of this pull request that still \
@@ -68,8 +70,21 @@ pub(super) fn read_command(
             ("mode" | "model" | "budget" | "paths", None) => {
                 return Err(posted("command", &format!("`--{flag}` needs a value")));
             }
-            (_, _) => return Err(posted("command", &format!("there is no flag `--{flag}`"))),
+            (_, _) => {
+                let list = FLAGS.map(|flag| format!("`--{flag}`")).join(", ");
+                let near = near(flag, FLAGS);
+                let why = format!("there is no flag `--{flag}`{near} Flags: {list}");
+                return Err(posted("command", &why));
+            }
         }
+    }
+    let decides = matches!(command.verb.as_deref(), Some("approve" | "deny" | "answer"));
+    if let Some(flag) = flag_behind(&command.text).filter(|_| !decides) {
+        let why = format!(
+            "the flag `{flag}` stands behind the task, where it would do nothing; write flags \
+             before it"
+        );
+        return Err(posted("command", &why));
     }
     request.text = command.text.clone();
     match command.verb.as_deref() {
@@ -200,8 +215,7 @@ fn is_name(target: DecisionTarget) -> bool {
 fn unknown(word: &str, known: &RequestFacts<'_>) -> RequestRefusal {
     let verbs = VERBS.iter().map(|(verb, _)| *verb);
     let all: Vec<&str> = verbs.clone().chain(known.modes.iter().map(String::as_str)).collect();
-    let near = locum_files::fields::nearest(word, &all)
-        .map_or_else(|| ".".to_owned(), |near| format!("; did you mean `{near}`?"));
+    let near = near(word, &all);
     let list = |words: &[&str]| format!("`{}`", words.join("`, `"));
     let why = format!(
         "there is no verb or mode `{word}`{near} Verbs: {}. Modes: {}. A task of one word needs \
@@ -210,6 +224,28 @@ fn unknown(word: &str, known: &RequestFacts<'_>) -> RequestRefusal {
         list(&known.modes.iter().map(String::as_str).collect::<Vec<_>>())
     );
     posted("command", &why)
+}
+
+/// Returns the word that may have been meant, to stand behind what is not known.
+fn near(word: &str, all: &[&str]) -> String {
+    locum_files::fields::nearest(word, all)
+        .map_or_else(|| ".".to_owned(), |near| format!("; did you mean `{near}`?"))
+}
+
+/// Returns the flag at the end of the first line of a task, as it is written.
+fn flag_behind(text: &str) -> Option<&str> {
+    let mut words = text.lines().next()?.split_whitespace().rev();
+    let (last, before) = (words.next()?, words.next());
+    let takes_value = |word: &&str| {
+        let name = command::flag_of(word).unwrap_or_default();
+        is_known_flag(word) && !matches!(name, "dry-run" | "new-pr") && !word.contains('=')
+    };
+    Some(last).filter(|word| is_known_flag(word)).or_else(|| before.filter(takes_value))
+}
+
+fn is_known_flag(word: &str) -> bool {
+    let flag = command::flag_of(word).unwrap_or_default();
+    FLAGS.contains(&flag.split_once('=').map_or(flag, |(name, _)| name))
 }
 
 /// Reads a decision: the names or `all`, then a reason, a note or an answer.
@@ -290,11 +326,13 @@ fn target_of(text: &str) -> (Option<DecisionTarget>, &str) {
 }
 
 pub(super) fn known_mode(mode: &str, known: &RequestFacts<'_>) -> Result<String, RequestRefusal> {
-    let known = known.modes.iter().any(|known| known == mode);
-    if known {
+    if known.modes.iter().any(|known| known == mode) {
         Ok(mode.to_owned())
     } else {
-        Err(posted("command", &format!("there is no mode `{mode}`")))
+        let all: Vec<&str> = known.modes.iter().map(String::as_str).collect();
+        let near = near(mode, &all);
+        let why = format!("there is no mode `{mode}`{near} Modes: `{}`", all.join("`, `"));
+        Err(posted("command", &why))
     }
 }
 
