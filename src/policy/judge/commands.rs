@@ -383,7 +383,8 @@ impl Evaluation<'_> {
 
     /// Refuses to move a folder away from what keeps something in it from being read.
     fn moved_folder(&self, words: &[String], examined: &CommandEffects) -> Option<Ruling> {
-        if words.first().is_none_or(|program| program != "mv") {
+        let program = words.first().map(String::as_str);
+        if program != Some("mv") && (program != Some("git") || verbs::verb(words) != Some("mv")) {
             return None;
         }
         let (_, moved) = examined.edits.split_last()?;

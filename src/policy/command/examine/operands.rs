@@ -35,6 +35,14 @@ impl Examiner<'_> {
                 "`{name}` takes more words, options among them, from the file that `{word}` names"
             )
         });
+        let pattern = operands.iter().find(|(_, word)| {
+            name.starts_with("git ")
+                && matches!(table.operands, OperandKind::Edited | OperandKind::RevisionThenEdited)
+                && git::is_pattern_of_paths(word)
+        });
+        self.refuse(pattern, |word| {
+            format!("`{name}` may take `{word}` for a pattern of files; name each")
+        });
         match table.operands {
             OperandKind::Words | OperandKind::Text => {}
             OperandKind::Plain => {

@@ -1,5 +1,7 @@
 //! What is found out about single commands: findings, files, and what they are known for.
 
+mod known;
+
 use super::{CommandEffects, PathUse};
 use locum_base::path::RepoPath;
 use pretty_assertions::assert_eq;

@@ -134,6 +134,12 @@ pub(super) const TABLES: &[CommandTable] = &[
         OperandKind::Edited,
         "-W --worktree -q --quiet -s= --source= --progress --no-progress --ignore-unmerged",
     ),
+    writes(
+        &["git rm"],
+        OperandKind::Edited,
+        "-r -f -q -n --cached --force --quiet --dry-run --ignore-unmatch",
+    ),
+    writes(&["git mv"], OperandKind::Edited, "-f -k -n -v --force --dry-run --verbose"),
     writes(&["git checkout"], OperandKind::RevisionThenEdited, "-q --quiet --no-progress"),
     reads(&["git clean"], OperandKind::OnlyWith(&["-n", "--dry-run"]), "-n -d -x -X --dry-run"),
     reads(
@@ -255,6 +261,12 @@ pub(crate) fn is_name_of_a_file(word: &str) -> bool {
     let name = word.rsplit('/').next().unwrap_or_default();
     let ending = name.trim_start_matches('.').rsplit_once('.').map(|(_, ending)| ending);
     !word.contains(['*', '?', '[', ':', '~', '^', '@']) && ending.is_some_and(ends_a_file)
+}
+
+/// Returns true for a word that git takes for more paths than the one it names: a pattern, which
+/// also matches below folders, or one that says how it is meant (`:(top)x`, `:/x`).
+pub(crate) fn is_pattern_of_paths(word: &str) -> bool {
+    word.starts_with(':') || word.contains(['*', '?', '[', '\\'])
 }
 
 /// Returns true for what stands behind the dot in names of files. Folders are called `conf.d`,
