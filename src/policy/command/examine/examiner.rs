@@ -54,6 +54,9 @@ impl Examiner<'_> {
             self.found.starts = vec![StartedCommand { words: usual, effects }];
             return;
         }
+        if self.coverage_run() {
+            return;
+        }
         let known = index::of(program)
             .iter()
             .find(|known| known.words.len() > 1 && starts_with(self.words, &known.words));
@@ -175,14 +178,7 @@ impl Examiner<'_> {
         let inner = self.words.get(at..).unwrap_or_default();
         let (effects, known) = Self::started(inner, self.folder);
         self.known = known;
-        self.found = effects.clone();
-        for finding in &mut self.found.findings {
-            finding.index = finding.index.saturating_add(at);
-            finding.started = true;
-        }
-        self.found.starts = vec![StartedCommand { words: inner.to_vec(), effects }];
-        // A rule has to name it, unless it is only another spelling.
-        self.found.only_starts = false;
+        self.starts_instead(at, StartedCommand { words: inner.to_vec(), effects });
         if kind != WrapperKind::Plain {
             (self.found.runs_code, self.found.only_reads) = (true, false);
         }
@@ -191,13 +187,37 @@ impl Examiner<'_> {
             self.words.first().map_or("", String::as_str),
             inner.first().map_or("", String::as_str)
         );
-        let unfamiliar = kind == WrapperKind::Module;
-        self.found.findings.push(UncoveredWord { index: at, reason, unfamiliar, started: true });
+        self.starts_program(at, reason, kind == WrapperKind::Module);
+    }
+
+    /// Takes over what a command does that stands from a word on, beside what is found already.
+    pub(super) fn starts_instead(&mut self, at: usize, started: StartedCommand) {
+        let before = std::mem::take(&mut self.found);
+        self.found = CommandEffects {
+            runs_code: before.runs_code || started.effects.runs_code,
+            only_reads: started.effects.only_reads && !before.runs_code,
+            ..started.effects.clone()
+        };
+        for finding in &mut self.found.findings {
+            finding.index = finding.index.saturating_add(at);
+            finding.started = true;
+        }
+        self.found.findings.extend(before.findings);
+        self.found.reads.extend(before.reads);
+        self.found.edits.extend(before.edits);
+        self.found.starts = vec![started];
+        // A rule has to name it, unless it is only another spelling.
+        self.found.only_starts = false;
+    }
+
+    /// Notes that a rule has to name what is started, or allow it by itself.
+    pub(super) fn starts_program(&mut self, index: usize, reason: String, unfamiliar: bool) {
+        self.found.findings.push(UncoveredWord { index, reason, unfamiliar, started: true });
     }
 
     /// Looks at a command inside this one; returns also whether a table says which of its words are
     /// paths.
-    fn started(words: &[String], folder: &RepoPath) -> (CommandEffects, bool) {
+    pub(super) fn started(words: &[String], folder: &RepoPath) -> (CommandEffects, bool) {
         let mut examiner =
             Examiner { words, folder, found: CommandEffects::default(), next: 1, known: false };
         examiner.program();

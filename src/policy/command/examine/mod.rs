@@ -4,6 +4,7 @@
 //! In: literal words and the folder they run in. Out: a [`CommandEffects`]. It knows no rules; the
 //! policy weighs what is found.
 
+mod coverage;
 mod examiner;
 pub(crate) mod fed;
 mod operands;

@@ -95,7 +95,13 @@ impl Examiner<'_> {
         }
     }
 
-    fn value(&mut self, takes: OptionArgument, name: &str, index: usize, value: Option<String>) {
+    pub(super) fn value(
+        &mut self,
+        takes: OptionArgument,
+        name: &str,
+        index: usize,
+        value: Option<String>,
+    ) {
         let Some(value) = value else {
             self.finding(index, format!("an option of `{name}` without its value"));
             return;
@@ -132,7 +138,7 @@ impl Examiner<'_> {
 
     /// Takes the next word as an option's value. One that looks like an option is refused: many
     /// programs would take it for one.
-    fn next_value(&mut self, name: &str, option: &str) -> Option<String> {
+    pub(super) fn next_value(&mut self, name: &str, option: &str) -> Option<String> {
         let index = self.next;
         let value = self.take_next()?;
         let is_text = PATTERN_GIVERS.contains(&(name, option))

@@ -54,6 +54,23 @@ pub(super) const TABLES: &[CommandTable] = &[
         "-v -f --verbose --fail-fast -o=",
     ),
     runs(
+        &["coverage report", "coverage html", "coverage xml", "coverage json", "coverage lcov"],
+        OperandKind::Targets,
+        "-m -i -q --show-missing --skip-covered --no-skip-covered --skip-empty --no-skip-empty \
+         --ignore-errors --include= --omit= --fail-under= --precision= --sort= --format= --title= \
+         --show-contexts --contexts= --pretty-print --quiet --data-file=< --rcfile=< -d=> \
+         --directory=> -o=>",
+    ),
+    runs(
+        &["coverage combine"],
+        OperandKind::EditedWithout(&["--keep"]),
+        "-a -q --append --keep --quiet --data-file=> --rcfile=<",
+    ),
+    runs(&["coverage erase"], OperandKind::None, "--data-file=> --rcfile=<"),
+    runs(&["coverage debug"], OperandKind::Only(&["config", "data", "premain", "sys"]), ""),
+    runs(&["coverage help"], OperandKind::Text, ""),
+    runs(&["coverage"], OperandKind::None, "--version --help -h"),
+    runs(
         &["standardrb"],
         OperandKind::EditedWith(&["--fix", "--fix-unsafely"]),
         "--fix --fix-unsafely --no-fix -f= --format= --parallel",

@@ -4,9 +4,9 @@ use super::examined;
 use pretty_assertions::assert_eq;
 
 fn check(cases: &[(&str, &str)]) {
-    for (text, expected) in cases {
-        assert_eq!(examined(text, "."), *expected, "{text}");
-    }
+    let found: Vec<_> = cases.iter().map(|(text, _)| (*text, examined(text, "."))).collect();
+    let expected: Vec<_> = cases.iter().map(|(text, seen)| (*text, (*seen).to_owned())).collect();
+    assert_eq!(found, expected);
 }
 
 #[test]
@@ -25,5 +25,30 @@ fn git_removes_and_moves_the_files_that_it_names() {
         ("git mv --unheard a b", "deep !2 >a >b"),
         ("git restore :(top)a", "deep !2 >:(top)a"),
         ("git checkout -- a/*.yml", "deep !3 >a/*.yml"),
+    ]);
+}
+
+#[test]
+fn coverage_starts_python() {
+    check(&[
+        ("coverage run -m pytest -q", "code ^3"),
+        ("coverage run -p --branch --source=src -m pytest -x", "code ^6"),
+        ("coverage run -m twine upload a", "code deep ^3 ^3"),
+        ("coverage run a.py b", "code deep ^2 <a.py"),
+        ("coverage run /tmp/a.py", "code deep ^2 ^2 ?2 <!/tmp/a.py"),
+        ("coverage run scripts/publish.py", "code deep ^2 ^2 <scripts/publish.py"),
+        ("coverage run -c x", "code deep !2"),
+        ("coverage run", "code deep !all"),
+        ("coverage run --unheard -m pytest", "code deep !2"),
+        ("coverage run --rcfile=/tmp/a -m pytest", "code ^4 <!/tmp/a"),
+        ("coverage html -d /tmp/a", "code >!/tmp/a"),
+        ("coverage xml -o .github/a", "code >.github/a"),
+        ("coverage report -m --skip-covered", "code"),
+        ("coverage report --unheard", "code !2"),
+        ("coverage combine a", "code <a >a"),
+        ("coverage combine --keep a", "code <a"),
+        ("coverage frobnicate", "code !1"),
+        ("python -m coverage run -m pytest", "code ^5 ^2"),
+        ("coverage --version", "code"),
     ]);
 }
