@@ -6,10 +6,11 @@
 use crate::command::examine::examiner::{CommandOperands, Examiner, leaves};
 use crate::command::examine::{PathUse, path_use};
 use crate::command::tables::index::IndexedTable;
-use crate::command::tables::{OperandKind, git, tasks};
+use crate::command::tables::{OperandKind, ProgramEffect, git, tasks};
+use crate::words;
 use locum_base::path::RepoPath;
 
-/// Programs that read more of their words from a file named after `@`.
+/// Programs that read more of their words from a file named after `@`, wherever it stands.
 const ARGUMENT_FILES: &[&str] = &[
     "strings",
     "pytest",
@@ -21,20 +22,29 @@ const ARGUMENT_FILES: &[&str] = &[
     "ruff format",
     "dotnet test",
     "dotnet build",
+    "javac",
+    "javap",
+    "rustc",
+    "cargo clippy",
 ];
+
+/// Programs that run code of the repository and take a word with `@` before it for a name.
+const NAMES_WITH_AT: &str = "\
+    pnpm-ls pnpm-list pnpm-why pnpm-root pnpm-outdated yarn-list yarn-why yarn-info cargo-test \
+    cargo-t cargo-nextest cargo-bench cargo-run";
+
+/// Options of scripts of a package that name what they write.
+const WRITING_OPTIONS: &[&str] =
+    &["--outputFile", "--output-file", "--coverageDirectory", "--coverage.reportsDirectory"];
 
 impl Examiner<'_> {
     pub(super) fn operands(&mut self, known: &IndexedTable, name: &str, given: CommandOperands) {
         let table = known.table;
         let CommandOperands { operands, pattern_given, plain_from } = given;
-        let file = operands
-            .iter()
-            .find(|(_, word)| ARGUMENT_FILES.contains(&name) && word.starts_with('@'));
-        self.refuse(file, |word| {
-            format!(
-                "`{name}` takes more words, options among them, from the file that `{word}` names"
-            )
-        });
+        self.argument_file(known, name, &operands);
+        if is_script_of_a_package(name) {
+            self.words_of_a_script(&operands);
+        }
         let pattern = operands.iter().find(|(_, word)| {
             name.starts_with("git ")
                 && matches!(table.operands, OperandKind::Edited | OperandKind::RevisionThenEdited)
@@ -235,6 +245,43 @@ impl Examiner<'_> {
         }
     }
 
+    /// Refuses a word that stands for all those that a file holds.
+    fn argument_file(&mut self, known: &IndexedTable, name: &str, operands: &[(usize, String)]) {
+        let is_file = |word: &str| word.len() > 1 && word.starts_with('@');
+        let of_code = known.table.effect == ProgramEffect::RunsCode
+            && !is_script_of_a_package(name)
+            && !words::holds(NAMES_WITH_AT, &name.replace(' ', "-"));
+        let found = if ARGUMENT_FILES.contains(&name) {
+            let start = known.words.len();
+            self.words.iter().enumerate().skip(start).find(|(_, word)| is_file(word))
+        } else {
+            let found = operands.iter().find(|(_, word)| of_code && is_file(word));
+            found.map(|(index, word)| (*index, word))
+        };
+        if let Some((index, word)) = found {
+            let reason = format!(
+                "`{name}` takes more words, options among them, from the file that `{word}` names"
+            );
+            self.finding(index, reason);
+        }
+    }
+
+    /// Looks at what a script of a package is given: no code and no settings from elsewhere.
+    fn words_of_a_script(&mut self, operands: &[(usize, String)]) {
+        for (index, word) in operands {
+            let written = word
+                .split_once('=')
+                .filter(|(option, _)| WRITING_OPTIONS.contains(option))
+                .map(|(_, path)| path);
+            if let Some(path) = written {
+                self.edits([path].into_iter());
+            } else if leaves(word, self.folder) {
+                let reason = format!("`{word}` may be a path outside the repository");
+                self.finding(*index, reason);
+            }
+        }
+    }
+
     /// Notes what a rule has to spell out about an operand, where there is such an operand.
     fn refuse(&mut self, operand: Option<&(usize, String)>, why: impl FnOnce(&str) -> String) {
         if let Some((index, word)) = operand {
@@ -320,6 +367,13 @@ impl Examiner<'_> {
             None => {}
         }
     }
+}
+
+/// Returns true for scripts that `package.json` names: what they start is not known.
+fn is_script_of_a_package(name: &str) -> bool {
+    let (manager, verb) = name.split_once(' ').unwrap_or((name, ""));
+    matches!(manager, "npm" | "yarn" | "pnpm")
+        && words::holds("test t run run-script build lint", verb)
 }
 
 /// Words of a program of jq or yq that run, read or show something other than its input.

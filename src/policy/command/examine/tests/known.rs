@@ -52,3 +52,36 @@ fn coverage_starts_python() {
         ("coverage --version", "code"),
     ]);
 }
+
+#[test]
+fn a_file_of_arguments_is_none_that_is_known() {
+    check(&[
+        ("javac @docs/args", "code !1 <@docs/args"),
+        ("javac -d /tmp/a src/A.java", "code <src/A.java >!/tmp/a"),
+        ("pytest -k @a", "code !2"),
+        ("rustc @a", "code !1 !1"),
+        ("cargo clippy -- @a", "code !3"),
+        ("cargo test @a", "code"),
+        ("eslint @a", "code !1 <?@a"),
+        ("pnpm why @acme/core", "code"),
+        ("npm ls @acme/core", "only"),
+        ("npm test -w @acme/core -- @smoke", "code"),
+        ("git log @", "only deep <?@"),
+        ("git log @{u}", "only deep <?@{u}"),
+    ]);
+}
+
+#[test]
+fn a_script_of_a_package_is_given_nothing_from_elsewhere() {
+    check(&[
+        ("npm test -- --config=/tmp/x.ts", "code !3"),
+        ("npm run lint -- -c /tmp/x.js", "code !5"),
+        ("npm run lint -- -c ../x.js", "code !5"),
+        ("npm run lint -- -c a.js --fix", "code"),
+        ("npm test -- --outputFile=/tmp/x.json", "code >!/tmp/x.json"),
+        ("npm test -- --outputFile=.github/x.json", "code >.github/x.json"),
+        ("yarn test -- --config=/tmp/x", "code !3 <?--config=/tmp/x"),
+        ("pnpm run lint -- --config=/tmp/x", "code !4 <?lint <?--config=/tmp/x"),
+        ("pnpm test -- src/a.test.ts", "code <?src/a.test.ts"),
+    ]);
+}
