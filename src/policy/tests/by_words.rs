@@ -276,7 +276,19 @@ fn tools_of_other_languages_and_their_dangerous_neighbours() {
             ("./mvnw -B -ntp test", "./mvnw -B deploy"),
             ("mvn -q -DskipTests package", "mvn -Dmaven.repo.local=x package"),
             ("./mvnw dependency:tree", "./mvnw release:perform"),
+            ("./mvnw -q surefire:test", "./mvnw -q exec:exec"),
+            ("mvn -o checkstyle:check", "mvn -o com.evil:plugin:1:run"),
+            ("mvn clean verify", "mvn clean verify sonar:sonar"),
+            ("mvn -B package", "mvn -B spring-boot:build-image"),
             ("MAVEN_OPTS=-Xmx1g ./mvnw test", "MAVEN_OPTS=-javaagent:x ./mvnw test"),
+        ],
+    );
+    check(
+        &[("build.gradle", ""), ("gradlew", "")],
+        &[
+            ("./gradlew :core:test", "./gradlew :core:sonar"),
+            ("gradle --offline check", "gradle --offline sonarqube"),
+            ("./gradlew build", "./gradlew pub"),
         ],
     );
     check(

@@ -76,7 +76,12 @@ impl Examiner<'_> {
                 }
             }
             OperandKind::Tasks => {
-                let refused = operands.iter().find(|(_, word)| !tasks::is_harmless(word));
+                let harmless: fn(&str) -> bool = match name {
+                    "mvn" | "./mvnw" | "mvnw" | "mvnd" => tasks::is_harmless_goal,
+                    "gradle" | "./gradlew" | "gradlew" => tasks::is_harmless_task,
+                    _ => tasks::is_harmless,
+                };
+                let refused = operands.iter().find(|(_, word)| !harmless(word));
                 self.refuse(refused, |word| {
                     format!("`{word}` of `{name}` is no task that only builds, tests or shows")
                 });

@@ -250,7 +250,7 @@ fn commands_in_the_root() {
         ("./mvnw -B -ntp test", "code"),
         ("mvn -q -DskipTests package", "code"),
         ("mvn deploy", "code !1"),
-        ("mvn -s a.xml test", "code !1"),
+        ("mvn -s a.xml test", "code !1 !2"),
         ("mvn test -DargLine=-javaagent:a.jar", "code !2"),
         ("./gradlew :a:spotlessCheck --offline", "code"),
         ("./gradlew publishToMavenCentral", "code !1"),

@@ -27,6 +27,8 @@ const MAVEN_PROPERTIES: &[&str] = &[
     "detail",
     "plugin",
     "goal",
+    "forceStdout",
+    "artifact",
 ];
 
 /// Returns true for a value that is known to be harmless.
@@ -37,8 +39,11 @@ pub(crate) fn is_known(program: &str, option: &str, value: &str) -> bool {
         }
         ("mvn" | "./mvnw" | "mvnw" | "mvnd", "-D") => {
             let (name, set) = value.split_once('=').unwrap_or((value, "true"));
-            let listed =
-                MAVEN_PROPERTIES.contains(&name) || (name.ends_with(".skip") && is_word(name));
+            // Other expressions show settings, passwords among them.
+            let shown = name == "expression" && set.starts_with("project.");
+            let listed = MAVEN_PROPERTIES.contains(&name)
+                || shown
+                || (name.ends_with(".skip") && is_word(name));
             listed && is_word(set)
         }
         (_, "-P" | "--activate-profiles") => {
@@ -83,6 +88,7 @@ mod tests {
             ("mvn", "-D", "skipTests"),
             ("mvn", "-D", "test=ParserTest#parses*"),
             ("mvn", "-D", "checkstyle.skip=true"),
+            ("mvn", "-D", "expression=project.version"),
             ("./mvnw", "-P", "ci,fast"),
             ("tox", "-e", "py312,lint"),
             ("go build", "-ldflags", "-s -w -X main.version=1.2"),
@@ -95,6 +101,7 @@ mod tests {
             ("mvn", "-D", "maven.repo.local=evil"),
             ("mvn", "-D", "argLine=-javaagent:x.jar"),
             ("mvn", "-D", "test=/tmp/x"),
+            ("mvn", "-D", "expression=settings.servers"),
             ("mvn", "-D", "maven.ext.class.path=x"),
             ("mvn", "-P", "release"),
             ("tox", "-e", "py312,publish"),

@@ -3,6 +3,8 @@
 //! In: a name. Out: whether it could be one that publishes, installs or signs in. Such a task comes
 //! to nothing in the sandbox; that it needs a rule of its own is for the model to read.
 
+use crate::words;
+
 /// What names of tasks hold that do more than build, test and show.
 const REACHING_OUT: &[&str] = &[
     "publish",
@@ -32,6 +34,39 @@ const REACHING_OUT: &[&str] = &[
     "dockerbuild",
     "jib",
 ];
+
+/// Phases of Maven that build, test and show.
+const MAVEN_PHASES: &str = "\
+    pre-clean clean post-clean validate initialize generate-sources process-sources \
+    generate-resources process-resources compile process-classes generate-test-sources \
+    process-test-sources generate-test-resources process-test-resources test-compile \
+    process-test-classes test prepare-package package pre-integration-test integration-test \
+    post-integration-test verify pre-site site post-site";
+
+/// Goals of plugins of Maven that build, test and show; `x:y-*` stands for all that begin like it.
+const MAVEN_GOALS: &str = "\
+    animal-sniffer:check antlr4:antlr4 buildplan:list buildplan:list-phase buildplan:list-plugin \
+    checkstyle:check checkstyle:checkstyle clean:clean compiler:compile compiler:testCompile \
+    dependency:analyze dependency:analyze-* dependency:build-classpath \
+    dependency:display-ancestors dependency:go-offline dependency:list dependency:list-* \
+    dependency:resolve dependency:resolve-* dependency:sources dependency:tree \
+    enforcer:display-info enforcer:enforce failsafe:integration-test failsafe:verify \
+    failsafe:help fmt:check fmt:format formatter:format formatter:validate help:active-profiles \
+    help:all-profiles help:describe help:effective-pom help:evaluate help:help help:system \
+    impsort:check impsort:sort jacoco:check jacoco:prepare-agent jacoco:report jar:jar \
+    jar:test-jar javadoc:jar javadoc:javadoc javadoc:test-javadoc license:check license:format \
+    modernizer:modernizer pitest:mutationCoverage pmd:check pmd:cpd pmd:cpd-check pmd:pmd \
+    resources:resources resources:testResources sortpom:sort sortpom:verify source:jar \
+    source:test-jar spotbugs:check spotbugs:spotbugs spotless:apply spotless:check \
+    surefire-report:report surefire-report:report-only surefire:help surefire:test \
+    versions:display-* war:war";
+
+/// Publishers of plugins of Maven whose names are made as theirs are.
+const MAVEN_GROUPS: &[&str] = &["org.apache.maven.plugins", "org.codehaus.mojo"];
+
+/// What tasks of Gradle that reach out begin with: Gradle runs `publish` for `pub` too.
+const GRADLE_REACHING: &[&str] =
+    &["publish", "release", "deploy", "upload", "install", "sonar", "provision", "sign"];
 
 /// What names of variables and settings hold that may be secrets.
 const SECRETS: &[&str] =
@@ -64,9 +99,110 @@ pub(crate) fn is_harmless(name: &str) -> bool {
         && !reaches_out(name)
 }
 
+/// Returns true for a phase of Maven, or a goal of a plugin, that builds, tests or shows. Nothing
+/// is known of any other plugin.
+pub(crate) fn is_harmless_goal(word: &str) -> bool {
+    let (goal, execution) = word.split_once('@').unwrap_or((word, "default"));
+    let parts: Vec<&str> = goal.split(':').collect();
+    let listed = |prefix: &str, goal: &str| {
+        MAVEN_GOALS.split_ascii_whitespace().any(|entry| {
+            let (plugin, wanted) = entry.split_once(':').unwrap_or((entry, ""));
+            plugin == prefix
+                && wanted.strip_suffix('*').map_or(wanted == goal, |start| goal.starts_with(start))
+        })
+    };
+    let of_plugin = |group: &str, plugin: &str, goal: &str| {
+        let name = plugin
+            .strip_suffix("-plugin")
+            .and_then(|name| name.strip_prefix("maven-").or_else(|| name.strip_suffix("-maven")));
+        MAVEN_GROUPS.contains(&group) && name.is_some_and(|name| listed(name, goal))
+    };
+    is_harmless(word)
+        && is_harmless(execution)
+        && match parts.as_slice() {
+            [phase] => phase.len() == word.len() && words::holds(MAVEN_PHASES, phase),
+            [prefix, goal] => listed(prefix, goal),
+            [group, plugin, goal] | [group, plugin, _, goal] => of_plugin(group, plugin, goal),
+            _ => false,
+        }
+}
+
+/// Returns true for a task of Gradle that neither says that it reaches out nor is short for one that
+/// does: `pub`, `pTML`.
+pub(crate) fn is_harmless_task(word: &str) -> bool {
+    let name = word.rsplit(':').next().unwrap_or_default();
+    let hump: String = name.chars().take_while(char::is_ascii_lowercase).collect();
+    let reaches =
+        |task: &&str| hump.starts_with(*task) || (!hump.is_empty() && task.starts_with(&hump));
+    is_harmless(word) && !GRADLE_REACHING.iter().any(reaches)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{is_harmless, may_be_secret};
+    use super::{is_harmless, is_harmless_goal, is_harmless_task, may_be_secret};
+
+    #[test]
+    fn only_goals_of_known_plugins_are_harmless() {
+        for goal in [
+            "test",
+            "clean",
+            "verify",
+            "dependency:tree",
+            "versions:display-dependency-updates",
+            "surefire:test@unit",
+            "help:effective-pom",
+            "org.apache.maven.plugins:maven-dependency-plugin:3.6.0:tree",
+            "org.codehaus.mojo:versions-maven-plugin:display-plugin-updates",
+            "checkstyle:check",
+        ] {
+            assert!(is_harmless_goal(goal), "{goal}");
+        }
+        for goal in [
+            "install",
+            "deploy",
+            "site-deploy",
+            "test@x",
+            "exec:exec",
+            "exec:java",
+            "antrun:run",
+            "com.evil:plugin:1:run",
+            "com.evil:maven-dependency-plugin:1:tree",
+            "org.apache.maven.plugins:maven-antrun-plugin:run",
+            "org.apache.maven.plugins:dependency:tree",
+            "spring-boot:build-image",
+            "sonar:sonar",
+            "help:effective-settings",
+            "versions:set",
+            "dependency:get",
+            "dependency:copy",
+            "surefire:test@deploy",
+            "frobnicate",
+            "",
+        ] {
+            assert!(!is_harmless_goal(goal), "{goal}");
+        }
+    }
+
+    #[test]
+    fn a_task_of_gradle_may_be_short_for_one_that_reaches_out() {
+        for task in ["test", ":core:test", "spotlessApply", "build", "tasks", "check", "cI"] {
+            assert!(is_harmless_task(task), "{task}");
+        }
+        for task in [
+            "sonar",
+            "sonarqube",
+            ":core:sonar",
+            "pub",
+            "pTML",
+            ":core:pu",
+            "publishAll",
+            "uploadArchives",
+            "signArchives",
+            "instD",
+        ] {
+            assert!(!is_harmless_task(task), "{task}");
+        }
+    }
 
     #[test]
     fn names_of_secrets_are_known() {
