@@ -9,6 +9,7 @@
 mod build;
 pub(super) mod git;
 pub mod index;
+mod node;
 pub(crate) mod programs;
 pub(super) mod settings;
 pub(super) mod spelling;
