@@ -109,7 +109,22 @@ impl SedReader<'_> {
             'a' | 'i' | 'c' => {
                 let start = self.at;
                 self.skip(|letter| letter != '\n');
-                let text = self.letters.get(start..self.at).unwrap_or_default();
+                let mut text = self.letters.get(start..self.at).unwrap_or_default();
+                // `a\` with the text behind it or in the next line. At the end of a script it adds
+                // nothing, and ends the last line where it had no end.
+                if let [' ' | '\t', rest @ ..] = text {
+                    text = rest;
+                }
+                if let ['\\', rest @ ..] = text {
+                    text = rest;
+                    if text.is_empty() {
+                        let Some('\n') = self.peek() else { return Ok(()) };
+                        self.at += 1;
+                        let start = self.at;
+                        self.skip(|letter| letter != '\n');
+                        text = self.letters.get(start..self.at).unwrap_or_default();
+                    }
+                }
                 if text.contains(&'\\') || text.iter().all(|letter| letter.is_whitespace()) {
                     return Err("the sed script adds text that is not plain".to_owned());
                 }
@@ -164,6 +179,10 @@ mod tests {
             "a text",
             "2i new line; w x",
             "/x/c y\n1d",
+            "$a\\",
+            "$a\\\nThe end.",
+            "1i\\text",
+            "1i\\\ntext\n2d",
         ] {
             assert_eq!(check(script), Ok(()), "{script}");
         }
@@ -185,7 +204,13 @@ mod tests {
             "F;R x",
             "p w x",
             "a",
-            "a\\",
+            "a\\\n",
+            "a\\\n\nw y",
+            "a\\\nx\nw y",
+            "a\\\nx\\\nw y",
+            "a\\x\\\nw y",
+            "a\\x\nw y",
+            "a\\\\\nw y",
             "a x\\\nw y",
             "1i x\nw y",
             "$!{a x\n}\nw x",

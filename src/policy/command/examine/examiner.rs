@@ -18,6 +18,18 @@ impl CommandEffects {
     }
 }
 
+/// Options of `rg` with which it also reads what it leaves out by itself.
+const REACHING_FURTHER: &[&str] = &[
+    "--hidden",
+    "-uu",
+    "--no-ignore",
+    "--no-ignore-dot",
+    "--no-ignore-exclude",
+    "--no-ignore-global",
+    "--no-ignore-parent",
+    "--no-ignore-vcs",
+];
+
 pub(super) struct Examiner<'w> {
     pub(super) words: &'w [String],
     pub(super) folder: &'w RepoPath,
@@ -325,7 +337,7 @@ impl Examiner<'_> {
         self.found.only_reads = table.effect == ProgramEffect::Reads;
         let name = known.words.join(" ");
         let mut given = CommandOperands::default();
-        let mut recursive = false;
+        let (mut recursive, mut follows) = (false, false);
         while let Some(word) = self.words.get(self.next).cloned() {
             let index = self.next;
             self.next += 1;
@@ -345,8 +357,11 @@ impl Examiner<'_> {
                         *giver == option || (giver.len() == 2 && known.cluster_has(&word, giver))
                     });
                 }
-                recursive |= matches!(option, "-r" | "-R" | "--recursive")
-                    || (!word.starts_with("--") && word.contains(['r', 'R']));
+                follows |= option == "--dereference-recursive"
+                    || (!word.starts_with("--") && word.contains('R'));
+                recursive |=
+                    matches!(option, "-r" | "-R" | "--recursive" | "--dereference-recursive")
+                        || (!word.starts_with("--") && word.contains(['r', 'R']));
                 self.option(known, &name, index, &word);
             }
         }
@@ -357,13 +372,12 @@ impl Examiner<'_> {
             );
         }
         self.operands(known, &name, given);
-        if name == "grep"
-            && recursive
-            && self
-                .found
-                .reads
-                .iter()
-                .all(|read| matches!(read, PathUse::Inside(path) if path.is_root()))
+        let all_of_it = || {
+            let mut reads = self.found.reads.iter();
+            reads.all(|read| matches!(read, PathUse::Inside(path) if path.is_root()))
+        };
+        if (name == "grep" && recursive && (follows || all_of_it()))
+            || (name == "rg" && REACHING_FURTHER.iter().any(|option| self.has_option(option)))
         {
             // What is hidden is left out by its name, and kept from being read by the sandbox.
             self.found.needs_sandbox = true;

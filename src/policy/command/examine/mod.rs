@@ -11,6 +11,7 @@ mod operands;
 mod options;
 mod programs;
 mod scripts;
+mod sed;
 
 use crate::glob::PathGlob;
 use locum_base::path::RepoPath;

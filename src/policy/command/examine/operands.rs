@@ -217,6 +217,14 @@ impl Examiner<'_> {
                     self.reads(["."].into_iter());
                 }
             }
+            OperandKind::Revisions if name == "git diff" && self.has_option("--no-index") => {
+                // It knows no pattern of what to leave out.
+                self.found.needs_sandbox = true;
+                self.reads(operands.iter().map(|(_, word)| word.as_str()));
+                self.refuse(operands.get(2), |word| {
+                    format!("`{name} --no-index` compares two files; `{word}` is one more")
+                });
+            }
             OperandKind::Revisions => {
                 let any = operands.iter().find(|(_, word)| {
                     name == "git cat-file"
@@ -292,6 +300,11 @@ impl Examiner<'_> {
         if let Some((index, word)) = operand {
             self.finding(*index, why(word));
         }
+    }
+
+    /// Whether an option stands among the words, before `--`.
+    pub(super) fn has_option(&self, option: &str) -> bool {
+        self.words.iter().take_while(|word| *word != "--").any(|word| word == option)
     }
 
     pub(super) fn reads<'a>(&mut self, words: impl Iterator<Item = &'a str>) {

@@ -1,8 +1,8 @@
-//! Programs whose words no table can describe: `test`, `find` and `sed`.
+//! Programs whose words no table can describe: `test`, `find` and `awk`.
 
+use crate::command::awk;
 use crate::command::examine::examiner::Examiner;
 use crate::command::examine::{PathUse, fed, path_use};
-use crate::command::{awk, sed};
 
 impl Examiner<'_> {
     /// A test of files or texts: what follows an operator about a file is read.
@@ -130,47 +130,6 @@ impl Examiner<'_> {
         }
         let words = fed::with_files(given, "{}", &here_unless(starts));
         self.starts_also(index, words);
-    }
-
-    pub(super) fn sed(&mut self) {
-        (self.known, self.found.only_reads) = (true, true);
-        let mut scripts: Vec<(usize, String)> = Vec::new();
-        let mut files: Vec<(usize, String)> = Vec::new();
-        let mut in_place = false;
-        let mut plain = false;
-        while let Some(word) = self.words.get(self.next).cloned() {
-            let index = self.next;
-            self.next += 1;
-            match word.as_str() {
-                "--" if !plain => plain = true,
-                "-i" | "--in-place" if !plain => in_place = true,
-                "-e" | "--expression" if !plain => {
-                    scripts.extend(self.take_next().map(|script| (index + 1, script)))
-                }
-                "-n" | "-E" | "-r" | "-s" | "-u" | "-z" | "-nE" | "-En" | "-nr" | "--quiet"
-                | "--silent" | "--regexp-extended" | "--separate" | "--posix" | "--sandbox"
-                    if !plain => {}
-                option if !plain && option.len() > 1 && option.starts_with('-') => {
-                    self.unlisted("sed", index, option)
-                }
-                _ => files.push((index, word)),
-            }
-        }
-        if scripts.is_empty() && !files.is_empty() {
-            scripts.push(files.remove(0));
-        }
-        for (index, script) in scripts {
-            if let Err(why) = sed::check(&script) {
-                self.finding(index, why);
-            }
-        }
-        let paths: Vec<PathUse> =
-            files.iter().filter_map(|(_, word)| path_use(word, self.folder)).collect();
-        if in_place {
-            self.found.only_reads = false;
-            self.found.edits.extend(paths.clone());
-        }
-        self.found.reads.extend(paths);
     }
 }
 

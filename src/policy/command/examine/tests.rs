@@ -118,7 +118,7 @@ fn commands_in_the_root() {
         ("grep --recursive x .", "only deep held <."),
         ("grep --color=never x .", "only <."),
         ("grep x .", "only <."),
-        ("grep -R x", "only deep held !1 <."),
+        ("grep -R x", "only deep held <."),
         ("git grep -e x src", "only deep <?src"),
         ("git grep x src", "only deep <?src"),
         ("rg -e a src", "only deep <src"),

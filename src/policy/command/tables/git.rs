@@ -14,7 +14,7 @@ const GIT_DIFF: &str = "-p -u -s --patch --no-patch --stat=? --shortstat --numst
      --full-index --binary --abbrev=? --relative=? --no-prefix --ignore-submodules=? -S= -G= \
      --pickaxe-all --pickaxe-regex --function-context -W --inter-hunk-context= --dirstat=? \
      --compact-summary --patch-with-stat --cc -c -m --no-indent-heuristic --indent-heuristic \
-     --irreversible-delete";
+     --irreversible-delete --stat-width= --stat-count= --stat-name-width= --stat-graph-width=";
 
 const GIT_LOG: &str = "--oneline -n= --max-count= --skip= --graph --all --decorate=? --no-decorate --decorate-refs= \
      --author= --committer= --grep= -i --regexp-ignore-case -E -F -P --extended-regexp \
@@ -68,7 +68,13 @@ pub(super) const TABLES: &[CommandTable] = &[
          --ignored=? --ignore-submodules=? --ahead-behind --no-ahead-behind --renames \
          --no-renames --find-renames=?",
     ),
-    reads(&["git diff", "git diff-files", "git diff-index"], OperandKind::Revisions, GIT_DIFF),
+    CommandTable {
+        names: &["git diff"],
+        options: [GIT_DIFF, "--no-index"],
+        operands: OperandKind::Revisions,
+        effect: ProgramEffect::Reads,
+    },
+    reads(&["git diff-files", "git diff-index"], OperandKind::Revisions, GIT_DIFF),
     CommandTable {
         names: &["git log", "git show"],
         options: [GIT_DIFF, GIT_LOG],
@@ -185,10 +191,12 @@ pub(super) const TABLES: &[CommandTable] = &[
         "--count= --sort= --format= --contains= --merged= --points-at=",
     ),
     reads(
+        // Of a file they look at the name alone.
         &["git check-ignore"],
-        OperandKind::Paths,
+        OperandKind::Text,
         "-v -n -q --verbose --non-matching --quiet --no-index",
     ),
+    reads(&["git check-attr"], OperandKind::Text, "-a -z --all --cached"),
     reads(
         &["git diff-tree"],
         OperandKind::Revisions,

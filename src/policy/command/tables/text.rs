@@ -245,16 +245,18 @@ pub(super) const TABLES: &[CommandTable] = &[
          --no-messages --max-filesize= --one-file-system --no-follow --no-hidden --no-config \
          --crlf --engine= --no-pre --no-search-zip --no-unicode --null-data --include-zero \
          --ignore-file=< --no-require-git --context-separator= --field-match-separator= \
-         --stop-on-nonmatch",
+         --stop-on-nonmatch --hidden -uu --no-ignore --no-ignore-dot --no-ignore-exclude \
+         --no-ignore-global --no-ignore-parent --no-ignore-vcs",
     ),
     reads(
         &["grep"],
         OperandKind::PatternThenPaths(GREP_PATTERN),
-        "-n -i -v -l -L -c -o -w -x -E -F -G -P -H -h -q -s -a -I -b -r -Z -z -T -A= -B= -C= -m= \
+        "-n -i -v -l -L -c -o -w -x -E -F -G -P -H -h -q -s -a -I -b -r -R -Z -z -T -A= -B= -C= -m= \
          -e= -f=< --line-number --ignore-case --no-ignore-case --invert-match \
          --files-with-matches --files-without-match --count --only-matching --word-regexp \
          --line-regexp --extended-regexp --fixed-strings --basic-regexp --perl-regexp \
          --with-filename --no-filename --quiet --silent --no-messages --text --recursive \
+         --dereference-recursive \
          --color=? --colour=? --include= --exclude= --exclude-dir= --after-context= \
          --before-context= --context= --max-count= --regexp= --file=< --binary-files= --null \
          --byte-offset --initial-tab -#",

@@ -85,3 +85,43 @@ fn a_script_of_a_package_is_given_nothing_from_elsewhere() {
         ("pnpm test -- src/a.test.ts", "code <?src/a.test.ts"),
     ]);
 }
+
+#[test]
+fn what_looks_further_is_left_to_the_sandbox() {
+    check(&[
+        ("git show --stat-width=120 HEAD", "only deep <?HEAD"),
+        ("git diff --stat-name-width 80 --stat-count=3", "only deep"),
+        ("git diff --no-index a b", "only deep held <a <b"),
+        ("git diff --no-index -- a /etc/b", "only deep held <a <!/etc/b"),
+        ("git diff --no-index a b c", "only deep held !5 <a <b <c"),
+        ("git diff -- --no-index a", "only deep <--no-index <a"),
+        ("git log --no-index a b", "only deep !2 <?a <?b"),
+        ("git check-attr -a a", "only deep"),
+        ("git check-ignore -v .env", "only deep"),
+        ("git check-attr --stdin", "only deep !2"),
+        ("rg --hidden -g !.git x", "only deep held <."),
+        ("rg -uu x src", "only deep held <src"),
+        ("rg -uuu x src", "only deep !1 <src"),
+        ("rg --no-ignore x .env", "only deep held <.env"),
+        ("rg -- --hidden src", "only deep <src"),
+        ("grep -RIl x src", "only deep held <src"),
+        ("grep --dereference-recursive x", "only deep held <."),
+        ("grep -R x /etc", "only deep held <!/etc"),
+    ]);
+}
+
+#[test]
+fn sed_keeps_the_old_file_beside_the_new_one() {
+    check(&[
+        ("sed -i.bak s/a/b/ a", "<a >a >a.bak"),
+        ("sed -Ei.bak s/a/b/ a b", "<a <b >a >b >a.bak >b.bak"),
+        ("sed --in-place=.orig s/a/b/ a", "<a >a >a.orig"),
+        ("sed -ni p a", "<a >a"),
+        ("sed -i.b/c s/a/b/ a", "only !1 <a"),
+        ("sed -i*.bak s/a/b/ a", "only !1 <a"),
+        ("sed -ie s/a/b/ a", "only !1 <a"),
+        ("sed -i.yml s/a/b/ .github/ci", "<.github/ci >.github/ci >.github/ci.yml"),
+        ("sed -e $a\\ a", "only <a"),
+        ("sed -e $a\\ -e p a", "only !2 <a"),
+    ]);
+}

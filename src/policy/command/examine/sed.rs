@@ -1,0 +1,95 @@
+//! `sed`: its scripts, and the files it reads or changes in place.
+//!
+//! In: the words of a command. Out: files that are read or written, and findings.
+
+use crate::command::examine::examiner::Examiner;
+use crate::command::examine::{PathUse, path_use};
+use crate::command::sed;
+
+/// Options that take nothing and change only how lines are read and shown.
+const PLAIN: &[&str] = &[
+    "--null-data",
+    "--posix",
+    "--quiet",
+    "--regexp-extended",
+    "--sandbox",
+    "--separate",
+    "--silent",
+    "--unbuffered",
+];
+
+impl Examiner<'_> {
+    pub(super) fn sed(&mut self) {
+        (self.known, self.found.only_reads) = (true, true);
+        let mut scripts: Vec<(usize, String)> = Vec::new();
+        let mut files: Vec<(usize, String)> = Vec::new();
+        let mut in_place: Option<String> = None;
+        let mut plain = false;
+        while let Some(word) = self.words.get(self.next).cloned() {
+            let index = self.next;
+            self.next += 1;
+            match word.as_str() {
+                "--" if !plain => plain = true,
+                "-e" | "--expression" if !plain => {
+                    scripts.extend(self.take_next().map(|script| (index + 1, script)));
+                }
+                option if !plain && PLAIN.contains(&option) => {}
+                option if !plain && option.len() > 1 && option.starts_with('-') => {
+                    match cluster(option) {
+                        Some(None) => {}
+                        Some(Some(suffix)) => in_place = Some(suffix.to_owned()),
+                        None => self.unlisted("sed", index, option),
+                    }
+                }
+                _ => files.push((index, word)),
+            }
+        }
+        if scripts.is_empty() && !files.is_empty() {
+            scripts.push(files.remove(0));
+        }
+        let last = scripts.len().saturating_sub(1);
+        for (place, (index, script)) in scripts.into_iter().enumerate() {
+            if let Err(why) = sed::check(&script) {
+                self.finding(index, why);
+            } else if place < last && script.ends_with('\\') {
+                // The first line of the next script would be its text.
+                self.finding(index, "the sed script goes on in the next one".to_owned());
+            }
+        }
+        let uses = |suffix: &str| -> Vec<PathUse> {
+            let named = files.iter().map(|(_, word)| format!("{word}{suffix}"));
+            named.filter_map(|word| path_use(&word, self.folder)).collect()
+        };
+        let paths = uses("");
+        if let Some(suffix) = in_place {
+            self.found.only_reads = false;
+            let kept = if suffix.is_empty() { Vec::new() } else { uses(&suffix) };
+            self.found.edits.extend(paths.iter().cloned().chain(kept));
+        }
+        self.found.reads.extend(paths);
+    }
+}
+
+/// Reads letters that take nothing, perhaps with `i` at their end and what the old file is called
+/// after it; `None` for anything else.
+fn cluster(option: &str) -> Option<Option<&str>> {
+    if option == "--in-place" {
+        return Some(Some(""));
+    }
+    let suffix = match option.strip_prefix("--in-place=") {
+        Some(suffix) => suffix,
+        None => {
+            let letters = option.strip_prefix('-')?;
+            let rest = letters.trim_start_matches(['n', 'E', 'r', 's', 'u', 'z']);
+            match rest.strip_prefix('i') {
+                None => return rest.is_empty().then_some(None),
+                Some("") => return Some(Some("")),
+                Some(suffix) => suffix,
+            }
+        }
+    };
+    // `-ie` would look like two options; a `*` or a slash would name another file.
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._~-".contains(letter);
+    let is_suffix = suffix.starts_with(['.', '~']) && suffix.chars().all(plain);
+    is_suffix.then_some(Some(suffix))
+}
