@@ -19,6 +19,9 @@ const HARMLESS: &str = "\
 /// Variables whose value is a folder of the repository, from which code is loaded.
 const FOLDERS: &str = "PYTHONPATH RUBYLIB";
 
+/// Variables whose value is a folder for temporary files, to which a build is written.
+const SCRATCH_FOLDERS: &str = "CARGO_TARGET_DIR";
+
 /// Variables whose value holds options, with those that are harmless. One that ends with `*` may be
 /// followed by letters, digits and `_-.,:=`; a blank after it takes such a word.
 const OPTIONS: &[(&str, &[&str])] = &[
@@ -113,6 +116,13 @@ pub(super) fn check(name: &str, value: &str) -> Result<(), String> {
             Err(format!("the value of `{name}` names more than folders of the repository"))
         };
     }
+    if words::holds(SCRATCH_FOLDERS, name) {
+        return if value.is_empty() || value.strip_prefix("/tmp/").is_some_and(is_folder) {
+            Ok(())
+        } else {
+            Err(format!("the value of `{name}` is no folder below `/tmp`"))
+        };
+    }
     if !words::holds(HARMLESS, name) {
         return Err(format!(
             "the script sets a variable (`{name}`); commands run in a fixed environment"
@@ -164,12 +174,13 @@ fn is_folder(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{FOLDERS, HARMLESS, OPTIONS, check};
+    use super::{FOLDERS, HARMLESS, OPTIONS, SCRATCH_FOLDERS, check};
 
     #[test]
     fn the_documentation_names_every_variable() {
         let page = include_str!("../../../docs/commands.md");
-        let listed = HARMLESS.split_ascii_whitespace().chain(FOLDERS.split_ascii_whitespace());
+        let lists = [HARMLESS, FOLDERS, SCRATCH_FOLDERS];
+        let listed = lists.into_iter().flat_map(str::split_ascii_whitespace);
         for name in listed.chain(OPTIONS.iter().map(|(name, _)| *name)) {
             assert!(page.contains(&format!("`{name}`")), "{name}");
         }
@@ -192,6 +203,7 @@ mod tests {
             ("PYTHONPATH", "src"),
             ("PYTHONPATH", "./src:tests/lib"),
             ("GOOS", "linux"),
+            ("CARGO_TARGET_DIR", "/tmp/target"),
         ] {
             assert!(check(name, value).is_ok(), "{name}={value}");
         }
@@ -224,6 +236,9 @@ mod tests {
             ("PYTHONPATH", "/tmp/x"),
             ("PYTHONPATH", "src:"),
             ("PYTHONPATH", "src/../../x"),
+            ("CARGO_TARGET_DIR", "/tmp/../etc"),
+            ("CARGO_TARGET_DIR", "/tmp"),
+            ("CARGO_TARGET_DIR", ".github"),
             ("PYTHONSTARTUP", "x.py"),
             ("RUSTC", "x"),
             ("CC", "x"),

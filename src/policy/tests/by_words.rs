@@ -237,6 +237,8 @@ fn tools_of_python_and_their_dangerous_neighbours() {
             ("pytest -p no:cacheprovider", "pytest -p evil"),
             ("pip list", "pip install --index-url http://x y"),
             ("python -m pip show pytest", "python -m pip install pytest"),
+            ("pytest -o addopts= -q", "pytest -o addopts=-pevil -q"),
+            ("python -m sphinx -b html docs /tmp/o", "python -m sphinx -b html docs .github"),
             ("tox -e lint -- tests", "tox -e lint -- -p evil"),
         ],
     );
@@ -250,6 +252,10 @@ fn tools_of_other_languages_and_their_dangerous_neighbours() {
         &[("package.json", node), ("pnpm-lock.yaml", ""), ("src/a.ts", "")],
         &[
             ("pnpm -r build", "pnpm -r publish"),
+            ("npx vitest run --outputFile=/tmp/a", "npx vitest run --outputFile=.github/a"),
+            ("npx vitest run --reporter=json", "npx vitest run --reporter=/tmp/a.js"),
+            ("pnpm test -- --coverage", "pnpm test -- --config=/tmp/a.ts"),
+            ("pnpm exec tsc -b --dry", "pnpm exec tsc -p /tmp/a"),
             ("pnpm build", "pnpm deploy"),
             ("pnpm exec tsc --noEmit", "pnpm exec evil"),
             ("npx tsc --noEmit", "npx evil"),
@@ -265,6 +271,8 @@ fn tools_of_other_languages_and_their_dangerous_neighbours() {
             ("cargo +nightly test", "cargo +nightly publish"),
             ("RUSTFLAGS='-D warnings' cargo test", "RUSTFLAGS='-C linker=x' cargo test"),
             ("cargo hack test --each-feature", "cargo hack publish"),
+            ("cargo test --target-dir /tmp/t --lib", "cargo test --target-dir=.git/hooks"),
+            ("CARGO_TARGET_DIR=/tmp/t cargo test", "CARGO_TARGET_DIR=.github cargo test"),
             ("target/debug/acme x", "target/debug/evil x"),
         ],
     );
@@ -276,6 +284,9 @@ fn tools_of_other_languages_and_their_dangerous_neighbours() {
             ("go build -ldflags '-s -w' ./...", "go build -ldflags -extld=x ./..."),
             ("GOOS=linux go build ./...", "GOPROXY=x go build ./..."),
             ("go mod tidy -diff", "go mod tidy"),
+            ("go tool cover -func=/tmp/c.out", "go tool cover -html=/etc/passwd -o /tmp/c.html"),
+            ("go test -c -o /tmp/a.test ./cmd/acme", "go test -c -o .git/hooks/a ./cmd/acme"),
+            ("go test -run TestA -update ./...", "go test -run TestA -toolexec=x ./..."),
         ],
     );
     check(
@@ -304,6 +315,9 @@ fn tools_of_other_languages_and_their_dangerous_neighbours() {
         &[
             ("bundle exec rake docs", "bundle exec rake release"),
             ("bundle exec rspec", "bundle exec sh"),
+            ("bundle exec rspec --out /tmp/r.json", "bundle exec rspec --out .github/r.json"),
+            ("bundle exec rake spec SPEC=lib/a.rb", "bundle exec rake spec SPEC=/tmp/a.rb"),
+            ("bundle exec yard doc --no-save -o /tmp/y", "bundle exec yard doc --plugin x"),
             ("bin/rspec", "bin/evil"),
             ("ruby -wc lib/a.rb", "ruby -e x"),
             ("RUBYOPT=-W0 bundle exec rspec", "RUBYOPT=-rx bundle exec rspec"),

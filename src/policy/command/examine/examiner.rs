@@ -377,6 +377,8 @@ impl Examiner<'_> {
             reads.all(|read| matches!(read, PathUse::Inside(path) if path.is_root()))
         };
         if (name == "grep" && recursive && (follows || all_of_it()))
+            // What is shown as source is named in the file that it reads.
+            || name == "go tool cover"
             || (name == "rg" && REACHING_FURTHER.iter().any(|option| self.has_option(option)))
         {
             // What is hidden is left out by its name, and kept from being read by the sandbox.

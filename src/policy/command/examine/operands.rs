@@ -81,7 +81,15 @@ impl Examiner<'_> {
                     "gradle" | "./gradlew" | "gradlew" => tasks::is_harmless_task,
                     _ => tasks::is_harmless,
                 };
-                let refused = operands.iter().find(|(_, word)| !harmless(word));
+                let tested: Vec<&str> = operands
+                    .iter()
+                    .filter(|_| name == "rake")
+                    .filter_map(|(_, word)| tasks::tested_file(word))
+                    .collect();
+                self.reads(tested.into_iter());
+                let refused = operands.iter().find(|(_, word)| {
+                    !harmless(word) && (name != "rake" || tasks::tested_file(word).is_none())
+                });
                 self.refuse(refused, |word| {
                     format!("`{word}` of `{name}` is no task that only builds, tests or shows")
                 });
@@ -188,6 +196,15 @@ impl Examiner<'_> {
                 self.refuse(refused, |word| {
                     format!("`{name}` with `{word}` does more than is known")
                 });
+            }
+            OperandKind::Paths if name == "rustc" => {
+                self.reads(operands.iter().map(|(_, word)| word.as_str()));
+                let refused = operands.iter().find(|(_, word)| !word.ends_with(".rs"));
+                self.refuse(refused, |word| format!("`{name}` with `{word}` compiles other code"));
+                if !operands.is_empty() && self.found.edits.is_empty() {
+                    let reason = format!("`{name}` without `-o` or `--out-dir`");
+                    self.finding(self.words.len(), reason);
+                }
             }
             OperandKind::PathsOrHere if operands.is_empty() => self.reads(["."].into_iter()),
             OperandKind::Paths | OperandKind::PathsOrHere => {

@@ -11,7 +11,7 @@ const CARGO: &str = "-q --quiet -v --verbose --workspace --all -p= --package= --
                      --color= --message-format= --manifest-path=< --target=< --no-run \
                      --no-fail-fast --doc --future-incompat-report --ignore-rust-version --timings \
                      -E= --filter-expr= --html --text --json --lcov --summary-only --fix \
-                     --allow-dirty --allow-staged --retries= --test-threads= --no-capture";
+                     --allow-dirty --allow-staged --retries= --test-threads= --no-capture --target-dir=>";
 
 /// Phases and goals of Maven that build, test or show.
 const MAVEN_OPTIONS: &str = "-q -B -o -e -v --version -X -U -V -N -am -amd -ntp -pl= -P= -T= \
@@ -28,7 +28,7 @@ const GRADLE_OPTIONS: &str = "-q -i -d -s -S -m -v --version --quiet --info --de
                               --exclude-task= --build-cache --no-build-cache --rerun-tasks \
                               --dry-run --configuration-cache --no-configuration-cache \
                               --configuration= --dependency= --max-workers= --warning-mode= --all \
-                              --rerun --task= --args= --fail-fast --profile --no-watch-fs -P=@";
+                              --rerun --task= --args= --fail-fast --profile --no-watch-fs -P=@ -D=@";
 
 const PYTEST: &str = "-q -v -vv -x -s -l -k= -m= -n= -r= --quiet --verbose --exitfirst --maxfail= \
                       --tb= --lf --ff --nf --last-failed --failed-first --sw --stepwise \
@@ -45,7 +45,7 @@ const PYTEST: &str = "-q -v -vv -x -s -l -k= -m= -n= -r= --quiet --verbose --exi
                       --full-trace --verbosity= --last-failed-no-failures= --new-first \
                       --sw-skip --stepwise-skip --continue-on-collection-errors --trace-config \
                       --keep-duplicates --force-sugar --no-cov-on-fail --junitxml=> --junit-xml=> \
-                      -V --version --help";
+                      -V --version --help -o=@ --override-ini=@";
 
 /// One table per program, in the notation of `tables`.
 pub(super) const TABLES: &[CommandTable] = &[
@@ -103,7 +103,12 @@ pub(super) const TABLES: &[CommandTable] = &[
         OperandKind::Only(&["check-release"]),
         "-p= --package= --workspace --all-features",
     ),
-    runs(&["rustc"], OperandKind::None, "-V -vV --version --verbose -v"),
+    runs(
+        &["rustc"],
+        OperandKind::Paths,
+        "-V -vV --version --verbose -v --explain= --print=@ --edition= --crate-type= --emit=@ -O -g \
+         --test --cap-lints= --error-format= --color= -o=> --out-dir=> -A= -W= -D=",
+    ),
     runs(
         &["rustup show", "rustup toolchain", "rustup target", "rustup component", "rustup which"],
         OperandKind::Only(&["list", "active-toolchain", "home", "profile", "rustc", "cargo"]),
@@ -233,7 +238,7 @@ pub(super) const TABLES: &[CommandTable] = &[
         "--no-isolation -n --sdist -s --wheel -w -x --skip-dependency-check -v --outdir=> -o=>",
     ),
     runs(
-        &["sphinx-build", "mkdocs build"],
+        &["sphinx-build", "python -m sphinx", "python3 -m sphinx", "mkdocs build"],
         OperandKind::Copied,
         "-b= -M= -q -Q -W -n -a -E -T -v -j= --builder= --keep-going --fail-on-warning --nitpicky \
          --fresh-env --write-all --strict -s --clean --site-dir=> -d=>",
@@ -308,7 +313,8 @@ pub(super) const TABLES: &[CommandTable] = &[
         "-v -v=? -race -short -failfast -json -cover -count= -run= -skip= -bench= -benchtime= \
          -benchmem -timeout= -parallel= -tags= -p= -list= -shuffle= -cpu= -mod= -vet= -covermode= \
          -trimpath -coverprofile=> -coverpkg= -fuzz= -fuzztime= -fullpath -n -x -ldflags=@ \
-         -gcflags=@ -buildvcs=? -asan -msan -v -cpuprofile=> -memprofile=> -outputdir=>",
+         -gcflags=@ -buildvcs=? -asan -msan -v -cpuprofile=> -memprofile=> -outputdir=> -c -o=> \
+         -update=?",
     ),
     runs(&["go vet"], OperandKind::Targets, "-v -tags= -json -c= -mod="),
     runs(
@@ -322,11 +328,9 @@ pub(super) const TABLES: &[CommandTable] = &[
         OperandKind::Program(&[".go"]),
         "-v -x -race -tags= -mod= -trimpath -ldflags=@ -gcflags=@",
     ),
-    runs(
-        &["go tool"],
-        OperandKind::Only(&["cover", "nm", "buildid", "vet"]),
-        "-func=< -html=< -o=>",
-    ),
+    // It comes with Go and only reads what tests wrote.
+    writes(&["go tool cover"], OperandKind::None, "-func=< -html=< -o=>"),
+    runs(&["go tool"], OperandKind::Only(&["nm", "buildid", "vet"]), ""),
     writes(&["go clean"], OperandKind::Targets, "-cache -testcache -i -n -r -x -fuzzcache"),
     writes(&["go fix"], OperandKind::Targets, "-n -x -diff -v"),
     reads(

@@ -78,19 +78,20 @@ pub(super) const TABLES: &[CommandTable] = &[
         &["pnpm test", "pnpm run", "pnpm build", "pnpm lint"],
         OperandKind::Targets,
         "-s --silent -r --recursive --if-present -F= --filter= -w --workspace-root --parallel \
-         --stream --run --check --fix --coverage=? --watch=? --reporter= -t= -u",
+         --stream --run --check --fix --coverage=? --watch=? --reporter=@ -t= -u",
     ),
     runs(
         &["tsc"],
         OperandKind::Targets,
         "-p=< --project=< -b --build --noEmit --pretty=? --strict --skipLibCheck --incremental \
-         --listFiles --showConfig -v --version",
+         --listFiles --showConfig -v --version --dry --force --verbose --diagnostics \
+         --extendedDiagnostics --explainFiles --listEmittedFiles --outDir=>",
     ),
     runs(
         &["eslint"],
         OperandKind::Targets,
         "--fix --fix-dry-run --ext= --max-warnings= --quiet --no-eslintrc --cache --color \
-         --no-color -f= --format= --no-error-on-unmatched-pattern",
+         --no-color -f=@ --format=@ --no-error-on-unmatched-pattern",
     ),
     runs(
         &["prettier"],
@@ -106,17 +107,17 @@ pub(super) const TABLES: &[CommandTable] = &[
          --onlyChanged --updateSnapshot --maxWorkers= --watchAll=? --watch=? --no-coverage \
          --detectOpenHandles --forceExit --clearCache --expand --runTestsByPath --findRelatedTests \
          --changedSince= --selectProjects= --testTimeout= --colors --no-colors --logHeapUsage \
-         --randomize --shard= --collectCoverageFrom=",
+         --randomize --shard= --collectCoverageFrom= --json --outputFile=> --coverageDirectory=>",
     ),
     runs(
         &["vitest"],
         OperandKind::Targets,
-        "-t= -u --run --coverage=? --silent=? --bail= --reporter= --no-color --color \
+        "-t= -u --run --coverage=? --silent=? --bail= --reporter=@ --no-color --color \
          --passWithNoTests \
          --update --testNamePattern= --maxWorkers= --minWorkers= --pool= --no-coverage --watch=? \
          --no-watch --project= --changed=? --shard= --typecheck=? --dom --globals --retry= \
          --testTimeout= --hideSkippedTests --no-file-parallelism --fileParallelism=? --allowOnly=? \
-         --exclude= --sequence.shuffle --logHeapUsage --no-isolate --dir=<",
+         --exclude= --sequence.shuffle --logHeapUsage --no-isolate --dir=< --outputFile=> --coverage.reportsDirectory=>",
     ),
     runs(
         &["biome check", "biome lint", "biome format", "biome ci"],

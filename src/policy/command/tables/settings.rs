@@ -3,6 +3,7 @@
 //! In: a program, one of its options and the value. Out: whether the value is known.
 
 use crate::command::tables::tasks;
+use crate::words;
 
 /// Properties of Maven that leave out checks or choose tests.
 const MAVEN_PROPERTIES: &[&str] = &[
@@ -31,12 +32,43 @@ const MAVEN_PROPERTIES: &[&str] = &[
     "artifact",
 ];
 
+/// Properties of the JVM that choose tests, or how Gradle itself runs.
+const GRADLE_PROPERTIES: &str =
+    "test.single integTest.single org.gradle.caching org.gradle.daemon org.gradle.parallel";
+
+/// Settings of pytest that only change what it collects or says.
+const PYTEST_SETTINGS: &str = "\
+    asyncio_mode console_output_style empty_parameter_set_mark faulthandler_timeout junit_family \
+    junit_logging junit_suite_name log_cli log_cli_level log_level python_classes python_files \
+    python_functions strict_markers strict_config timeout verbosity_assertions xfail_strict";
+
+/// What `rustc --print` shows.
+const RUSTC_SHOWN: &str = "\
+    calling-conventions cfg check-cfg code-models crate-name file-names host-tuple native-static-libs \
+    relocation-models split-debuginfo stack-protector-strategies sysroot target-cpus \
+    target-features target-libdir target-list tls-models";
+
 /// Returns true for a value that is known to be harmless.
 pub(crate) fn is_known(program: &str, option: &str, value: &str) -> bool {
     match (program, option) {
         ("pytest" | "python -m pytest" | "python3 -m pytest", "-p") => {
             value.strip_prefix("no:").is_some_and(is_word)
         }
+        ("pytest" | "python -m pytest" | "python3 -m pytest", "-o" | "--override-ini") => {
+            let (name, set) = value.split_once('=').unwrap_or((value, ""));
+            (name == "addopts" && set.is_empty())
+                || (words::holds(PYTEST_SETTINGS, name) && is_word(set))
+        }
+        ("gradle" | "./gradlew" | "gradlew", "-D") => {
+            let (name, set) = value.split_once('=').unwrap_or((value, "true"));
+            words::holds(GRADLE_PROPERTIES, name) && is_word(set)
+        }
+        ("rustc", "--print") => words::holds(RUSTC_SHOWN, value),
+        ("rustc", "--emit") => value
+            .split(',')
+            .all(|kind| words::holds("asm dep-info link llvm-bc llvm-ir metadata mir obj", kind)),
+        // It may be a file that is loaded.
+        (_, "--reporter" | "--format" | "-f") => is_inside(value),
         ("mvn" | "./mvnw" | "mvnw" | "mvnd", "-D") => {
             let (name, set) = value.split_once('=').unwrap_or((value, "true"));
             // Other expressions show settings, passwords among them.
@@ -65,6 +97,14 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.starts_with('-') && text.chars().all(plain)
 }
 
+/// No path that leaves the folder.
+fn is_inside(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(['/', '~', '-'])
+        && !text.contains("..")
+        && !text.contains(':')
+}
+
 /// Flags from a list; where they set names, `NAME=VALUE` may stand between them.
 fn is_list(value: &str, flags: &[&str], sets: bool) -> bool {
     let is_setting = |word: &str| {
@@ -85,6 +125,13 @@ mod tests {
     fn only_values_are_known_that_load_and_send_nothing() {
         for (program, option, value) in [
             ("pytest", "-p", "no:cacheprovider"),
+            ("pytest", "-o", "addopts="),
+            ("python -m pytest", "--override-ini", "xfail_strict=true"),
+            ("./gradlew", "-D", "test.single=Parser"),
+            ("rustc", "--print", "sysroot"),
+            ("rustc", "--emit", "metadata,mir"),
+            ("vitest", "--reporter", "json"),
+            ("eslint", "-f", "./tools/format.js"),
             ("mvn", "-D", "skipTests"),
             ("mvn", "-D", "test=ParserTest#parses*"),
             ("mvn", "-D", "checkstyle.skip=true"),
@@ -98,6 +145,18 @@ mod tests {
         }
         for (program, option, value) in [
             ("pytest", "-p", "evil"),
+            ("pytest", "-o", "addopts=-p evil"),
+            ("pytest", "-o", "required_plugins=evil"),
+            ("pytest", "-o", "pythonpath=docs"),
+            ("pytest", "-o", "log_cli"),
+            ("pytest", "-o", "python_files=/tmp/x"),
+            ("./gradlew", "-D", "org.gradle.jvmargs=-javaagent:x"),
+            ("./gradlew", "-D", "test.single=/tmp/x"),
+            ("rustc", "--print", "cfg=docs/x"),
+            ("rustc", "--emit", "link=/tmp/x"),
+            ("vitest", "--reporter", "/tmp/x.js"),
+            ("eslint", "--format", "../x.js"),
+            ("eslint", "--format", "file:///tmp/x.js"),
             ("mvn", "-D", "maven.repo.local=evil"),
             ("mvn", "-D", "argLine=-javaagent:x.jar"),
             ("mvn", "-D", "test=/tmp/x"),

@@ -127,6 +127,14 @@ pub(crate) fn is_harmless_goal(word: &str) -> bool {
         }
 }
 
+/// Returns the files that a variable of rake names as tests.
+pub(crate) fn tested_file(word: &str) -> Option<&str> {
+    let (name, files) = word.split_once('=')?;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_./-*".contains(&byte);
+    let named = words::holds("SPEC TEST", name) && files.bytes().all(plain);
+    (named && !files.is_empty() && !reaches_out(files)).then_some(files)
+}
+
 /// Returns true for a task of Gradle that neither says that it reaches out nor is short for one that
 /// does: `pub`, `pTML`.
 pub(crate) fn is_harmless_task(word: &str) -> bool {

@@ -75,7 +75,11 @@ pub(super) const TABLES: &[CommandTable] = &[
         OperandKind::EditedWith(&["--fix", "--fix-unsafely"]),
         "--fix --fix-unsafely --no-fix -f= --format= --parallel",
     ),
-    runs(&["yard"], OperandKind::Only(&["doc", "stats", "list"]), "--list-undoc -n -q --no-cache"),
+    runs(
+        &["yard"],
+        OperandKind::Only(&["doc", "stats", "list"]),
+        "--list-undoc -n -q --no-cache --no-save --no-stats --no-progress -o=> --output-dir=>",
+    ),
     runs(
         &["pre-commit run", "prek run"],
         OperandKind::Text,
@@ -115,6 +119,6 @@ pub(super) const TABLES: &[CommandTable] = &[
         OperandKind::Targets,
         "-f= --format= -e= --example= -t= --tag= --fail-fast=? --no-fail-fast --color --no-color \
          --force-color --order= --seed= -p --profile=? --only-failures --next-failure -n -b \
-         --backtrace --dry-run -w --warnings -P= --pattern= --bisect=? --no-profile -I=< -v",
+         --backtrace --dry-run -w --warnings -P= --pattern= --bisect=? --no-profile -I=< -v --out=> -o=>",
     ),
 ];
