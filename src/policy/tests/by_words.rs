@@ -260,6 +260,8 @@ fn tools_of_other_languages_and_their_dangerous_neighbours() {
             ("pnpm exec tsc --noEmit", "pnpm exec evil"),
             ("npx tsc --noEmit", "npx evil"),
             ("node dist/a.js", "node -e x"),
+            ("node --test --test-name-pattern=a tests/", "node --test /tmp/tests"),
+            ("node --import tsx --test src/a.ts", "node --import ./evil.mjs --test src/a.ts"),
             ("npx tsx src/a.ts", "npx tsx -e x"),
             ("NODE_OPTIONS=--max-old-space-size=4096 pnpm test", "NODE_OPTIONS='-r x' pnpm test"),
             ("pnpm config get registry", "pnpm config get //x/:_authToken"),
@@ -320,8 +322,16 @@ fn tools_of_other_languages_and_their_dangerous_neighbours() {
             ("bundle exec yard doc --no-save -o /tmp/y", "bundle exec yard doc --plugin x"),
             ("bin/rspec", "bin/evil"),
             ("ruby -wc lib/a.rb", "ruby -e x"),
+            ("ruby -Ilib -rrspec/autorun lib/a.rb", "ruby -Ilib -revil lib/a.rb"),
             ("RUBYOPT=-W0 bundle exec rspec", "RUBYOPT=-rx bundle exec rspec"),
             ("gem list", "gem install x"),
+        ],
+    );
+    check(
+        &[("composer.json", "{\"require-dev\": {\"phpunit/phpunit\": \"11\"}}"), ("src/A.php", "")],
+        &[
+            ("php -l src/A.php", "php -l /tmp/A.php"),
+            ("php -d memory_limit=-1 vendor/bin/phpunit", "php -d auto_prepend_file=a src/A.php"),
         ],
     );
 }

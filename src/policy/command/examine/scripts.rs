@@ -6,14 +6,16 @@
 use crate::command::examine::examiner::Examiner;
 use crate::command::examine::path_use;
 use crate::command::tables::tasks;
+use crate::words;
 
-/// An interpreter: names, options without a value, with one behind a space, attached ones, and the
-/// endings of its files.
+/// An interpreter: names, options without a value, with one behind a space, attached ones, those
+/// with the values that are known, and the endings of its files.
 struct Interpreter {
     names: &'static [&'static str],
     plain: &'static [&'static str],
     valued: &'static [&'static str],
     attached: &'static [&'static str],
+    listed: &'static [(&'static str, &'static str)],
     endings: &'static [&'static str],
 }
 
@@ -23,6 +25,7 @@ const INTERPRETERS: &[Interpreter] = &[
         plain: &["-B", "-E", "-I", "-O", "-OO", "-P", "-b", "-bb", "-q", "-s", "-S", "-u", "-v"],
         valued: &["-X", "-W"],
         attached: &["-X", "-W"],
+        listed: &[],
         endings: &[".py"],
     },
     Interpreter {
@@ -30,6 +33,7 @@ const INTERPRETERS: &[Interpreter] = &[
         plain: &["-w", "-W", "-c", "-wc", "-cw", "-v", "-W0", "-W1", "-W2"],
         valued: &[],
         attached: &["-I"],
+        listed: &[("-r", RUBY_LIBRARIES)],
         endings: &[".rb"],
     },
     Interpreter {
@@ -44,14 +48,79 @@ const INTERPRETERS: &[Interpreter] = &[
             "--experimental-strip-types",
             "--experimental-vm-modules",
             "--esm",
+            "--test-only",
+            "--experimental-test-coverage",
         ],
         valued: &[],
-        attached: &["--max-old-space-size=", "--test-reporter=", "--test-name-pattern="],
+        attached: &[
+            "--max-old-space-size=",
+            "--test-reporter=",
+            "--test-name-pattern=",
+            "--test-concurrency=",
+            "--test-timeout=",
+        ],
+        listed: &[("--import", "tsx"), ("--import=", "tsx"), ("--test-reporter", NODE_REPORTERS)],
         endings: &[".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".tsx"],
+    },
+    Interpreter {
+        names: &["php"],
+        plain: &["-l", "-n", "-q"],
+        valued: &[],
+        attached: &[],
+        listed: &[("-d", PHP_SETTINGS)],
+        endings: &[".php"],
     },
 ];
 
+/// Libraries that come with Ruby, or run the tests that a file defines.
+const RUBY_LIBRARIES: &str = "\
+    bundler/setup date json minitest/autorun pp rspec/autorun set test/unit time yaml";
+
+/// Reporters that come with Node.
+const NODE_REPORTERS: &str = "dot junit lcov spec tap";
+
+/// Settings of PHP that load, write and run nothing.
+const PHP_SETTINGS: &str = "\
+    assert.active= assert.exception= date.timezone= display_errors= display_startup_errors= \
+    error_reporting= html_errors= log_errors= max_execution_time= memory_limit= opcache.enable= \
+    opcache.enable_cli= pcov.enabled= precision= xdebug.mode= zend.assertions=";
+
+/// Folders in which tools of the repository are that PHP runs.
+const PHP_PROGRAMS: &[&str] = &["vendor/bin/", "./vendor/bin/"];
+
+impl Interpreter {
+    /// Returns how many words an option takes whose value is known.
+    fn listed(&self, word: &str, next: &str) -> Option<usize> {
+        let known = |list: &str, value: &str| {
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.,~^-".contains(&byte);
+            match value.split_once('=') {
+                None => words::holds(list, value),
+                Some((name, value)) => {
+                    words::holds(list, &format!("{name}=")) && value.bytes().all(is_plain)
+                }
+            }
+        };
+        self.listed.iter().find_map(|(option, list)| {
+            if word == *option && !option.ends_with('=') {
+                return known(list, next).then_some(2);
+            }
+            word.strip_prefix(option).filter(|value| known(list, value)).map(|_| 1)
+        })
+    }
+}
+
 impl Examiner<'_> {
+    /// Looks at files and folders of tests; returns whether there are no other words.
+    fn tests(&mut self, from: usize) -> bool {
+        let files = self.words.get(from..).unwrap_or_default();
+        if files.iter().any(|word| word.starts_with('-')) {
+            return false;
+        }
+        self.found.runs_code = true;
+        self.reads(files.iter().map(String::as_str));
+        true
+    }
+
     /// Looks at Java; returns whether it runs classes of the repository and nothing else.
     pub(super) fn java(&mut self) -> bool {
         let inside = |path: &str| {
@@ -96,8 +165,12 @@ impl Examiner<'_> {
                     !value.is_empty() && !value.starts_with(['/', '~']) && !value.contains("..")
                 })
             };
+            let next = self.words.get(at + 1).map_or("", String::as_str);
             if interpreter.valued.contains(&word) {
                 at += 1;
+            } else if let Some(count) = interpreter.listed(word, next) {
+                at += count;
+                continue;
             } else if !interpreter.plain.contains(&word)
                 && interpreter.attached.iter().find(attached).is_none()
             {
@@ -111,7 +184,14 @@ impl Examiner<'_> {
                 program == "node" && self.words.iter().any(|word| word == "--test");
             return self.found.runs_code;
         };
-        if !interpreter.endings.iter().any(|ending| file.ends_with(ending)) {
+        if program == "node" && self.words.iter().take(at).any(|word| word == "--test") {
+            return self.tests(at);
+        }
+        let is_tool = program == "php"
+            && PHP_PROGRAMS
+                .iter()
+                .any(|folder| file.strip_prefix(folder).is_some_and(|name| !name.contains('/')));
+        if !is_tool && !interpreter.endings.iter().any(|ending| file.ends_with(ending)) {
             return false;
         }
         self.found.runs_code = true;

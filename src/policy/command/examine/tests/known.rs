@@ -167,3 +167,31 @@ fn tests_and_builds_write_where_their_options_say() {
         ("python -m timeit -s a b", "code !3 !4"),
     ]);
 }
+
+#[test]
+fn interpreters_run_files_of_the_repository() {
+    check(&[
+        ("node --test --test-name-pattern=a tests/", "code deep <tests"),
+        ("node --import tsx --test tests/a.test.ts b.js", "code deep <tests/a.test.ts <b.js"),
+        ("node --test --test-reporter spec a", "code deep <a"),
+        ("node --test --test-reporter ./a.js a", "code deep ?all"),
+        ("node --test /tmp/a", "code deep ?2 <!/tmp/a"),
+        ("node --test a -e x", "code deep ?all"),
+        ("node --import ./evil.js --test a", "code deep ?all"),
+        ("node --check a.js", "code deep <a.js"),
+        ("ruby -Ilib:spec -rrspec/autorun spec/a.rb", "code deep <spec/a.rb"),
+        ("ruby -r json a.rb", "code deep <a.rb"),
+        ("ruby -revil a.rb", "code deep ?all"),
+        ("ruby -Ilib:/tmp a.rb", "code deep ?1 <a.rb"),
+        ("php -l src/A.php", "code deep <src/A.php"),
+        ("php -d memory_limit=-1 vendor/bin/phpunit --testdox", "code deep <vendor/bin/phpunit"),
+        ("php -d auto_prepend_file=a.php src/A.php", "code deep ?all"),
+        ("php -d error_log=/tmp/x a.php", "code deep ?all ?2"),
+        ("php -dmemory_limit=1G a.php", "code deep <a.php"),
+        ("php vendor/bin/../../evil", "code deep ?all"),
+        ("php vendor/bin/phpunit --configuration=/tmp/x", "code deep ?2 <vendor/bin/phpunit"),
+        ("php -r a", "code deep ?all"),
+        ("php -S localhost:1", "code deep ?all"),
+        ("perl -pe s/a/b/ a", "code deep ?all"),
+    ]);
+}
