@@ -228,15 +228,19 @@ impl Evaluation<'_> {
         }
         let Some((allowing, exact)) = allowed else {
             let plain = examined.only_starts && examined.findings.iter().all(|found| found.started);
-            if let Some(started) = started.filter(|_| plain) {
+            if plain && let Some(started) = started {
                 return self.no_sandbox(words, examined).unwrap_or(started);
             }
             let command = words.join(" ");
             return match uncovered {
-                Some((finding, rule)) => Ruling {
-                    decision: Decision::Deny,
-                    cause: Cause::Uncovered { rule, command, finding },
-                },
+                Some((finding, rule)) => {
+                    let finding = started
+                        .filter(|_| finding.started)
+                        .and_then(|ruling| said_of_started(ruling.cause))
+                        .unwrap_or(finding.reason);
+                    let cause = Cause::Uncovered { rule, command, finding };
+                    Ruling { decision: Decision::Deny, cause }
+                }
                 None => Ruling::no_rule(format!("command({command})")),
             };
         };
@@ -459,15 +463,27 @@ pub(super) fn accesses<'u>(
     read.chain(edits.iter().map(|used| (used, Access::Write)))
 }
 
+/// Returns what is wrong with a command that another one starts, where it is more than that no rule
+/// allows it.
+fn said_of_started(cause: Cause) -> Option<String> {
+    match cause {
+        Cause::NoRule { .. } => None,
+        Cause::Uncovered { finding, .. } => Some(finding),
+        cause => Some(cause.to_string()),
+    }
+}
+
 /// Whether an allowing pattern covers everything that was found, and whether it spells the command
 /// out. `started` is what is decided on the commands that it starts.
 fn coverage(
     pattern: &Pattern,
     examined: &CommandEffects,
     started: Option<Decision>,
-) -> (Result<(), String>, bool) {
+) -> (Result<(), UncoveredWord>, bool) {
     let Some(pattern) = pattern.command() else {
-        return (Err("not a command pattern".to_owned()), false);
+        let reason = "not a command pattern".to_owned();
+        let finding = UncoveredWord { index: 0, reason, unfamiliar: false, started: false };
+        return (Err(finding), false);
     };
     if !pattern.open {
         return (Ok(()), true);
@@ -479,7 +495,7 @@ fn coverage(
                 && matches!(pattern.form, CommandForm::Text(_) | CommandForm::Prefix))
     };
     match examined.findings.iter().find(|finding| !named(finding)) {
-        Some(finding) => (Err(finding.reason.clone()), false),
+        Some(finding) => (Err(finding.clone()), false),
         None => (Ok(()), false),
     }
 }

@@ -335,3 +335,32 @@ fn tools_of_other_languages_and_their_dangerous_neighbours() {
         ],
     );
 }
+
+#[test]
+fn a_refusal_names_the_cause_within_what_is_started() {
+    let policy = Policy::parse(
+        "version: 1\nrules:\n  - allow: [\"read(**)\", \"edit(docs/**)\", \"command(find:*)\", \
+         \"command(sed:*)\", \"command(python:*)\", \"command(uv run:*)\", \"command(ruff:*)\", \
+         \"command(git rm:*)\", \"command(git stash:*)\", \"command(rm:*)\"]\n",
+        "policy.yml",
+    )
+    .unwrap();
+    let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
+    for (text, expected) in [
+        ("find . -exec sed -i s/a/b/ {} +", "{}: it writes all of `.`, and protected files"),
+        ("find .github -exec rm {} +", "{}: it writes `.github`: protected from edits"),
+        ("find docs -exec cat {} +", "{}: `find` starts `cat` for files, and no rule allows that"),
+        ("find docs -exec sh x +", "{}: `find -exec` starts `sh`, which may do anything"),
+        ("uv run ruff check . --fix", "{}: it writes all of `.`, and protected files"),
+        ("uv run ruff check --unheard", "{}: the option `--unheard` of `ruff check`"),
+        ("uv run evil", "{}: `uv` starts `evil`, and no rule names that"),
+        ("python -X dev -m a.b", "{}: no rule names the module `a.b`, which `python -m` runs"),
+        ("git rm --unheard docs/a", "{}: the option `--unheard` of `git rm` is not known"),
+        ("git stash drop -x", "{}: the option `-x` of `git stash` is not known"),
+    ] {
+        let verdict = policy.decide(&Intent::Command(Script::parse(text)), &facts);
+        let expected = expected.replace("{}", &format!("`{text}`"));
+        assert_eq!(verdict.decision, Decision::Deny, "{text}");
+        assert!(verdict.reason().starts_with(&expected), "{text}: {}", verdict.reason());
+    }
+}

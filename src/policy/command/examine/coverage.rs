@@ -55,7 +55,7 @@ impl Examiner<'_> {
             self.finding(usize::MAX, "what `coverage run` starts here is not known".to_owned());
             return true;
         };
-        let reason = format!("`coverage run` starts `{program}`, and the rule does not name it");
+        let reason = format!("`coverage run` starts `{program}`, and no rule names that");
         let rest = self.words.get(self.next..).unwrap_or_default();
         let words: Vec<String> =
             std::iter::once("python".to_owned()).chain(rest.iter().cloned()).collect();

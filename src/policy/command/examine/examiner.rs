@@ -194,11 +194,13 @@ impl Examiner<'_> {
         if kind != WrapperKind::Plain {
             (self.found.runs_code, self.found.only_reads) = (true, false);
         }
-        let reason = format!(
-            "`{}` starts `{}`, and the rule does not name it",
-            self.words.first().map_or("", String::as_str),
-            inner.first().map_or("", String::as_str)
-        );
+        let started = inner.first().map_or("", String::as_str);
+        let program = self.words.first().map_or("", String::as_str);
+        let reason = if kind == WrapperKind::Module {
+            format!("no rule names the module `{started}`, which `{program} -m` runs")
+        } else {
+            format!("`{program}` starts `{started}`, and no rule names that")
+        };
         self.starts_program(at, reason, kind == WrapperKind::Module);
     }
 
@@ -322,7 +324,10 @@ impl Examiner<'_> {
                     {
                         self.unfamiliar(
                             index,
-                            format!("no table says what this option of `{program} {verb}` does"),
+                            format!(
+                                "the option `{}` of `{program} {verb}` is not known to be harmless",
+                                self.words.get(index).map_or("", String::as_str)
+                            ),
                         );
                     }
                 }

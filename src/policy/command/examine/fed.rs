@@ -44,7 +44,7 @@ impl Examiner<'_> {
     /// Notes a command that this one starts beside what it does itself.
     pub(super) fn starts_also(&mut self, index: usize, words: Vec<String>) {
         let effects = CommandEffects::of(&words, self.folder);
-        let reason = format!("`{}` may do more than show", words.join(" "));
+        let reason = starts("find", &words);
         self.found.findings.push(UncoveredWord { index, reason, unfamiliar: false, started: true });
         self.found.needs_sandbox = true;
         self.found.runs_code |= effects.runs_code;
@@ -53,6 +53,12 @@ impl Examiner<'_> {
         self.found.edits.extend(effects.edits.iter().cloned());
         self.found.starts.push(StartedCommand { words, effects });
     }
+}
+
+/// The folders that stand for files were not given like that, so the words are not shown.
+fn starts(program: &str, words: &[String]) -> String {
+    let started = words.first().map_or("", String::as_str);
+    format!("`{program}` starts `{started}` for files, and no rule allows that")
 }
 
 /// Returns what `xargs` does behind these commands; `None` where something about it is not known.
@@ -78,7 +84,7 @@ pub(crate) fn xargs(
         started.extend(files.folders.iter().cloned());
     }
     let effects = CommandEffects::of(&started, folder);
-    let reason = format!("`{}` may do more than show", started.join(" "));
+    let reason = starts("xargs", &started);
     let finding = UncoveredWord { index: at, reason, unfamiliar: false, started: true };
     Some(CommandEffects {
         findings: vec![finding],

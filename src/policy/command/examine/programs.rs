@@ -125,7 +125,8 @@ impl Examiner<'_> {
         let joined = given.iter().find(|word| word.contains("{}") && *word != "{}");
         let names = given.first().is_some_and(|program| fed::takes_files(program));
         if joined.is_some() || !names {
-            self.finding(index, "`find -exec` starts what is not known to be harmless".to_owned());
+            let program = given.first().map_or("", String::as_str);
+            self.finding(index, format!("`find -exec` starts `{program}`, which may do anything"));
             return;
         }
         let words = fed::with_files(given, "{}", &here_unless(starts));

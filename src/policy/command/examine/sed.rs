@@ -3,7 +3,6 @@
 //! In: the words of a command. Out: files that are read or written, and findings.
 
 use crate::command::examine::examiner::Examiner;
-use crate::command::examine::{PathUse, path_use};
 use crate::command::sed;
 
 /// Options that take nothing and change only how lines are read and shown.
@@ -56,17 +55,17 @@ impl Examiner<'_> {
                 self.finding(index, "the sed script goes on in the next one".to_owned());
             }
         }
-        let uses = |suffix: &str| -> Vec<PathUse> {
-            let named = files.iter().map(|(_, word)| format!("{word}{suffix}"));
-            named.filter_map(|word| path_use(&word, self.folder)).collect()
-        };
-        let paths = uses("");
+        self.reads(files.iter().map(|(_, word)| word.as_str()));
         if let Some(suffix) = in_place {
             self.found.only_reads = false;
-            let kept = if suffix.is_empty() { Vec::new() } else { uses(&suffix) };
-            self.found.edits.extend(paths.iter().cloned().chain(kept));
+            self.edits(files.iter().map(|(_, word)| word.as_str()));
+            let kept: Vec<String> = files
+                .iter()
+                .filter(|_| !suffix.is_empty())
+                .map(|(_, word)| format!("{word}{suffix}"))
+                .collect();
+            self.edits(kept.iter().map(String::as_str));
         }
-        self.found.reads.extend(paths);
     }
 }
 

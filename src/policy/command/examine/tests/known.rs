@@ -119,6 +119,7 @@ fn sed_keeps_the_old_file_beside_the_new_one() {
         ("sed -ni p a", "<a >a"),
         ("sed -i.b/c s/a/b/ a", "only !1 <a"),
         ("sed -i*.bak s/a/b/ a", "only !1 <a"),
+        ("sed -i s/a/b/ .", "<. >!."),
         ("sed -ie s/a/b/ a", "only !1 <a"),
         ("sed -i.yml s/a/b/ .github/ci", "<.github/ci >.github/ci >.github/ci.yml"),
         ("sed -e $a\\ a", "only <a"),
