@@ -342,7 +342,7 @@ impl Examiner<'_> {
         self.found.only_reads = table.effect == ProgramEffect::Reads;
         let name = known.words.join(" ");
         let mut given = CommandOperands::default();
-        let (mut recursive, mut follows) = (false, false);
+        let (mut recursive, mut follows, mut follows_sources) = (false, false, false);
         while let Some(word) = self.words.get(self.next).cloned() {
             let index = self.next;
             self.next += 1;
@@ -362,6 +362,7 @@ impl Examiner<'_> {
                         *giver == option || (giver.len() == 2 && known.cluster_has(&word, giver))
                     });
                 }
+                follows_sources |= known.cluster_has(&word, "-x");
                 follows |= option == "--dereference-recursive"
                     || (!word.starts_with("--") && word.contains('R'));
                 recursive |=
@@ -383,7 +384,8 @@ impl Examiner<'_> {
         };
         if (name == "grep" && recursive && (follows || all_of_it()))
             // What is shown as source is named in the file that it reads.
-            || name == "go tool cover"
+            || matches!(name.as_str(), "go tool cover" | "objdump")
+            || (name == "shellcheck" && (follows_sources || self.has_option("--external-sources")))
             || (name == "rg" && REACHING_FURTHER.iter().any(|option| self.has_option(option)))
         {
             // What is hidden is left out by its name, and kept from being read by the sandbox.

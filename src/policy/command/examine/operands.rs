@@ -26,6 +26,11 @@ const ARGUMENT_FILES: &[&str] = &[
     "javap",
     "rustc",
     "cargo clippy",
+    "google-java-format",
+    "objdump",
+    "readelf",
+    "size",
+    "c++filt",
 ];
 
 /// Programs that run code of the repository and take a word with `@` before it for a name.

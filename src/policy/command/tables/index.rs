@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::command::tables::{CommandTable, build, git, node, text, tools};
+use crate::command::tables::{CommandTable, build, checkers, git, node, text, tools};
 
 /// What an option of a table takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,8 @@ impl IndexedTable {
 
 static BY_PROGRAM: LazyLock<HashMap<&'static str, Vec<IndexedTable>>> = LazyLock::new(|| {
     let mut found: HashMap<&'static str, Vec<IndexedTable>> = HashMap::new();
-    let tables = [text::TABLES, git::TABLES, build::TABLES, node::TABLES, tools::TABLES];
+    let tables =
+        [text::TABLES, git::TABLES, build::TABLES, checkers::TABLES, node::TABLES, tools::TABLES];
     for table in tables.into_iter().flatten() {
         for name in table.names {
             let words: Vec<&str> = name.split(' ').collect();

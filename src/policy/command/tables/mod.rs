@@ -7,6 +7,7 @@
 //! values; `-p=@` takes a value that `settings` has to know. Single letters combine (`-la`).
 
 mod build;
+mod checkers;
 pub(super) mod git;
 pub mod index;
 mod node;

@@ -67,6 +67,7 @@ pub(crate) fn is_known(program: &str, option: &str, value: &str) -> bool {
         ("rustc", "--emit") => value
             .split(',')
             .all(|kind| words::holds("asm dep-info link llvm-bc llvm-ir metadata mir obj", kind)),
+        ("clang-format", _) => is_word(value) && !value.contains(':'),
         // It may be a file that is loaded.
         (_, "--reporter" | "--format" | "-f") => is_inside(value),
         ("mvn" | "./mvnw" | "mvnw" | "mvnd", "-D") => {
@@ -130,6 +131,7 @@ mod tests {
             ("./gradlew", "-D", "test.single=Parser"),
             ("rustc", "--print", "sysroot"),
             ("rustc", "--emit", "metadata,mir"),
+            ("clang-format", "--style", "Google"),
             ("vitest", "--reporter", "json"),
             ("eslint", "-f", "./tools/format.js"),
             ("mvn", "-D", "skipTests"),
@@ -154,6 +156,8 @@ mod tests {
             ("./gradlew", "-D", "test.single=/tmp/x"),
             ("rustc", "--print", "cfg=docs/x"),
             ("rustc", "--emit", "link=/tmp/x"),
+            ("clang-format", "-style", "file:a"),
+            ("clang-format", "--style", "/tmp/x"),
             ("vitest", "--reporter", "/tmp/x.js"),
             ("eslint", "--format", "../x.js"),
             ("eslint", "--format", "file:///tmp/x.js"),

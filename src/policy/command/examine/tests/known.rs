@@ -196,3 +196,28 @@ fn interpreters_run_files_of_the_repository() {
         ("perl -pe s/a/b/ a", "code deep ?all"),
     ]);
 }
+
+#[test]
+fn checkers_change_files_only_where_their_options_say_so() {
+    check(&[
+        ("shellcheck -x scripts/a.sh", "only held <scripts/a.sh"),
+        ("shellcheck scripts/a.sh", "only <scripts/a.sh"),
+        ("shellcheck --rcfile=a b.sh", "only !1 <b.sh"),
+        ("shfmt -d -i 2 scripts", "<scripts"),
+        ("shfmt -w -i 2 .github/a.sh", "<.github/a.sh >.github/a.sh"),
+        ("shfmt -filename a", "<a"),
+        ("clang-format -i src/a.cpp .github/b", "<src/a.cpp <.github/b >src/a.cpp >.github/b"),
+        ("clang-format --dry-run --Werror src/a.cpp", "<src/a.cpp"),
+        ("clang-format --files=a", "!1"),
+        ("google-java-format -i src/A.java", "<src/A.java >src/A.java"),
+        ("google-java-format @a", "!1 <@a"),
+        ("autopep8 --in-place --recursive --max-line-length 100 src", "code <src >src"),
+        ("python -m autopep8 -d src/a.py", "code <src/a.py"),
+        ("autopep8 --global-config=/tmp/a src", "code !1 <src"),
+        ("bandit -r src -ll", "code <src"),
+        ("bandit -r src -o .github/a", "code <src >.github/a"),
+        ("pycodestyle --config=/tmp/a src", "code !1 <src"),
+        ("objdump -d build/a", "only held <build/a"),
+        ("objdump -d @a", "only held !2 <@a"),
+    ]);
+}
