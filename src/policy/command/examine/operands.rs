@@ -39,8 +39,9 @@ const NAMES_WITH_AT: &str = "\
     cargo-t cargo-nextest cargo-bench cargo-run";
 
 /// Options of scripts of a package that name what they write.
-const WRITING_OPTIONS: &[&str] =
-    &["--outputFile", "--output-file", "--coverageDirectory", "--coverage.reportsDirectory"];
+const WRITING_OPTIONS: &str = "\
+    --coverage.reportsDirectory --coverageDirectory --out-dir --outDir --outfile --output-file \
+    --outputFile";
 
 impl Examiner<'_> {
     pub(super) fn operands(&mut self, known: &IndexedTable, name: &str, given: CommandOperands) {
@@ -303,11 +304,11 @@ impl Examiner<'_> {
 
     /// Looks at what a script of a package is given: no code and no settings from elsewhere.
     fn words_of_a_script(&mut self, operands: &[(usize, String)]) {
+        let mut before = "";
         for (index, word) in operands {
-            let written = word
-                .split_once('=')
-                .filter(|(option, _)| WRITING_OPTIONS.contains(option))
-                .map(|(_, path)| path);
+            let previous = std::mem::replace(&mut before, word);
+            let (option, value) = word.split_once('=').unwrap_or((previous, word));
+            let written = words::holds(WRITING_OPTIONS, option).then_some(value);
             if let Some(path) = written {
                 self.edits([path].into_iter());
             } else if leaves(word, self.folder) {

@@ -37,6 +37,7 @@ impl Examiner<'_> {
                     OptionArgument::Value
                     | OptionArgument::ReadFile
                     | OptionArgument::WrittenFile
+                    | OptionArgument::KindAndFile
                     | OptionArgument::Lines,
                     value,
                 ) => {
@@ -70,6 +71,7 @@ impl Examiner<'_> {
                     takes @ (OptionArgument::Value
                     | OptionArgument::ReadFile
                     | OptionArgument::WrittenFile
+                    | OptionArgument::KindAndFile
                     | OptionArgument::Lines),
                 ) => {
                     let value = if rest.is_empty() {
@@ -111,6 +113,12 @@ impl Examiner<'_> {
             OptionArgument::WrittenFile => {
                 self.found.only_reads = false;
                 self.found.edits.extend(path_use(&value, self.folder));
+            }
+            OptionArgument::KindAndFile => {
+                if let Some((_, file)) = value.split_once(':') {
+                    self.found.only_reads = false;
+                    self.found.edits.extend(path_use(file, self.folder));
+                }
             }
             OptionArgument::Lines => match value.rsplit_once(':') {
                 Some((_, file)) if !file.is_empty() => {

@@ -34,7 +34,7 @@ const PYTEST: &str = "-q -v -vv -x -s -l -k= -m= -n= -r= --quiet --verbose --exi
                       --tb= --lf --ff --nf --last-failed --failed-first --sw --stepwise \
                       --durations= --co --collect-only --no-header --no-summary --showlocals \
                       --color= --strict-markers --disable-warnings -W= --capture= --runxfail \
-                      --import-mode= --timeout= --cov=? --no-cov --cov-report= --cov-branch \
+                      --import-mode= --timeout= --cov=? --no-cov --cov-report=+ --cov-branch \
                       --cov-append \
                       --cov-fail-under= --deselect= --ignore= --ignore-glob= --fixtures \
                       --fixtures-per-test --markers --setup-plan --setup-only --setup-show -p=@ \

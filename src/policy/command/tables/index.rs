@@ -17,6 +17,7 @@ pub(crate) enum OptionArgument {
     ReadFile,
     WrittenFile,
     Lines,
+    KindAndFile,
     Two,
     Setting,
 }
@@ -91,6 +92,7 @@ pub(crate) fn read(options: [&'static str; 2]) -> HashMap<&'static str, OptionAr
             Some((option, "<")) => (option, OptionArgument::ReadFile),
             Some((option, ">")) => (option, OptionArgument::WrittenFile),
             Some((option, ":")) => (option, OptionArgument::Lines),
+            Some((option, "+")) => (option, OptionArgument::KindAndFile),
             Some((option, "=")) => (option, OptionArgument::Two),
             Some((option, "@")) => (option, OptionArgument::Setting),
             // Nothing else is written in the tables; an option that is not known is refused.
@@ -110,7 +112,7 @@ mod tests {
 
     #[test]
     fn options_take_what_their_notation_says() {
-        let options = read(["-l --color=?  -n=", "--file=< -o=> -L=: --arg== -p=@ -n"]);
+        let options = read(["-l --color=?  -n=", "--file=< -o=> -L=: --report=+ --arg== -p=@ -n"]);
         let expected = [
             ("-l", OptionArgument::Nothing),
             ("--color", OptionArgument::Optional),
@@ -118,6 +120,7 @@ mod tests {
             ("--file", OptionArgument::ReadFile),
             ("-o", OptionArgument::WrittenFile),
             ("-L", OptionArgument::Lines),
+            ("--report", OptionArgument::KindAndFile),
             ("--arg", OptionArgument::Two),
             ("-p", OptionArgument::Setting),
         ];
