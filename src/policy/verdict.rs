@@ -164,6 +164,15 @@ impl PartialEq for Verdict {
 impl Eq for Verdict {}
 
 impl Cause {
+    /// Returns what is wrong with a command besides that no rule allows it.
+    pub(crate) fn more_than_no_rule(self) -> Option<String> {
+        match self {
+            Self::NoRule { .. } => None,
+            Self::Uncovered { finding, .. } => Some(finding),
+            cause => Some(cause.to_string()),
+        }
+    }
+
     /// Returns the rule that decided.
     pub fn rule(&self) -> Option<&RuleRef> {
         match self {

@@ -236,7 +236,7 @@ impl Evaluation<'_> {
                 Some((finding, rule)) => {
                     let finding = started
                         .filter(|_| finding.started)
-                        .and_then(|ruling| said_of_started(ruling.cause))
+                        .and_then(|ruling| ruling.cause.more_than_no_rule())
                         .unwrap_or(finding.reason);
                     let cause = Cause::Uncovered { rule, command, finding };
                     Ruling { decision: Decision::Deny, cause }
@@ -461,16 +461,6 @@ pub(super) fn accesses<'u>(
 ) -> impl Iterator<Item = (&'u PathUse, Access)> {
     let read = reads.iter().map(|used| (used, Access::Read));
     read.chain(edits.iter().map(|used| (used, Access::Write)))
-}
-
-/// Returns what is wrong with a command that another one starts, where it is more than that no rule
-/// allows it.
-fn said_of_started(cause: Cause) -> Option<String> {
-    match cause {
-        Cause::NoRule { .. } => None,
-        Cause::Uncovered { finding, .. } => Some(finding),
-        cause => Some(cause.to_string()),
-    }
 }
 
 /// Whether an allowing pattern covers everything that was found, and whether it spells the command

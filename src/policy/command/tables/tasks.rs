@@ -139,9 +139,9 @@ pub(crate) fn tested_file(word: &str) -> Option<&str> {
 /// does: `pub`, `pTML`.
 pub(crate) fn is_harmless_task(word: &str) -> bool {
     let name = word.rsplit(':').next().unwrap_or_default();
-    let hump: String = name.chars().take_while(char::is_ascii_lowercase).collect();
+    let start: String = name.chars().take_while(char::is_ascii_lowercase).collect();
     let reaches =
-        |task: &&str| hump.starts_with(*task) || (!hump.is_empty() && task.starts_with(&hump));
+        |task: &&str| start.starts_with(*task) || (!start.is_empty() && task.starts_with(&start));
     is_harmless(word) && !GRADLE_REACHING.iter().any(reaches)
 }
 
