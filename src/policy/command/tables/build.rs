@@ -11,7 +11,8 @@ const CARGO: &str = "-q --quiet -v --verbose --workspace --all -p= --package= --
                      --color= --message-format= --manifest-path=< --target=< --no-run \
                      --no-fail-fast --doc --future-incompat-report --ignore-rust-version --timings \
                      -E= --filter-expr= --html --text --json --lcov --summary-only --fix \
-                     --allow-dirty --allow-staged --retries= --test-threads= --no-capture --target-dir=>";
+                     --allow-dirty --allow-staged --retries= --test-threads= --no-capture \
+                     --target-dir=>";
 
 /// Phases and goals of Maven that build, test or show.
 const MAVEN_OPTIONS: &str = "-q -B -o -e -v --version -X -U -V -N -am -amd -ntp -pl= -P= -T= \
@@ -23,12 +24,14 @@ const MAVEN_OPTIONS: &str = "-q -B -o -e -v --version -X -U -V -N -am -amd -ntp 
                              --non-recursive -D=@";
 
 const GRADLE_OPTIONS: &str = "-q -i -d -s -S -m -v --version --quiet --info --debug --warn \
-                              --stacktrace --full-stacktrace --offline --no-daemon --daemon --parallel \
+                              --stacktrace --full-stacktrace --offline --no-daemon --daemon \
+                              --parallel \
                               --no-parallel --continue --no-continue --console= --tests= -x= \
                               --exclude-task= --build-cache --no-build-cache --rerun-tasks \
                               --dry-run --configuration-cache --no-configuration-cache \
                               --configuration= --dependency= --max-workers= --warning-mode= --all \
-                              --rerun --task= --args= --fail-fast --profile --no-watch-fs -P=@ -D=@";
+                              --rerun --task= --args= --fail-fast --profile --no-watch-fs -P=@ \
+                              -D=@";
 
 const PYTEST: &str = "-q -v -vv -x -s -l -k= -m= -n= -r= --quiet --verbose --exitfirst --maxfail= \
                       --tb= --lf --ff --nf --last-failed --failed-first --sw --stepwise \
@@ -106,7 +109,8 @@ pub(super) const TABLES: &[CommandTable] = &[
     runs(
         &["rustc"],
         OperandKind::Paths,
-        "-V -vV --version --verbose -v --explain= --print=@ --edition= --crate-type= --emit=@ -O -g \
+        "-V -vV --version --verbose -v --explain= --print=@ --edition= --crate-type= --emit=@ -O \
+         -g \
          --test --cap-lints= --error-format= --color= -o=> --out-dir=> -A= -W= -D=",
     ),
     runs(

@@ -4,7 +4,8 @@
 //!
 //! Notation: `-l` takes nothing; `--color=?` takes a value only after `=`; `-n=` takes a value;
 //! `--file=<` takes a file that is read; `-o=>` takes a file that is written, `--report=+` one
-//! behind a kind and `:`; `--arg==` takes two values; `-p=@` takes a value that `settings` has to know. Single letters combine (`-la`).
+//! behind a kind and `:`; `--arg==` takes two values; `-p=@` takes a value that `settings` has to
+//! know. Single letters combine (`-la`).
 
 mod build;
 mod checkers;

@@ -117,7 +117,8 @@ pub(super) const TABLES: &[CommandTable] = &[
          --update --testNamePattern= --maxWorkers= --minWorkers= --pool= --no-coverage --watch=? \
          --no-watch --project= --changed=? --shard= --typecheck=? --dom --globals --retry= \
          --testTimeout= --hideSkippedTests --no-file-parallelism --fileParallelism=? --allowOnly=? \
-         --exclude= --sequence.shuffle --logHeapUsage --no-isolate --dir=< --outputFile=> --coverage.reportsDirectory=>",
+         --exclude= --sequence.shuffle --logHeapUsage --no-isolate --dir=< --outputFile=> \
+         --coverage.reportsDirectory=>",
     ),
     runs(
         &["biome check", "biome lint", "biome format", "biome ci"],

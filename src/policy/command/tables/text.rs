@@ -251,7 +251,8 @@ pub(super) const TABLES: &[CommandTable] = &[
     reads(
         &["grep"],
         OperandKind::PatternThenPaths(GREP_PATTERN),
-        "-n -i -v -l -L -c -o -w -x -E -F -G -P -H -h -q -s -a -I -b -r -R -Z -z -T -A= -B= -C= -m= \
+        "-n -i -v -l -L -c -o -w -x -E -F -G -P -H -h -q -s -a -I -b -r -R -Z -z -T -A= -B= -C= \
+         -m= \
          -e= -f=< --line-number --ignore-case --no-ignore-case --invert-match \
          --files-with-matches --files-without-match --count --only-matching --word-regexp \
          --line-regexp --extended-regexp --fixed-strings --basic-regexp --perl-regexp \

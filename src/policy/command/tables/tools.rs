@@ -119,6 +119,7 @@ pub(super) const TABLES: &[CommandTable] = &[
         OperandKind::Targets,
         "-f= --format= -e= --example= -t= --tag= --fail-fast=? --no-fail-fast --color --no-color \
          --force-color --order= --seed= -p --profile=? --only-failures --next-failure -n -b \
-         --backtrace --dry-run -w --warnings -P= --pattern= --bisect=? --no-profile -I=< -v --out=> -o=>",
+         --backtrace --dry-run -w --warnings -P= --pattern= --bisect=? --no-profile -I=< -v \
+         --out=> -o=>",
     ),
 ];
