@@ -20,7 +20,7 @@ fn a_starter_and_the_built_in_policy_look_change_and_refuse_alike() {
         rules.map(|rule| (texts(&rule.patterns), texts(&rule.except))).collect()
     };
     assert_eq!(rules(&built_in, Decision::Deny), rules(&starter, Decision::Deny));
-    assert_eq!(rules(&starter, Decision::Deny).len(), 3);
+    assert!(rules(&starter, Decision::Deny).len() > 3);
     let shared = rules(&starter, Decision::Allow);
     for program in ["command(ls:*)", "command(mkdir:*)"] {
         let has = |(patterns, _): &&(Vec<String>, Vec<String>)| {
@@ -56,6 +56,239 @@ fn a_starter_and_the_built_in_policy_look_change_and_refuse_alike() {
             let intent = parse_intent(&format!("command({command})")).unwrap();
             let verdict = policy.decide(&intent, &facts);
             assert_eq!(verdict.rule().is_some(), is_refused, "{command}: {}", verdict.reason());
+        }
+    }
+}
+
+/// Commands that a rule refuses by word, each group beside neighbours that none does.
+const REFUSED: &[(&[&str], &[&str])] = &[
+    (
+        &["git subtree push --prefix docs origin pages", "git send-email a.patch", "git push"],
+        &["git subtree list", "git format-patch -1", "git stash push"],
+    ),
+    (
+        &[
+            "npm pub",
+            "npm run publish",
+            "npm dist-tag add a@1 latest",
+            "npm deprecate a x",
+            "npm unpublish a",
+            "npm access public a",
+            "npx changeset publish",
+            "npx semantic-release --no-ci",
+            "npx lerna publish from-git",
+            "pnpm exec changeset publish",
+            "pnpm -r publish",
+            "yarn npm publish",
+        ],
+        &[
+            "npm pack",
+            "npm run build",
+            "npm dist-tag ls a",
+            "npx changeset status",
+            "npx lerna run test",
+            "pnpm -r build",
+        ],
+    ),
+    (
+        &[
+            "uvx twine upload dist/a",
+            "pipx run twine upload dist/a",
+            "uv run twine upload dist/a",
+            "python3 -m twine upload dist/a",
+            "poetry run twine upload dist/a",
+            "python setup.py sdist bdist_wheel upload -r pypi",
+            "maturin publish",
+            "cargo release patch --execute",
+            "bundle exec rake build release",
+            "ko publish ./cmd/a",
+            "conan upload a/1",
+            "make deploy",
+        ],
+        &[
+            "uvx ruff check",
+            "pipx run black .",
+            "python -m build",
+            "python setup.py sdist",
+            "maturin build",
+            "cargo build --release",
+            "bundle exec rake build",
+            "conan install .",
+            "make depend",
+        ],
+    ),
+    (
+        &[
+            "mvn -B deploy",
+            "mvn clean deploy",
+            "./mvnw -B clean deploy -DskipTests",
+            "mvn release:prepare",
+            "mvn jib:build",
+            "./gradlew clean publish",
+            "gradle publishToMavenCentral",
+            "./gradlew uploadArchives",
+        ],
+        &[
+            "mvn -B verify",
+            "mvn clean package",
+            "./gradlew clean build",
+            "gradle publishToMavenLocal",
+            "./gradlew jibBuildTar",
+        ],
+    ),
+    (
+        &[
+            "socat - TCP:a.example:80",
+            "openssl s_client -connect a.example:443",
+            "ftp a.example",
+            "sftp a.example",
+            "telnet a.example",
+            "dig +short a.example",
+            "nslookup a.example",
+            "gsutil cp a gs://b/",
+            "rclone copy docs b:",
+            "s3cmd put a s3://b",
+        ],
+        &["openssl x509 -in a.crt -text", "openssl dgst -sha256 a", "rsync -a docs/ /tmp/d"],
+    ),
+    (
+        &[
+            "bq query x",
+            "tofu apply",
+            "terraform -chdir=infra apply",
+            "pulumi up",
+            "cdk deploy",
+            "npx cdk deploy",
+            "sam deploy",
+            "serverless deploy",
+            "flyctl deploy",
+            "fly deploy",
+            "heroku config",
+            "npx vercel --prod",
+            "netlify deploy",
+            "wrangler deploy",
+            "firebase deploy",
+            "supabase db push",
+            "railway up",
+            "doctl apps list",
+            "ansible all -m ping",
+            "ansible-playbook -i hosts site.yml",
+            "eksctl create cluster",
+            "stripe charges create",
+            "helm upgrade a .",
+        ],
+        &[
+            "terraform fmt -check",
+            "terraform validate",
+            "tofu fmt",
+            "helm lint .",
+            "helm template .",
+            "cdk synth",
+            "sam validate",
+            "wrangler types",
+            "ansible-lint",
+        ],
+    ),
+    (
+        &[
+            "docker run --rm alpine sh",
+            "docker --context x exec a sh",
+            "docker compose up -d",
+            "docker buildx build --push .",
+            "docker build --push .",
+            "docker image push a",
+            "docker push a",
+            "docker login",
+            "podman push a b",
+            "podman run a",
+            "skopeo copy dir:/tmp/a docker://b",
+            "crane push a b",
+            "buildah push a",
+        ],
+        &[
+            "docker build -t a .",
+            "docker images",
+            "docker --version",
+            "docker compose config",
+            "podman build .",
+            "crane digest a",
+        ],
+    ),
+    (
+        &[
+            "crontab -e",
+            "at now + 5 minutes",
+            "systemctl stop a",
+            "mkfs.ext4 /dev/sda1",
+            "nsenter -t 1 -m sh",
+            "mount -o remount,rw /",
+            "insmod a.ko",
+            "useradd a",
+            "visudo",
+            "chroot /host sh",
+            "git config --global user.email a@example.com",
+            "git config --system --add safe.directory a",
+            "git config core.hooksPath hooks",
+        ],
+        &[
+            "git config --global --get user.email",
+            "git config --get user.email",
+            "git config core.autocrlf false",
+            "attr -l a",
+            "findmnt",
+            "id",
+        ],
+    ),
+    (
+        &[
+            "pass show a",
+            "op read op://a/b",
+            "vault kv get a",
+            "security find-generic-password -s a",
+            "keyring get a b",
+            "python -m keyring get a b",
+            "secret-tool lookup a b",
+            "gh auth token",
+            "npm token list",
+            "git credential fill",
+            "git config credential.helper store",
+            "ansible-vault view a.yml",
+            "composer config -g github-oauth.github.com a",
+            "poetry config pypi-token.pypi a",
+        ],
+        &["pass", "composer config --list", "poetry config --list", "git config user.name a"],
+    ),
+    (
+        &[
+            "claude -p x",
+            "npx codex exec x",
+            "gemini -p x",
+            "aider a.py",
+            "opencode run x",
+            "copilot -p x",
+            "locum run x",
+        ],
+        &["locum policy check", "goose --version"],
+    ),
+];
+
+#[test]
+fn well_known_ways_out_are_refused_by_word_and_their_neighbours_are_not() {
+    let policy = Policy::builtin();
+    let facts =
+        Facts { mode: "code".to_owned(), sandboxed: true, contained: true, ..Facts::default() };
+    for (refused, others) in REFUSED {
+        let groups = [(refused, true), (others, false)];
+        for (command, is_refused) in
+            groups.into_iter().flat_map(|(group, is)| group.iter().map(move |one| (one, is)))
+        {
+            for start in ["", "timeout 60 ", "cd src && "] {
+                let script = format!("{start}{command}");
+                let intent = parse_intent(&format!("command({script})")).unwrap();
+                let verdict = policy.decide(&intent, &facts);
+                let expected = if is_refused { Decision::Deny } else { Decision::Allow };
+                assert_eq!(verdict.decision, expected, "{script}: {}", verdict.reason());
+            }
         }
     }
 }
