@@ -15,7 +15,7 @@ const MOST: usize = 20;
 /// Programs that run tests, whatever their arguments.
 const RUNNERS: &str = "\
     pytest py.test unittest nose2 rspec cucumber minitest phpunit pest jest vitest mocha ava tap \
-    tape ctest bats shellspec";
+    tape ctest bats shellspec gotestsum";
 /// Programs one of whose words says that they test, by its name or the name of a script.
 const TESTING: &str = "\
     cargo go dotnet mix swift deno zig bazel stack cabal npm pnpm yarn bun make just rake task \
@@ -24,7 +24,8 @@ const TESTING: &str = "\
 const TASKS: &str = "test verify check build install package";
 /// Words that make a command one that does more than test, or something else.
 const DOING_MORE: &str = "\
-    publish deploy login upload release remove uninstall update upgrade fix run-script dlx add \
+    publish deploy login upload release remove uninstall update upgrade fix \
+    run-script dlx add --install --push \
     -c -e --fix --write --no-run --version -DskipTests -Dmaven.test.skip=true -i --bench bench";
 /// Options by which programs run a part of the tests; without a program, those of all.
 const NARROWING: &[(&str, &str)] = &[
@@ -118,7 +119,7 @@ impl ToolChain {
             "cargo" => Self::Rust,
             "npm" | "pnpm" | "yarn" | "bun" | "npx" | "node" | "jest" | "vitest" | "mocha"
             | "tape" => Self::Node,
-            "go" => Self::Go,
+            "go" | "gotestsum" => Self::Go,
             "mvn" | "mvnw" | "gradle" | "gradlew" => Self::Java,
             "bundle" | "rake" | "rspec" | "ruby" => Self::Ruby,
             "composer" | "phpunit" | "pest" | "php" => Self::Php,
@@ -279,16 +280,30 @@ fn commands_of(jobs: &[CiJob], is_automatic: bool) -> Vec<ProposedTool> {
 
 /// Programs that check without testing.
 const CHECKERS: &str = "\
-    ruff mypy pyright flake8 pycodestyle pylint black isort bandit eslint prettier tsc biome \
-    rubocop standardrb phpstan psalm phpcs php-cs-fixer golangci-lint gofmt staticcheck \
-    checkstyle spotless";
+    ruff mypy pyright flake8 pycodestyle pydocstyle pylint black isort autopep8 bandit vulture \
+    eslint oxlint stylelint prettier tsc biome rubocop standardrb phpstan psalm phpcs \
+    php-cs-fixer golangci-lint gofmt gofumpt staticcheck checkstyle spotless google-java-format \
+    ktlint detekt shellcheck shfmt checkbashisms clang-format clang-tidy cppcheck cpplint \
+    codespell typos yamllint actionlint hadolint markdownlint markdownlint-cli2";
+/// First words of programs that configure and build.
+const BUILDING: &[(&str, &str)] = &[
+    ("cmake", "-S -B --build --preset --fresh"),
+    ("meson", "setup compile test"),
+    ("ninja", "-C"),
+];
 /// Words of other programs that say that they check.
 const CHECKING: &str = "lint clippy fmt format vet typecheck types check doc build compile";
 
-/// Returns true for a command that checks without testing.
+/// Returns true for a command that checks without testing, or builds what is tested.
 fn looks(command: &str) -> bool {
     let Some((program, arguments)) = plain(command) else { return false };
-    words::holds(CHECKERS, program)
+    let installs = arguments.iter().any(|word| word.starts_with("install"));
+    let builds = BUILDING.iter().any(|(name, first)| {
+        let begins = arguments.first().is_some_and(|word| words::holds(first, word));
+        *name == program && begins && !installs
+    });
+    builds
+        || words::holds(CHECKERS, program)
         || words::holds(TESTING, program)
             && arguments.iter().any(|word| is_named(word, &|part| words::holds(CHECKING, part)))
 }

@@ -4,6 +4,7 @@
 //! anything else its exact words.
 
 mod languages;
+mod native;
 mod node;
 pub(super) mod python;
 
@@ -69,7 +70,8 @@ pub(super) fn find(scan: &StarterScan) -> Vec<ProposedTool> {
     languages::ruby(&mut found);
     languages::php(&mut found);
     make(&mut found);
-    cmake(&mut found);
+    native::native(&mut found);
+    native::shell(&mut found);
     found.tools
 }
 
@@ -207,28 +209,6 @@ fn make(found: &mut RepositoryTools<'_>) {
             let proves = target.starts_with("test") && !found.tools.iter().any(|tool| tool.proves);
             found.add(&format!("{program} {target}"), proves, &format!("a target of {file}"));
         }
-    }
-}
-
-/// What CMake configures and builds; its tests come after both.
-fn cmake(found: &mut RepositoryTools<'_>) {
-    let Some(manifest) = found.named("CMakeLists.txt") else { return };
-    let why = manifest.to_string();
-    for command in ["cmake -S . -B build", "cmake -B build", "cmake --build build", "ctest:*"] {
-        found.add(command, false, &why);
-    }
-    let text = found.text(manifest);
-    let tests = ["enable_testing", "include(CTest)", "add_test"];
-    if is_top(manifest)
-        && tests.iter().any(|word| text.contains(word))
-        && !found.tools.iter().any(|tool| tool.proves)
-        && let Some(line) = ProposedLine::new("command(ctest:*)".to_owned(), why)
-    {
-        // One command that configures, builds and tests.
-        let command = "ctest --build-and-test . build --build-generator 'Unix Makefiles' \
-                       --test-command ctest --output-on-failure"
-            .to_owned();
-        found.tools.push(ProposedTool { line, command, proves: true });
     }
 }
 

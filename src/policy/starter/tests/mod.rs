@@ -3,6 +3,7 @@
 
 mod built_in;
 mod jobs;
+mod native;
 mod workflows;
 
 use std::collections::BTreeMap;
