@@ -13,6 +13,7 @@ mod documents;
 mod folders;
 pub mod jobs;
 pub mod mark;
+mod output;
 mod owners;
 mod proof;
 pub mod scan;
@@ -339,7 +340,7 @@ fn rules(
     let writers_of_text: Vec<&str> =
         std::iter::once("architect").chain(writers.iter().copied()).collect();
     list(text, "allow", "texts for people", &folders.texts, Some(&writers_of_text));
-    list(text, "allow", "what builds write and git ignores", &output(scan), Some(&writers));
+    list(text, "allow", "what builds write and git ignores", &output::find(scan), Some(&writers));
     let ran: Vec<ProposedLine> = tools.iter().map(|tool| tool.line.clone()).collect();
     let mut seen = BTreeSet::new();
     let ran: Vec<ProposedLine> = ran
@@ -372,24 +373,6 @@ fn rules(
              \"edit(tests/**)\"]\n  #   modes: [code, debug]\n",
         );
     }
-}
-
-/// Folders of build output, which nothing is published of.
-fn output(scan: &StarterScan) -> Vec<ProposedLine> {
-    let ignored = scan.texts.iter().find(|(path, _)| path.as_str() == ".gitignore");
-    let lines = ignored.map(|(_, text)| text.lines()).into_iter().flatten();
-    let names = lines.map(|line| line.trim().trim_matches('/'));
-    let outputs = "bin build coverage dist htmlcov out target";
-    let tracked = |name: &str| {
-        let below = format!("{name}/");
-        scan.files.iter().any(|path| path.as_str().starts_with(&below))
-    };
-    let folders: BTreeSet<&str> =
-        names.filter(|name| words::holds(outputs, name) && !tracked(name)).collect();
-    folders
-        .into_iter()
-        .filter_map(|name| ProposedLine::new(format!("edit({name}/**)"), ".gitignore".to_owned()))
-        .collect()
 }
 
 fn list(

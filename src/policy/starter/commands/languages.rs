@@ -59,8 +59,14 @@ pub(super) fn java(found: &mut RepositoryTools<'_>) {
         }
     }
     if found.has("pom.xml") || found.has("build.gradle") || found.has("build.gradle.kts") {
-        for program in ["java:*", "javac:*", "javap:*"] {
+        for program in ["java:*", "javac:*", "javap:*", "jar tf:*", "jar -tf:*"] {
             found.add(program, false, "sources in Java");
+        }
+        let builds = ["pom.xml", "build.gradle", "build.gradle.kts"];
+        if found.mentions(&builds, "google-java-format")
+            || found.mentions(&builds, "googleJavaFormat")
+        {
+            found.add("google-java-format:*", false, "google-java-format is set up");
         }
     }
 }

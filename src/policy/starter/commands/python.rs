@@ -4,7 +4,7 @@ use crate::starter::commands::{RepositoryTools, is_top, listed};
 use crate::starter::scan::{StarterScan, split};
 use locum_base::path::RepoPath;
 
-/// Modules of Python that check, with what may show that they are used.
+/// Modules of Python that check. `pylint` runs what its options say, so that no rule is open for it.
 const PYTHON_MODULES: &[&str] = &[
     "pytest",
     "unittest",
@@ -14,6 +14,11 @@ const PYTHON_MODULES: &[&str] = &[
     "black",
     "isort",
     "flake8",
+    "pycodestyle",
+    "pydocstyle",
+    "autopep8",
+    "bandit",
+    "vulture",
     "pyright",
     "coverage",
 ];
@@ -96,7 +101,8 @@ pub(super) fn python(found: &mut RepositoryTools<'_>) {
     }
     for module in PYTHON_MODULES {
         let name = module.split(' ').next().unwrap_or_default();
-        if name != "unittest" && !found.mentions(&manifests, name) {
+        let is_named = || found.mentions(&manifests, name) || found.mentions_in_requirements(name);
+        if name != "unittest" && !is_named() {
             continue;
         }
         let why = format!("{name} is set up");

@@ -2,8 +2,9 @@
 //! exists.
 
 mod built_in;
+mod checkers;
 mod jobs;
-mod native;
+mod output;
 mod workflows;
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Starters of projects in C and C++, and of scripts of a shell.
+//! Starters allow what checks and builds in C, in scripts of a shell, in Python and in Java.
 
 use pretty_assertions::assert_eq;
 
@@ -131,5 +131,48 @@ fn what_workflows_check_and_build_may_be_run_word_for_word() {
     assert!(
         text.contains("\"command(shellcheck bin/run)\" # .github/workflows/ci.yml:6 runs it"),
         "{text}"
+    );
+}
+
+#[test]
+fn checkers_of_python_that_are_set_up() {
+    let project = "[project.optional-dependencies]\ndev = [\"bandit\", \"pylint\"]\n";
+    check(
+        &[("pyproject.toml", project), ("requirements-dev.txt", "autopep8\n"), ("src/a.py", "")],
+        &[
+            "command(bandit -r src -ll)",
+            "command(python -m bandit -r src)",
+            "command(autopep8 --in-place --recursive src)",
+        ],
+        &[
+            "command(pylint --init-hook=x src)",
+            "command(bandit -o /etc/x -r src)",
+            "command(autopep8 --in-place ../a.py)",
+            "command(vulture src)",
+            "command(pycodestyle src)",
+        ],
+    );
+}
+
+#[test]
+fn archives_and_the_formatter_of_java() {
+    let build = "spotless { java { googleJavaFormat() } }\n";
+    check(
+        &[("build.gradle", build), ("src/main/java/A.java", "")],
+        &[
+            "command(jar tf build/libs/a.jar)",
+            "command(google-java-format -i src/main/java/A.java)",
+        ],
+        &[
+            "command(jar xf build/libs/a.jar)",
+            "command(jar -cf a.jar src)",
+            "command(jar tf /tmp/../etc/a.jar)",
+            "command(google-java-format -i /etc/A.java)",
+        ],
+    );
+    check(
+        &[("pom.xml", ""), ("src/main/java/A.java", "")],
+        &[],
+        &["command(google-java-format -i src/main/java/A.java)"],
     );
 }
