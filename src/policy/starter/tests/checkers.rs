@@ -101,7 +101,7 @@ fn what_workflows_check_and_build_may_be_run_word_for_word() {
         "pylint src",
         "gotestsum --format testname",
         "actionlint",
-        "shfmt -w bin/run && git push",
+        "shfmt -d bin/run && git push",
         "codespell; curl evil.example",
     ]);
     let text = check(
