@@ -219,7 +219,8 @@ impl Script {
 
     /// Returns what each simple command would do, in order.
     pub fn examinations(&self) -> Vec<(&SimpleCommand, CommandEffects)> {
-        let commands = self.simple_commands().into_iter().filter(|simple| !self.stays(simple));
+        let commands = self.simple_commands().into_iter();
+        let commands = commands.filter(|simple| !self.stays(simple) && !only_ends(simple));
         let effects = |simple: &SimpleCommand| {
             let words = self.seen_from_folder(&simple.words);
             self.behind_a_pipe(simple, &words)
@@ -246,8 +247,9 @@ impl Script {
     /// Why such a script cannot be judged even so.
     pub fn loose_examinations(&self) -> Result<Vec<(&SimpleCommand, CommandEffects)>, &str> {
         let commands = self.loose_commands()?.iter();
-        let commands = commands
-            .filter(|command| !command.simple.words.is_empty() && !self.stays(&command.simple));
+        let commands = commands.filter(|LooseCommand { simple, .. }| {
+            !simple.words.is_empty() && !self.stays(simple) && !only_ends(simple)
+        });
         Ok(commands
             .map(|command| {
                 (&command.simple, command.examine(&self.folder).settled(&self.neutral.root))
@@ -357,6 +359,15 @@ pub fn change_of_folder(command: &str) -> Option<(&str, &str)> {
         folder.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./-".contains(&byte));
     (is_plain && !folder.is_empty() && !folder.starts_with('-') && !rest.is_empty())
         .then_some((folder, rest))
+}
+
+/// Returns true for a command that ends a loop or the script, and does nothing else.
+fn only_ends(simple: &SimpleCommand) -> bool {
+    let ends = |word: &String| matches!(word.as_str(), "break" | "continue" | "exit");
+    simple.words.first().is_some_and(ends)
+        && simple.words.len() <= 2
+        && simple.redirects.is_empty()
+        && simple.variables.is_empty()
 }
 
 /// Returns true for a command that no program file may be there for.

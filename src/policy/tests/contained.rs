@@ -160,6 +160,29 @@ fn what_a_shell_works_out_is_named_as_it_is_written() {
 }
 
 #[test]
+fn what_ends_a_loop_or_the_script_and_what_takes_the_time_needs_no_rule() {
+    let rules = RULES.replace("{ contained: allow }", "{ expansions: allow }");
+    let policy = policy(
+        &rules
+            .replace("\"command(git status:*)\"", "\"command(git status:*)\", \"command(for:*)\""),
+    );
+    for (script, expected) in [
+        ("git status || exit 1", Decision::Allow),
+        ("for i in 1 2; do git status || break; done", Decision::Allow),
+        ("for i in 1 2; do git status && continue; done; exit $?", Decision::Allow),
+        ("time git status", Decision::Allow),
+        ("git status || exit $(make)", Decision::Deny),
+        ("exit > src/generated/x", Decision::Deny),
+        ("time make", Decision::Deny),
+        ("git status || return 1", Decision::Deny),
+        ("exit 1 2 3", Decision::Deny),
+    ] {
+        let verdict = asked(&policy, script, &Facts { sandboxed: true, ..facts("code") });
+        assert_eq!(verdict.decision, expected, "{script}: {}", verdict.reason());
+    }
+}
+
+#[test]
 fn what_leads_out_of_there_is_judged_by_its_words() {
     let script = "python -c 'print(1)'";
     for (commands, expected) in [

@@ -72,7 +72,7 @@ pub(crate) fn is_shell_word(program: &str) -> bool {
 }
 
 /// Programs that a shell has built in and that may not be there as files.
-const BUILT_IN: &str = ": command hash set type for while until case if";
+const BUILT_IN: &str = ": command hash set type for while until case if break continue exit";
 
 /// Returns true for a program that only a shell can run.
 pub(crate) fn is_built_in(program: &str) -> bool {
