@@ -355,6 +355,7 @@ pub fn carry_out(
         run_url: None,
         repository_url: None,
         lease: None,
+        resumed: None,
     });
     let ending = RunEnd {
         thread,

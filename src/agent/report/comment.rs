@@ -48,8 +48,11 @@ pub struct CommentFacts<'a> {
     pub budget: &'a Budget,
     /// How maintainers decide on what a run stopped for.
     pub decide: DecisionChannel<'a>,
-    /// The hidden line that says where a session that ended is kept.
+    /// The hidden line that says where a session that ended is kept, or waited before the decision
+    /// that it goes on by.
     pub kept: Option<&'a str>,
+    /// The hidden line that says which decision the run goes on by, and in which workflow run.
+    pub resumed: Option<&'a str>,
     /// The hidden line that says which commit is to mend which checks.
     pub repair: Option<&'a str>,
 }
@@ -64,7 +67,7 @@ impl CommentFacts<'_> {
         (self.notify == Notify::Asker).then(|| format!("Asked by @{login}."))
     }
 
-    /// Returns the hidden second line: where the session waits for a decision, or is kept.
+    /// Returns the hidden second line: where the session waits for a decision, waited, or is kept.
     pub fn session_line(&self) -> Option<&str> {
         match self.decide {
             DecisionChannel::Comment { marker, .. } => Some(marker),
@@ -74,7 +77,8 @@ impl CommentFacts<'_> {
 
     /// Returns the hidden lines, the first of which names the comment.
     pub fn hidden_lines(&self) -> impl Iterator<Item = &str> {
-        [Some(self.marker), self.session_line(), self.repair].into_iter().flatten()
+        let lines = [Some(self.marker), self.session_line(), self.resumed, self.repair];
+        lines.into_iter().flatten()
     }
 
     /// Says who asked, where no mention does.
@@ -194,8 +198,9 @@ pub fn progress(facts: &CommentFacts<'_>, progress: &Progress, now: Timestamp) -
         budget: Some(facts.budget),
         run_url: facts.run_url,
     };
+    let hidden: Vec<&str> = facts.hidden_lines().collect();
     join(&[
-        format!("{}\n{}", facts.marker, state.render()),
+        format!("{}\n{}", hidden.join("\n"), state.render()),
         progress.now.render(now, Surface::Markdown),
         tasks::tasks_at_work(&progress.tasks, Surface::Markdown),
         tasks::checklist(&progress.todos, Surface::Markdown),
@@ -208,8 +213,14 @@ pub fn begun_at(comment: &str) -> Option<&str> {
     cost::commit_of(comment)
 }
 
-/// How the comment of a run at work begins, after its hidden line.
+/// How the comment of a run at work begins, after its hidden lines.
 pub const WORKING: &str = "**locum: working**";
+
+/// Returns the hidden lines that a comment of a run begins with.
+pub fn hidden_lines_of(comment: &str) -> impl Iterator<Item = &str> {
+    let is_hidden = |line: &&str| line.starts_with("<!-- locum:v1 ") && line.ends_with(" -->");
+    comment.lines().map(str::trim_end).take_while(is_hidden)
+}
 
 /// Returns the comment of a run that ended without a result, as another run writes it: the page of
 /// that run, how it is known, and the command that starts it again.

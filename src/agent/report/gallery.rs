@@ -169,6 +169,7 @@ fn facts<'a>(marker: &'a str, budget: &'a Budget, decide: DecisionChannel<'a>) -
         requested_by: Some("octocat"),
         notify: Notify::Nobody,
         kept: None,
+        resumed: None,
         repair: None,
         retry: Some("/locum").filter(|_| decide != DecisionChannel::CommandLine),
         run_url: Some(RUN),

@@ -113,6 +113,7 @@ fn check(case: &Case<'_>) {
         requested_by: Some("alice"),
         notify: Notify::Nobody,
         kept: None,
+        resumed: None,
         repair: None,
         retry: None,
         run_url: None,

@@ -7,6 +7,9 @@
 //! up. Deciding moves the ref on first, from exactly the commit that was looked at, so that of two
 //! decisions one counts. Anyone who reads the repository can read the ref; a journal is redacted as
 //! it is written.
+//!
+//! The line stays in the comment until the run that a decision started has ended, so that a job that
+//! is started again finds the session, and so does another decision where that run was killed.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +19,7 @@ use crate::run::error::RunError;
 use crate::run::prepare::PreparedRun;
 use crate::run::publish::destination::PublishDestination;
 use crate::run::run_request::RunRequest;
+use locum_agent::report::comment::{WORKING, hidden_lines_of};
 use locum_agent::report::markdown;
 use locum_agent::session::hold;
 use locum_agent::session::id::SessionId;
@@ -63,11 +67,13 @@ pub(super) struct WaitingSession {
     pub(super) commit: CommitId,
     /// What waits: the names of holds and questions.
     pub(super) ids: Vec<String>,
+    /// Whether a run that a decision started is at work on it, as the comment says.
+    pub(super) is_at_work: bool,
 }
 
 impl WaitingSession {
     /// Returns the hidden line.
-    fn line(&self) -> String {
+    pub(super) fn line(&self) -> String {
         markdown::marker(
             "session",
             &[
@@ -79,7 +85,7 @@ impl WaitingSession {
     }
 
     /// Reads the second line of one of our comments; `None` when nothing waits there.
-    fn parse(comment: &OwnComment) -> Option<Self> {
+    pub(super) fn parse(comment: &OwnComment) -> Option<Self> {
         let line = comment.body.lines().nth(1)?.trim_end();
         let value = |key: &str| {
             line.split(' ')
@@ -90,10 +96,69 @@ impl WaitingSession {
             session: SessionId::parse(&value("id")?)?,
             commit: CommitId(value("commit")?),
             ids: value("waits")?.split('.').map(str::to_owned).collect(),
+            is_at_work: says_working(&comment.body),
         };
         // Only a line that we would write ourselves, letter for letter.
         (waits.line() == line).then_some(waits)
     }
+}
+
+/// Whose decision a session goes on by: the comment, and the workflow run that it started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct TakenBy {
+    /// The comment that decides.
+    pub(super) comment: u64,
+    /// Number of the workflow run.
+    pub(super) run: String,
+}
+
+impl TakenBy {
+    /// Returns what this workflow run takes a session by.
+    pub(super) fn of(env: &ActionEnv<'_>, event: &ForgeEvent) -> Self {
+        let comment = event.trigger.comment.as_ref().map_or(0, |comment| comment.id);
+        Self { comment, run: env.job.run_id.clone() }
+    }
+
+    /// Returns the hidden line that names both in the comment of the run.
+    pub(super) fn line(&self) -> String {
+        markdown::marker("resumed", &[("comment", &self.comment.to_string()), ("run", &self.run)])
+    }
+
+    /// Reads the hidden line off a comment of ours; `None` where nobody decided.
+    pub(super) fn parse(body: &str) -> Option<Self> {
+        hidden_lines_of(body).find_map(|line| {
+            let (comment, run) = line
+                .strip_prefix("<!-- locum:v1 kind=resumed comment=")?
+                .strip_suffix(" -->")?
+                .split_once(" run=")?;
+            Some(Self { comment: comment.parse().ok()?, run: run.to_owned() })
+        })
+    }
+
+    /// What the commit says that the ref is moved on to. Attempts of one workflow run follow each
+    /// other; two runs may go on at once.
+    fn words(&self) -> String {
+        format!("taken by comment {} in workflow run {}\n", self.comment, self.run)
+    }
+
+    fn of_words(words: &str) -> Option<Self> {
+        let (comment, run) = words
+            .strip_suffix('\n')?
+            .strip_prefix("taken by comment ")?
+            .split_once(" in workflow run ")?;
+        let by = Self { comment: comment.parse().ok()?, run: run.to_owned() };
+        (by.words() == words).then_some(by)
+    }
+
+    /// Says why no other decision counts.
+    pub(super) fn sentence(&self) -> String {
+        format!("that was decided already ({})", self.words().trim_end())
+    }
+}
+
+/// Returns whether a comment of ours says that its run works.
+pub(super) fn says_working(body: &str) -> bool {
+    body.lines().nth(hidden_lines_of(body).count()).is_some_and(|line| line.starts_with(WORKING))
 }
 
 /// Finds what waits on the thread of an event under a name, or all that waits there.
@@ -150,7 +215,8 @@ pub(super) async fn keep(
     let moves = (session.start.claim(), Some(&commit));
     let moved = env.git.push_session(&permit, env.remote, plan.session.as_str(), moves).await;
     moved.map_err(|error| format!("the session cannot be kept in the repository: {error}"))?;
-    Ok(Some(WaitingSession { session: plan.session.clone(), commit, ids }.line()))
+    let session = plan.session.clone();
+    Ok(Some(WaitingSession { session, commit, ids, is_at_work: false }.line()))
 }
 
 /// What the commit of a session says: it waits on this thread and on no other.
@@ -218,16 +284,15 @@ impl From<RunError> for ClaimError {
     }
 }
 
-/// Fetches the session our comment names, by its name and commit. Returns the commit of the ref:
-/// the session's own, or this same workflow run's claim on it.
+/// Fetches the session our comment names, by its name and commit. Returns the commit of the ref, and
+/// who took the session where that is not the session's own.
 ///
 /// # Errors
 /// Why the session cannot be taken.
 pub(super) async fn fetch(
     env: &ActionEnv<'_>,
-    event: &ForgeEvent,
     (session, commit): (&SessionId, &CommitId),
-) -> Result<CommitId, ClaimError> {
+) -> Result<(CommitId, Option<TakenBy>), ClaimError> {
     let name = format!("{SESSION_REFS}{session}");
     let depth = refs::depth_of(env, 3);
     let fetched = env.git.fetch(env.remote, &format!("+{name}:{name}"), depth).await;
@@ -237,38 +302,37 @@ pub(super) async fn fetch(
     let repo = &env.workspace.repo;
     let tip = repo.commit_of(&name).map_err(RunError::internal)?;
     if tip == *commit {
-        return Ok(tip);
+        return Ok((tip, None));
     }
     let (message, parent) = repo.message_of(&tip).map_err(RunError::internal)?;
-    Err(ClaimError::Refused(if parent.as_ref() != Some(commit) {
-        "the session in the repository is not the one that the run's comment names".to_owned()
-    } else if message == claim_words(env, event) {
-        return Ok(tip);
-    } else {
-        format!("that was decided already ({})", message.trim())
-    }))
+    match TakenBy::of_words(&message).filter(|_| parent.as_ref() == Some(commit)) {
+        Some(by) => Ok((tip, Some(by))),
+        None => Err(ClaimError::Refused(
+            "the session in the repository is not the one that the run's comment names".to_owned(),
+        )),
+    }
 }
 
-/// Moves the ref on, so that no other decision counts: from what was fetched to this workflow run's
-/// claim.
+/// Moves the ref on, so that no other decision counts: from what was fetched, which somebody may have
+/// taken, to what says that this workflow run has it.
 ///
 /// # Errors
 /// Why it cannot be claimed.
 pub(super) async fn claim(
     env: &ActionEnv<'_>,
-    event: &ForgeEvent,
     run: &PreparedRun,
     waits: &WaitingSession,
-    tip: &CommitId,
+    (tip, taken): &(CommitId, Option<TakenBy>),
+    own: &TakenBy,
 ) -> Result<CommitId, String> {
-    if *tip != waits.commit {
-        // A job that was started again: the claim is its own.
+    if taken.as_ref() == Some(own) {
+        // A job that was started again.
         return Ok(tip.clone());
     }
     let claim = env
         .workspace
         .repo
-        .remark(tip, &claim_words(env, event))
+        .remark(&waits.commit, &own.words())
         .map_err(|error| error.to_string())?;
     let permit = permit(&run.policy, &run.plan.facts)?;
     let moved = env
@@ -279,12 +343,6 @@ pub(super) async fn claim(
         format!("somebody else has just decided, or the session cannot be moved on: {error}")
     })?;
     Ok(claim)
-}
-
-/// Attempts of one workflow run follow each other; two runs may go on at once.
-fn claim_words(env: &ActionEnv<'_>, event: &ForgeEvent) -> String {
-    let comment = event.trigger.comment.as_ref().map_or(0, |comment| comment.id);
-    format!("taken by comment {comment} in workflow run {}\n", env.job.run_id)
 }
 
 /// The act of keeping a session in the repository: it belongs to the comment that asks.
@@ -302,7 +360,7 @@ pub(super) fn permit(policy: &Policy, facts: &Facts) -> Result<Permit<KeepSessio
 
 #[cfg(test)]
 mod tests {
-    use super::WaitingSession;
+    use super::{TakenBy, WaitingSession, says_working};
     use locum_agent::session::id::SessionId;
     use locum_forge::OwnComment;
     use locum_workspace::repo::CommitId;
@@ -314,6 +372,7 @@ mod tests {
             session: SessionId::parse("0199aabb").unwrap(),
             commit: CommitId("0123456789abcdef0123456789abcdef01234567".to_owned()),
             ids: vec!["0123456789abcdef".to_owned(), "fedcba9876543210".to_owned()],
+            is_at_work: false,
         };
         let read = |body: String| WaitingSession::parse(&OwnComment { id: 1, body });
         let line = waits.line();
@@ -329,6 +388,20 @@ mod tests {
             format!("<!-- first -->\n{}", line.replace("id=0199aabb", "id=../../heads/main")),
         ] {
             assert_eq!(read(body.clone()), None, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_comment_names_whose_decision_its_run_goes_on_by_and_says_whether_it_works() {
+        let by = TakenBy { comment: 56, run: "4343".to_owned() };
+        let first = "<!-- locum:v1 kind=progress comment=55 run=4242 -->";
+        let works = format!("{first}\n{}\n**locum: working** · mode code", by.line());
+        assert_eq!((TakenBy::parse(&works), says_working(&works)), (Some(by.clone()), true));
+        assert_eq!(TakenBy::of_words(&by.words()), Some(by.clone()));
+        let quoted = format!("{first}\n**locum: done**\n\n{}\n**locum: working**", by.line());
+        assert_eq!((TakenBy::parse(&quoted), says_working(&quoted)), (None, false));
+        for words in ["waits 0123 on #7\n", "taken by comment 5x in workflow run 1\n"] {
+            assert_eq!(TakenBy::of_words(words), None, "{words}");
         }
     }
 }

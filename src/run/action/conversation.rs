@@ -176,8 +176,7 @@ async fn resume(
         let flag = if flags.new_pull_request { "--new-pr" } else { "--model" };
         return Err(format!("`{flag}` begins a new one"));
     }
-    let names = (&kept.session, &kept.commit);
-    let fetched = carry::fetch(env, &admitted.event, names).await;
+    let fetched = carry::fetch(env, (&kept.session, &kept.commit)).await;
     fetched.map_err(|error| match error {
         ClaimError::Refused(why) => why,
         ClaimError::Failed(error) => error.report(),

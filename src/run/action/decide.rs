@@ -9,9 +9,10 @@ use jiff::Timestamp;
 
 use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::carry::{
-    self, CARRIED_LIMIT_BYTES, CarriedState, ClaimError, WaitingSession,
+    self, CARRIED_LIMIT_BYTES, CarriedState, ClaimError, TakenBy, WaitingSession,
 };
 use crate::run::action::claim::{Claim, ClaimAnswer, ClaimRequest};
+use crate::run::action::places::comment_target;
 use crate::run::action::{
     ActionEnd, ActionEnv, ActionStart, RunControl, SessionRun, answer, carry_out, claim, images,
 };
@@ -20,6 +21,7 @@ use crate::run::execute;
 use crate::run::prepare::{self, PreparedRun};
 use crate::run::proposed_rule::ProposedRule;
 use crate::run::publish::destination::PublishDestination;
+use crate::run::publish::reactions::Reactions;
 use crate::run::request::{DecisionRequest, DecisionTarget, RefusalNotice, RequestRefusal};
 use crate::run::source::FileSource;
 use crate::run::trusted::{ConfigOrigin, TrustedConfig};
@@ -30,6 +32,7 @@ use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::outcome::{HeldCall, PendingDecision};
 use locum_agent::session::recorded::{PersonDecision, RecordedDecision};
 use locum_agent::session::state::SessionState;
+use locum_agent::session::word::OutcomeReaction;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
 use locum_policy::actors::Tier;
@@ -71,8 +74,10 @@ async fn take<'a>(
 ) -> Result<(SessionRun, Claim<'a>, Option<ProposedRule>), ClaimError> {
     let event = &admitted.event;
     let waiting = carry::waiting(env, event, decision.target.first()).await?;
+    let own = TakenBy::of(env, event);
     let waits = one_of(waiting, decision).map_err(ClaimError::Refused)?;
-    let tip = carry::fetch(env, event, (&waits.session, &waits.commit)).await?;
+    let fetched = carry::fetch(env, (&waits.session, &waits.commit)).await?;
+    let before = fetched.1.as_ref().filter(|taken| **taken != own);
     let thread = event.trigger.subject.as_ref().map(|subject| subject.number);
     let (words, _) = env.workspace.repo.message_of(&waits.commit).map_err(RunError::internal)?;
     if words != carry::waits_words(&waits.ids, thread.unwrap_or_default()) {
@@ -106,9 +111,25 @@ async fn take<'a>(
         hold::decide(&folder, decided, env.clock.now())
             .map_err(|why| ClaimError::Refused(why.to_string()))?;
     }
-    let claim = claim_subject(env, admitted, &run, &carried).await?;
+    let claim = claim_subject(env, admitted, &run, &carried).await;
+    let claim = claim.map_err(|error| match (error, before) {
+        (ClaimError::Refused(why), Some(taken)) => {
+            ClaimError::Refused(format!("{}; {why}", taken.sentence()))
+        }
+        (error, _) => error,
+    })?;
     run.plan.notes.extend(claim.note.clone());
-    let moved = carry::claim(env, event, &run, &waits, &tip).await.map_err(ClaimError::Refused);
+    let moved = match before {
+        Some(taken) => check_over(env, admitted, (&waits, taken), &claim).await,
+        None => Ok(()),
+    };
+    let moved = match moved {
+        Ok(()) => {
+            let moved = carry::claim(env, &run, &waits, &fetched, &own).await;
+            moved.map_err(ClaimError::Refused)
+        }
+        Err(error) => Err(error),
+    };
     let moved = moved.and_then(|tip| Ok(bring_back(env, &run, &state).map(|()| tip)?));
     let tip = match moved {
         Ok(tip) => tip,
@@ -117,9 +138,15 @@ async fn take<'a>(
             return Err(error);
         }
     };
+    if let Some(taken) = before {
+        let reactions = Reactions { forge: env.forge, policy: &run.policy, facts: &run.plan.facts };
+        if let Some(target) = comment_target(&event.trigger, taken.comment) {
+            reactions.show(target, OutcomeReaction::Confused.as_str()).await;
+        }
+    }
     let destination = PublishDestination { thread, ..carried.destination };
     let carried = CarriedState { destination, ..carried };
-    let start = ActionStart::Resumed { claim: tip };
+    let start = ActionStart::Resumed { claim: tip, waited: waits.line(), by: own.line() };
     let superseded = Vec::new();
     Ok((SessionRun { run, folder, carried, superseded, start }, claim, proposed))
 }
@@ -160,6 +187,22 @@ fn proposed(
     let file = config.policy_file()?;
     let redactor = Redactor::new(env.environment.secrets());
     Ok(Some(ProposedRule::of(&held, start, (&config.policy, file.as_ref()), &redactor)))
+}
+
+/// Makes sure that the run is over by which a session went on before. Whoever has the claim on the
+/// subject knows that no other run works there; the comment says whether that one ended by itself.
+async fn check_over(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+    (waits, taken): (&WaitingSession, &TakenBy),
+    claim: &Claim<'_>,
+) -> Result<(), ClaimError> {
+    let waiting = carry::waiting(env, &admitted.event, None).await?;
+    let is_there = waiting.iter().any(|one| one.commit == waits.commit);
+    if claim.is_held() && is_there {
+        return Ok(());
+    }
+    Err(ClaimError::Refused(taken.sentence()))
 }
 
 /// Claims what the session is about: another run may be at work there by now.
@@ -203,11 +246,15 @@ fn prepare(
     prepare::prepare(request, &config, env.workspace)
 }
 
-/// Returns the one session that is meant.
+/// Returns the one session that is meant; without a name, one that a run works on is meant only
+/// where there is no other.
 fn one_of(
     mut waiting: Vec<WaitingSession>,
     decision: &DecisionRequest,
 ) -> Result<WaitingSession, String> {
+    if waiting.iter().any(|one| !one.is_at_work) {
+        waiting.retain(|one| !one.is_at_work);
+    }
     match (waiting.len(), decision.target.first()) {
         (1, _) => Ok(waiting.remove(0)),
         (0, Some(id)) => Err(format!("nothing waits here under the name `{id}`")),

@@ -31,6 +31,19 @@ pub(super) fn reply_to(trigger: &Trigger) -> Option<u64> {
     trigger.comment.as_ref().filter(|_| is_answered).map(|comment| comment.id)
 }
 
+/// Returns where reactions on another comment go that is of the kind of the one that asks.
+pub(super) fn comment_target(trigger: &Trigger, id: u64) -> Option<ReactionTarget> {
+    let target = match reaction_target(trigger)? {
+        ReactionTarget::IssueComment(_) => ReactionTarget::IssueComment(id),
+        ReactionTarget::ReviewComment(_) => ReactionTarget::ReviewComment(id),
+        ReactionTarget::DiscussionComment { discussion, .. } => {
+            ReactionTarget::DiscussionComment { discussion, comment: id }
+        }
+        ReactionTarget::Issue(_) => return None,
+    };
+    Some(target)
+}
+
 /// Returns where reactions on an event go.
 pub(super) fn reaction_target(trigger: &Trigger) -> Option<ReactionTarget> {
     match trigger.kind {

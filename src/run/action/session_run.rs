@@ -24,6 +24,7 @@ use crate::run::execute;
 use crate::run::execution::{RunExecution, SessionOrigin};
 use crate::run::patch;
 use crate::run::prepare::PreparedRun;
+use crate::run::publish::destination::ResumedLines;
 use crate::run::publish::lease::Lease;
 use crate::run::publish::{Publication, PublishResult, Publisher, RunEnd};
 use crate::run::spending::store::RecordStore;
@@ -33,6 +34,9 @@ use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_forge::Thread;
 use locum_forge::posts::OwnReaction;
 use locum_workspace::repo::CommitId;
+
+/// What is said of a run that was stopped from outside after a decision.
+const GOES_ON: &str = "to go on from the decision, start its workflow run again or decide again";
 
 /// A session that is ready to be carried out and published.
 pub(super) struct SessionRun {
@@ -53,13 +57,26 @@ pub(super) enum ActionStart {
     /// It is new.
     Fresh,
     /// It was fetched from its ref, which holds this workflow run's claim by now.
-    Resumed { claim: CommitId },
+    Resumed {
+        /// What the ref holds.
+        claim: CommitId,
+        /// The hidden line that says where it waited.
+        waited: String,
+        /// The hidden line that says which decision it goes on by.
+        by: String,
+    },
 }
 
 impl ActionStart {
     /// Returns what the session's ref at the remote holds.
     pub(super) fn claim(&self) -> Option<&CommitId> {
-        if let Self::Resumed { claim } = self { Some(claim) } else { None }
+        if let Self::Resumed { claim, .. } = self { Some(claim) } else { None }
+    }
+
+    /// Returns what the run's comment says of the decision that it goes on by.
+    fn lines(&self) -> Option<ResumedLines<'_>> {
+        let Self::Resumed { waited, by, .. } = self else { return None };
+        Some(ResumedLines { waited, by })
     }
 }
 
@@ -96,6 +113,7 @@ impl SessionRun {
             run_url: pages.run.as_deref(),
             repository_url: Some(&pages.repository),
             lease: Some(lease),
+            resumed: self.start.lines(),
         }
     }
 
@@ -175,13 +193,13 @@ pub(super) async fn carry_out(
         .map_err(RunError::internal)?;
     let triggers = env.inputs.tighten(&run.policy.settings().triggers);
     let inbox = Inbox::of(folder);
-    let (mut thread, stopped) = FollowedThread::new(env, event, triggers.clone(), &inbox);
-    thread.look().await;
+    let (mut followed, stopped) = FollowedThread::new(env, event, triggers.clone(), &inbox);
+    followed.look().await;
     let execution = session.execution(env, &inbox, (beginning, caller));
     let RunControl { cancelled, watch, wish } = control;
     let cancelled = future::select(cancelled, stopped).map(drop).shared();
     let control = RunControl { cancelled: cancelled.clone().boxed(), watch, wish };
-    let worked = fenced::work(&execution, &publisher, (&mut thread, claim), control).await?;
+    let worked = fenced::work(&execution, &publisher, (&mut followed, claim), control).await?;
     let mut outcome = match worked {
         Worked::Ended(outcome) => outcome,
         Worked::FencedOff(outcome, why) => {
@@ -191,7 +209,7 @@ pub(super) async fn carry_out(
             return finish(env, session, outcome, publication);
         }
     };
-    if let (OutcomeWord::Cancelled, Some(login)) = (outcome.word, thread.stopped_by()) {
+    if let (OutcomeWord::Cancelled, Some(login)) = (outcome.word, followed.stopped_by()) {
         let why = outcome.reason.unwrap_or_default();
         outcome.reason = Some(format!("`{login}` asked to stop it: {why}"));
     }
@@ -214,9 +232,22 @@ pub(super) async fn carry_out(
     let retry = Some(prefix.as_str()).filter(|prefix| !prefix.is_empty());
     let ending = RunEnd { thread: thread_number, seen: &seen, decided, retry, decide, kept: None };
     let landed = publisher.publish_changes(&mut outcome, &ending, cancelled).await;
-    let at = (&publisher, &landed.published.result);
-    let line = kept::keep(env, &session, &outcome, at).await;
-    let ending = RunEnd { kept: line.as_deref(), ..ending };
+    // A session whose run was stopped from outside is found where it waited, with its decision.
+    let is_cut_short = outcome.word == OutcomeWord::Cancelled && followed.stopped_by().is_none();
+    let is_over = !is_cut_short || !matches!(kept, Ok(None));
+    let line = match start.lines() {
+        Some(lines) if !is_over => {
+            let why = outcome.reason.take().unwrap_or_default();
+            outcome.reason = Some(format!("{why}; {GOES_ON}"));
+            Some(lines.waited.to_owned())
+        }
+        Some(_) | None => {
+            let at = (&publisher, &landed.published.result);
+            kept::keep(env, &session, &outcome, at).await
+        }
+    };
+    let retry = retry.filter(|_| is_over || start.lines().is_none());
+    let ending = RunEnd { kept: line.as_deref(), retry, ..ending };
     let publication = publisher.publish_report(&mut outcome, &ending, landed).await;
     if let (Some(claim), Ok(None) | Err(_), None) = (start.claim(), &kept, &line) {
         let session = &run.plan.session;

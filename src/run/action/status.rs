@@ -5,6 +5,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use crate::run::action::admission::{AdmittedEvent, PROGRESS, thread_of};
+use crate::run::action::carry::TakenBy;
 use crate::run::action::{ActionEnv, carry};
 use crate::run::error::RunError;
 use locum_agent::report::markdown::{code, inline};
@@ -30,7 +31,7 @@ impl ListedRun {
         let state = comment.body.lines().find_map(|line| {
             Some(line.strip_prefix("**locum: ")?.split_once("**")?.0.to_owned())
         })?;
-        let url = value_of(comment, "run").map(|run| env.job.url_of_run(run));
+        let url = run_of(comment).map(|run| env.job.url_of_run(&run));
         Some(Self { state, url })
     }
 
@@ -44,6 +45,13 @@ impl ListedRun {
 pub(super) fn value_of<'c>(comment: &'c OwnComment, key: &str) -> Option<&'c str> {
     let words = comment.body.lines().next()?.split(' ');
     words.filter_map(|word| word.split_once('=')).find(|(name, _)| *name == key).map(|(_, it)| it)
+}
+
+/// Returns the workflow run that is at work by a comment of ours, or was last: the one that a
+/// decision started, else the one that began.
+pub(super) fn run_of(comment: &OwnComment) -> Option<String> {
+    let began = || value_of(comment, "run").map(str::to_owned);
+    TakenBy::parse(&comment.body).map(|by| by.run).or_else(began).filter(|run| !run.is_empty())
 }
 
 /// Returns what ran here within the last day, how each ended, and what waits.
@@ -111,10 +119,36 @@ async fn runs(
 /// Returns what waits for a decision here, by name; empty where nothing does.
 async fn waiting(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result<String, RunError> {
     let waiting = carry::waiting(env, &admitted.event, None).await?;
-    let names: Vec<String> = waiting.iter().flat_map(|one| &one.ids).map(|id| code(id)).collect();
+    let waiting = waiting.iter().filter(|one| !one.is_at_work);
+    let names: Vec<String> = waiting.flat_map(|one| &one.ids).map(|id| code(id)).collect();
     Ok(if names.is_empty() {
         String::new()
     } else {
         format!("Waiting for a decision: {}.", names.join(", "))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::run_of;
+    use locum_forge::OwnComment;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn the_workflow_run_that_a_decision_started_is_the_one_at_work() {
+        let run = |body: &str| run_of(&OwnComment { id: 1, body: body.to_owned() });
+        let began = "<!-- locum:v1 kind=progress comment=55 run=4242 -->";
+        let resumed = "<!-- locum:v1 kind=resumed comment=56 run=4343 -->";
+        let session = "<!-- locum:v1 kind=session id=1 commit=2 waits=3 -->";
+        let works = "**locum: working**";
+        assert_eq!(run(&format!("{began}\n{works}")).as_deref(), Some("4242"));
+        for body in [
+            format!("{began}\n{session}\n{resumed}\n{works}"),
+            format!("{began}\n{resumed}\n{works}"),
+        ] {
+            assert_eq!(run(&body).as_deref(), Some("4343"), "{body}");
+        }
+        assert_eq!(run(&format!("{began}\n{works}\n{resumed}")).as_deref(), Some("4242"));
+        assert_eq!(run("<!-- locum:v1 kind=progress comment=55 run= -->"), None);
+    }
 }

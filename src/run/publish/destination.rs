@@ -48,3 +48,12 @@ pub struct PublishDestination {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repairs: Option<String>,
 }
+
+/// The hidden lines in the comment of a run that goes on by a decision.
+#[derive(Clone, Copy, Debug)]
+pub struct ResumedLines<'a> {
+    /// Where its session waited; it is found there again until the run has ended.
+    pub waited: &'a str,
+    /// Which comment decided, and which workflow run is at work.
+    pub by: &'a str,
+}

@@ -193,6 +193,8 @@ pub struct Publisher<'a> {
     pub repository_url: Option<&'a str>,
     /// Until when it may post; `None` where no other run can be at the same work.
     pub lease: Option<&'a Lease<'a>>,
+    /// What its comment says of the decision that it goes on by.
+    pub resumed: Option<destination::ResumedLines<'a>>,
 }
 
 impl Publisher<'_> {

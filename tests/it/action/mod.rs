@@ -27,6 +27,7 @@ mod publish;
 mod rebase;
 mod refusals;
 mod repair;
+mod resumed;
 mod sarif;
 mod setup;
 mod shell;

@@ -24,6 +24,7 @@ fn with_facts(check: impl Fn(&CommentFacts<'_>)) {
         requested_by: Some("octocat"),
         notify: Notify::Asker,
         kept: None,
+        resumed: None,
         repair: None,
         retry: None,
         run_url,
