@@ -222,13 +222,13 @@ pub fn hidden_lines_of(comment: &str) -> impl Iterator<Item = &str> {
     comment.lines().map(str::trim_end).take_while(is_hidden)
 }
 
-/// Returns the comment of a run that ended without a result, as another run writes it: the page of
-/// that run, how it is known, and the command that starts it again.
-pub fn abandoned(marker: &str, run_url: Option<&str>, why: &str, retry: &str) -> String {
+/// Returns the comment of a run that ended without a result, as another run writes it: its hidden
+/// lines, the page of that run, how it is known, and how its work is done all the same.
+pub fn abandoned(hidden: &str, run_url: Option<&str>, why: &str, cure: &str) -> String {
     let log = run_url.map_or_else(String::new, |url| format!(" · [log]({url})"));
     format!(
-        "{marker}\n**locum: ended without a result**{log}\n\n{why} What it had not published is \
-         lost. {retry} starts the last request on this thread again."
+        "{hidden}\n**locum: ended without a result**{log}\n\n{why} What it had not published is \
+         lost. {cure}"
     )
 }
 

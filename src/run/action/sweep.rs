@@ -2,20 +2,22 @@
 //! answered.
 //!
 //! In: comments, of one thread or lately of the whole repository. Out: edits and answers. A run is
-//! taken for dead only where the forge says that its workflow run has ended, where its claim is over
-//! or ours now, or where nothing is heard of it for longer than a job may take. A request counts as
-//! unanswered where its author may ask, and neither a reaction nor a comment of ours names it.
+//! taken for dead only where its claim is ours now or is not renewed, and the forge does not say that
+//! its workflow run is at work; without a claim and such an answer, where nothing is heard of it for
+//! longer than a job may take. A request counts as unanswered where its author may ask, and neither
+//! a reaction nor a comment of ours names it.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
 use crate::run::action::admission::{self, PROGRESS};
+use crate::run::action::carry::{TakenBy, WaitingSession};
 use crate::run::action::{ActionEnd, ActionEnv, carry, claim, refs, status, thread};
 use crate::run::error::RunError;
 use crate::run::publish::reactions::Reactions;
 use crate::run::source::FileSource;
 use crate::run::trusted::{POLICY_FILE, TrustedConfig};
-use locum_agent::report::comment::{WORKING, abandoned};
+use locum_agent::report::comment::{abandoned, hidden_lines_of};
 use locum_agent::report::figures;
 use locum_agent::report::markdown::{code, fenced, marker};
 use locum_agent::session::word::OutcomeReaction;
@@ -159,34 +161,36 @@ async fn sweep(
 /// Returns whether a comment is of a run of ours, another than this, that says it works.
 fn works(placed: &PlacedComment, own: &str) -> bool {
     let comment = &placed.comment;
-    let mut lines = comment.body.lines();
-    let first = lines.next().unwrap_or_default();
+    let first = comment.body.lines().next().unwrap_or_default();
     comment.is_own
         && first.starts_with(PROGRESS)
         && first != own
-        && lines.next().is_some_and(|line| line.starts_with(WORKING))
+        && carry::says_working(&comment.body)
 }
 
 /// Returns how it is known that the run of a comment is over; `None` where it may be at work.
 async fn why_over(env: &ActionEnv<'_>, comment: &ThreadComment) -> Option<String> {
     let body = OwnComment { id: comment.id, body: comment.body.clone() };
-    let run = status::value_of(&body, "run").unwrap_or_default();
+    let run = status::run_of(&body).unwrap_or_default();
     if run == env.job.run_id {
         return None;
     }
+    let now = env.clock.now();
+    let claim = claim::of_comment(env, comment.body.lines().next().unwrap_or_default()).await;
+    // While it is renewed, the run is at work, whatever else is said.
+    if claim.as_ref().is_ok_and(|ends| ends.is_some_and(|ends| ends > now)) {
+        return None;
+    }
     if !run.is_empty()
-        && let Ok(end) = env.forge.workflow_run_end(run).await
+        && let Ok(end) = env.forge.workflow_run_end(&run).await
     {
         let said = |end: String| {
             format!("Its workflow run ended as {} before it could say so.", code(&end))
         };
         return end.map(said);
     }
-    let now = env.clock.now();
-    match claim::of_comment(env, comment.body.lines().next().unwrap_or_default()).await {
-        Ok(Some(ends)) => {
-            (ends <= now).then(|| "Nobody renews its claim on this work any more.".to_owned())
-        }
+    match claim {
+        Ok(Some(_)) => Some("Nobody renews its claim on this work any more.".to_owned()),
         Ok(None) => is_older(comment, LONGEST_JOB, now)
             .then(|| "Nothing has been heard of it for six hours, and it has no claim.".to_owned()),
         Err(_) => None,
@@ -204,36 +208,55 @@ async fn close(
     placed: &PlacedComment,
     why: &str,
 ) -> bool {
-    let marker = placed.comment.body.lines().next().unwrap_or_default();
-    let retry = code(&format!("{} retry", prefix(env, scope)));
+    let marker = placed.comment.body.lines().next().unwrap_or_default().to_owned();
     let own = OwnComment { id: placed.comment.id, body: placed.comment.body.clone() };
-    let run = status::value_of(&own, "run").filter(|run| !run.is_empty());
-    let run_url = run.map(|run| env.job.url_of_run(run));
-    let body = abandoned(marker, run_url.as_deref(), why, &retry);
+    let run_url = status::run_of(&own).map(|run| env.job.url_of_run(&run));
+    let waited = WaitingSession::parse(&own);
+    let cure = cure(&prefix(env, scope), waited.as_ref());
+    // A session is found by them that waited for the decision by which the run went on.
+    let hidden: Vec<String> = hidden_lines_of(&own.body).map(str::to_owned).collect();
+    let body = abandoned(&hidden.join("\n"), run_url.as_deref(), why, &cure);
     let number = placed.number;
-    let marker = marker.to_owned();
-    let body = cleaned(env, scope, &marker, &body);
+    let body = cleaned(env, scope, hidden, &body);
     let posting = match &placed.comment.place {
         // It is found by its marker, and edited.
         Some(_) => Posting::Reply { number, comment: placed.comment.id, marker, body },
         None => Posting::Comment { number, marker, body, replaces: None },
     };
     let closed = post(env, scope, posting).await;
-    if closed && let Some(target) = request_of(&placed.comment) {
+    if closed {
         let reactions = Reactions { forge: env.forge, policy: scope.policy, facts: scope.facts };
-        reactions.show(target, OutcomeReaction::Confused.as_str()).await;
+        for id in requests_of(&own) {
+            let target = match placed.comment.place {
+                Some(_) => ReactionTarget::ReviewComment(id),
+                None => ReactionTarget::IssueComment(id),
+            };
+            reactions.show(target, OutcomeReaction::Confused.as_str()).await;
+        }
     }
     closed
 }
 
-/// Returns the comment that the run of a comment of ours was asked for by.
-fn request_of(comment: &ThreadComment) -> Option<ReactionTarget> {
-    let own = OwnComment { id: comment.id, body: comment.body.clone() };
-    let id = status::value_of(&own, "comment")?.parse().ok()?;
-    Some(match comment.place {
-        Some(_) => ReactionTarget::ReviewComment(id),
-        None => ReactionTarget::IssueComment(id),
-    })
+/// Says how the work of a run that ended without a result is done all the same.
+fn cure(prefix: &str, waited: Option<&WaitingSession>) -> String {
+    let retry = code(&format!("{prefix} retry"));
+    let Some(waited) = waited else {
+        return format!("{retry} starts the last request on this thread again.");
+    };
+    let names: Vec<String> = waited.ids.iter().map(|id| code(id)).collect();
+    format!(
+        "To go on from the decision on {}, start its workflow run again, or write the decision \
+         again. {retry} starts the last request on this thread from the beginning.",
+        names.join(", ")
+    )
+}
+
+/// Returns the comments that the run of a comment of ours was asked for by: the request, and the
+/// decision that it goes on by.
+fn requests_of(own: &OwnComment) -> impl Iterator<Item = u64> {
+    let asked = status::value_of(own, "comment").and_then(|id| id.parse().ok());
+    let decided = TakenBy::parse(&own.body).map(|by| by.comment);
+    asked.into_iter().chain(decided)
 }
 
 /// Returns the requests of the last day that nothing answered.
@@ -277,12 +300,11 @@ async fn unanswered<'c>(
     found
 }
 
-/// Returns whether the hidden line of a comment of ours names a comment.
+/// Returns whether the hidden lines of a comment of ours name a comment.
 fn is_named(comments: &[PlacedComment], id: u64) -> bool {
-    let id = id.to_string();
     comments.iter().filter(|placed| placed.comment.is_own).any(|placed| {
         let (comment, body) = (placed.comment.id, placed.comment.body.clone());
-        status::value_of(&OwnComment { id: comment, body }, "comment") == Some(&id)
+        requests_of(&OwnComment { id: comment, body }).any(|named| named == id)
     })
 }
 
@@ -302,7 +324,7 @@ async fn answer(env: &ActionEnv<'_>, scope: &SweepScope<'_>, placed: &PlacedComm
         code(&comment.author),
         fenced(words, "text")
     );
-    let (number, body) = (placed.number, cleaned(env, scope, &marker, &body));
+    let (number, body) = (placed.number, cleaned(env, scope, vec![marker.clone()], &body));
     let posting = match &comment.place {
         Some(_) => Posting::Reply { number, comment: comment.id, marker, body },
         None => Posting::Comment { number, marker, body, replaces: None },
@@ -315,12 +337,13 @@ fn prefix(env: &ActionEnv<'_>, scope: &SweepScope<'_>) -> String {
     triggers.comment.map_or_else(|| "/locum".to_owned(), |comment| comment.prefix)
 }
 
-fn cleaned(env: &ActionEnv<'_>, scope: &SweepScope<'_>, marker: &str, body: &str) -> String {
-    let rules = TextRules {
-        markers: vec![marker.to_owned()],
-        prefix: prefix(env, scope),
-        ..TextRules::default()
-    };
+fn cleaned(
+    env: &ActionEnv<'_>,
+    scope: &SweepScope<'_>,
+    markers: Vec<String>,
+    body: &str,
+) -> String {
+    let rules = TextRules { markers, prefix: prefix(env, scope), ..TextRules::default() };
     sanitise::markdown(body, &rules, &Redactor::new(env.environment.secrets()))
 }
 

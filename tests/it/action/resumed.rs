@@ -143,3 +143,41 @@ fn a_run_that_is_stopped_from_outside_says_so_and_goes_on_from_the_decision() {
         }
     }
 }
+
+#[test]
+fn a_sweep_leaves_a_run_at_work_alone_and_closes_it_so_that_it_can_go_on() {
+    let fixture = ActionFixture::new();
+    let approve = held(&fixture);
+    let (mut child, _gate) = at_work(&fixture, &approve, AT_END);
+    fixture.move_on(true);
+    fixture.server.add_run(4242, Some("success"));
+    let swept = |closed: &str| {
+        let step = fixture.sweep();
+        assert!(step.out.contains(closed), "{closed}: {step:?}");
+        comment(&fixture)
+    };
+    // It has its claim, whatever is known of its workflow run.
+    assert!(swept("0 comments").contains("**locum: working**"));
+    fixture.server.add_run(4343, Some("cancelled"));
+    assert!(swept("0 comments").contains("**locum: working**"));
+    fixture.remote(&["update-ref", "-d", "refs/locum/claims/issue-7"]);
+    fixture.server.add_run(4343, None);
+    assert!(swept("0 comments").contains("**locum: working**"), "its workflow run is at work");
+    assert_eq!(reactions(&fixture), ["55 eyes", "56 eyes"]);
+    let status = Ask { ids: (60, 4646), ..Ask::comment("/locum status") };
+    fixture.step(&status);
+    let told = fixture.server.comments(7).pop().unwrap();
+    assert!(told.contains("- working") && !told.contains("Waiting for a decision"), "{told}");
+
+    child.kill().unwrap();
+    child.wait().unwrap();
+    fixture.server.add_run(4343, Some("cancelled"));
+    let closed = swept("1 comment of ended runs closed");
+    for part in ["ended as `cancelled`", "To go on from the decision on `", "`/locum retry`"] {
+        assert!(closed.contains(part), "{part}: {closed}");
+    }
+    assert_eq!(reactions(&fixture), ["55 confused", "56 confused"]);
+    fixture.step(&status);
+    assert!(fixture.server.comments(7).pop().unwrap().contains("Waiting for a decision"));
+    done(&fixture, &fixture.fresh(&again(&approve)));
+}
