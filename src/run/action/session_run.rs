@@ -153,7 +153,8 @@ impl SessionRun {
         }
         let (policy, facts) = (&self.run.policy, &self.run.plan.facts);
         let (own, is_private) = (&self.carried.destination.marker, event.trigger.is_private);
-        let scope = SweepScope { policy, facts, own, is_private };
+        let asks = event.trigger.comment.as_ref().map(|comment| comment.id);
+        let scope = SweepScope { policy, facts, own, asks, is_private };
         let place =
             Thread { number, is_pull_request: event.pull_request.is_some(), is_discussion: false };
         sweep::thread(env, &scope, (place, claim.is_held())).await;

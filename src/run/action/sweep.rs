@@ -5,7 +5,7 @@
 //! taken for dead only where its claim is ours now or is not renewed, and the forge does not say that
 //! its workflow run is at work; without a claim and such an answer, where nothing is heard of it for
 //! longer than a job may take. A request counts as unanswered where its author may ask, and neither
-//! a reaction nor a comment of ours names it.
+//! a reaction nor a comment of ours names it, other than a 👀 whose run has no claim any more.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
@@ -14,6 +14,7 @@ use crate::run::action::admission::{self, PROGRESS};
 use crate::run::action::carry::{TakenBy, WaitingSession};
 use crate::run::action::{ActionEnd, ActionEnv, carry, claim, refs, status, thread};
 use crate::run::error::RunError;
+use crate::run::publish::SEEN;
 use crate::run::publish::reactions::Reactions;
 use crate::run::source::FileSource;
 use crate::run::trusted::{POLICY_FILE, TrustedConfig};
@@ -25,7 +26,7 @@ use locum_base::secret::Redactor;
 use locum_base::text;
 use locum_forge::command;
 use locum_forge::event::Trigger;
-use locum_forge::posts::{Posting, ReactionTarget};
+use locum_forge::posts::{OwnReaction, Posting, ReactionTarget};
 use locum_forge::sanitise::{self, TextRules};
 use locum_forge::{OwnComment, PlacedComment, Thread, ThreadComment};
 use locum_policy::Policy;
@@ -35,6 +36,9 @@ use locum_policy::intent::Facts;
 const SINCE: SignedDuration = SignedDuration::from_hours(24);
 /// How old a request is before it counts as unanswered: its run may be about to start.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(10);
+/// The same for one that Locum has seen: its run may have begun late, and its claim may be renewed
+/// for the last time.
+const SEEN_PATIENCE: SignedDuration = SignedDuration::from_mins(20);
 /// How old a run's comment is before it is given up where nothing else is known: the longest that a
 /// job may take on a hosted runner. <https://docs.github.com/en/actions/reference/limits>
 const LONGEST_JOB: SignedDuration = SignedDuration::from_hours(6);
@@ -55,6 +59,8 @@ pub(super) struct SweepScope<'a> {
     pub(super) facts: &'a Facts,
     /// Hidden line of the run's own comment; empty without one.
     pub(super) own: &'a str,
+    /// The comment that the run was started by.
+    pub(super) asks: Option<u64>,
     /// Whether only members see the repository.
     pub(super) is_private: bool,
 }
@@ -119,7 +125,7 @@ pub(super) async fn repository(env: &ActionEnv<'_>) -> Result<ActionEnd, RunErro
     let comments = env.forge.recent_comments(since).await.map_err(RunError::internal)?;
     let is_private = payload.pointer("/repository/private").and_then(Value::as_bool);
     let is_private = is_private.unwrap_or_default();
-    let scope = SweepScope { policy, facts: &facts, own: "", is_private };
+    let scope = SweepScope { policy, facts: &facts, own: "", asks: None, is_private };
     let Swept { closed, answered } = sweep(env, &scope, &comments, Evidence::Asked).await;
     let what = format!(
         "swept: {} of ended runs closed, {} that nothing had answered got a reply",
@@ -150,8 +156,8 @@ async fn sweep(
             swept.closed += 1;
         }
     }
-    for placed in unanswered(env, scope, comments).await {
-        if answer(env, scope, placed).await {
+    for (placed, is_seen) in unanswered(env, scope, comments).await {
+        if answer(env, scope, (placed, is_seen)).await {
             swept.answered += 1;
         }
     }
@@ -227,10 +233,7 @@ async fn close(
     if closed {
         let reactions = Reactions { forge: env.forge, policy: scope.policy, facts: scope.facts };
         for id in requests_of(&own) {
-            let target = match placed.comment.place {
-                Some(_) => ReactionTarget::ReviewComment(id),
-                None => ReactionTarget::IssueComment(id),
-            };
+            let target = target_of(&placed.comment, id);
             reactions.show(target, OutcomeReaction::Confused.as_str()).await;
         }
     }
@@ -259,12 +262,12 @@ fn requests_of(own: &OwnComment) -> impl Iterator<Item = u64> {
     asked.into_iter().chain(decided)
 }
 
-/// Returns the requests of the last day that nothing answered.
+/// Returns the requests of the last day that nothing answered, and whether Locum had seen each.
 async fn unanswered<'c>(
     env: &ActionEnv<'_>,
     scope: &SweepScope<'_>,
     comments: &'c [PlacedComment],
-) -> Vec<&'c PlacedComment> {
+) -> Vec<(&'c PlacedComment, bool)> {
     let triggers = env.inputs.tighten(&scope.policy.settings().triggers);
     let Some(rule) = &triggers.comment else { return Vec::new() };
     let now = env.clock.now();
@@ -272,6 +275,7 @@ async fn unanswered<'c>(
         let comment = &placed.comment;
         comment.is_user
             && !comment.is_own
+            && Some(comment.id) != scope.asks
             && is_older(comment, PATIENCE, now)
             && !is_older(comment, SINCE, now)
             && command::parse(&comment.body, &rule.prefix).is_some()
@@ -281,23 +285,43 @@ async fn unanswered<'c>(
     let mut found = Vec::new();
     for placed in comments.iter().filter(asks).take(ASKED_AT_ONCE) {
         let comment = &placed.comment;
-        let target = match comment.place {
-            Some(_) => ReactionTarget::ReviewComment(comment.id),
-            None => ReactionTarget::IssueComment(comment.id),
-        };
         // What is not known to be unanswered is left alone.
-        if env.forge.own_reactions(target).await != Ok(Vec::new()) {
+        let Ok(reactions) = env.forge.own_reactions(target_of(comment, comment.id)).await else {
+            continue;
+        };
+        let is_seen = !reactions.is_empty();
+        if is_seen && !is_given_up(env, placed, &reactions).await {
             continue;
         }
         let tier = thread::tier_of(env, comment, scope.is_private).await;
         if tier.is_some_and(|tier| rule.tiers.contains(&tier)) {
-            found.push(placed);
+            found.push((placed, is_seen));
         }
         if found.len() >= ANSWERED_AT_ONCE {
             break;
         }
     }
     found
+}
+
+/// Returns whether the run has died that put these reactions on a request and wrote nothing: all it
+/// said is that it has seen it, and nobody renews a claim on the thread.
+async fn is_given_up(
+    env: &ActionEnv<'_>,
+    placed: &PlacedComment,
+    reactions: &[(OwnReaction, String)],
+) -> bool {
+    reactions.iter().all(|(_, content)| content == SEEN)
+        && is_older(&placed.comment, SEEN_PATIENCE, env.clock.now())
+        && matches!(claim::is_renewed_on(env, placed.number).await, Ok(false))
+}
+
+/// Returns where reactions on a comment go that is of the kind of another one.
+fn target_of(comment: &ThreadComment, id: u64) -> ReactionTarget {
+    match comment.place {
+        Some(_) => ReactionTarget::ReviewComment(id),
+        None => ReactionTarget::IssueComment(id),
+    }
 }
 
 /// Returns whether the hidden lines of a comment of ours name a comment.
@@ -309,18 +333,26 @@ fn is_named(comments: &[PlacedComment], id: u64) -> bool {
 }
 
 /// Says once that a request was not run, with the words to repeat it.
-async fn answer(env: &ActionEnv<'_>, scope: &SweepScope<'_>, placed: &PlacedComment) -> bool {
+async fn answer(
+    env: &ActionEnv<'_>,
+    scope: &SweepScope<'_>,
+    (placed, is_seen): (&PlacedComment, bool),
+) -> bool {
     let comment = &placed.comment;
     let marker = marker("unanswered", &[("comment", &comment.id.to_string())]);
     let written = comment
         .written_at
         .map_or_else(String::new, |at| format!(" of {} UTC", at.strftime("%F %H:%M")));
     let words = text::head(comment.body.trim(), WORDS_LIMIT_BYTES);
+    let why = if is_seen {
+        "Its run, or the machine of the run, was stopped before it could say anything."
+    } else {
+        "GitHub did not answer Locum then, the workflow did not run or gave way to a later one, or \
+         the command came with an edit, which starts nothing."
+    };
     let body = format!(
-        "{marker}\n**locum: not run**\n\nNothing has answered the request of {}{written}. GitHub \
-         did not answer Locum then, the workflow did not run or gave way to a later one, or the \
-         command came with an edit, which starts nothing. If it is still wanted, write it \
-         again:\n\n{}",
+        "{marker}\n**locum: not run**\n\nNothing has answered the request of {}{written}. {why} If \
+         it is still wanted, write it again:\n\n{}",
         code(&comment.author),
         fenced(words, "text")
     );
@@ -329,7 +361,13 @@ async fn answer(env: &ActionEnv<'_>, scope: &SweepScope<'_>, placed: &PlacedComm
         Some(_) => Posting::Reply { number, comment: comment.id, marker, body },
         None => Posting::Comment { number, marker, body, replaces: None },
     };
-    post(env, scope, posting).await
+    let answered = post(env, scope, posting).await;
+    if answered && is_seen {
+        let reactions = Reactions { forge: env.forge, policy: scope.policy, facts: scope.facts };
+        let target = target_of(comment, comment.id);
+        reactions.show(target, OutcomeReaction::Confused.as_str()).await;
+    }
+    answered
 }
 
 fn prefix(env: &ActionEnv<'_>, scope: &SweepScope<'_>) -> String {

@@ -1,5 +1,7 @@
 //! What runs leave behind: comments that say "working" for ever, and requests that nothing answered.
 
+use std::process::Stdio;
+
 use jiff::{SignedDuration, Timestamp};
 use pretty_assertions::assert_eq;
 
@@ -137,4 +139,43 @@ fn only_requests_that_count_and_that_nothing_answered_are_answered() {
     let step = fixture.sweep();
     assert!(step.out.contains("0 requests that nothing had answered"), "{step:?}");
     assert_eq!(fixture.server.writes(), Vec::<String>::new());
+}
+
+#[test]
+fn a_request_whose_run_died_once_it_had_seen_it_is_answered() {
+    let fixture = ActionFixture::new();
+    ago(&fixture, 60);
+    let answered = fixture.server.add_comment(7, "alice", "User", "/locum code say hello");
+    fixture.server.react(&format!("issues/comments/{answered}"), "eyes");
+    fixture.server.react(&format!("issues/comments/{answered}"), "+1");
+    ago(&fixture, 15);
+    let late = fixture.server.add_comment(7, "alice", "User", "/locum code say hello");
+    fixture.server.react(&format!("issues/comments/{late}"), "eyes");
+    ago(&fixture, 25);
+    let asked = fixture.server.add_comment(7, "alice", "User", "/locum code say another");
+    let gate = fixture.server.close_gate("GET /repos/acme/app/issues/7/comments?per_page");
+    let ask = Ask { ids: (asked, 4343), ..Ask::comment("/locum code say another") };
+    let mut command = fixture.elsewhere("a-", &ask);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    gate.wait();
+    fixture.server.react(&format!("issues/comments/{asked}"), "eyes");
+    let sweep = || fixture.sweep().out;
+    assert!(sweep().contains("0 requests"), "its run renews its claim");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(fixture.server.comments(7).len(), 3, "{:?}", fixture.server.comments(7));
+    fixture.remote(&["update-ref", "-d", "refs/locum/claims/issue-7"]);
+    let said = sweep();
+    assert!(said.contains("1 request"), "{said}");
+    let reply = fixture.server.comments(7).pop().unwrap();
+    for part in ["**locum: not run**", "was stopped before it could say", "code say another"] {
+        assert!(reply.contains(part), "{part}: {reply}");
+    }
+    let reactions = fixture.server.reactions();
+    let shown = reactions
+        .iter()
+        .filter(|one| one["path"].as_str().unwrap().ends_with(&format!("/{asked}/reactions")));
+    let shown: Vec<_> = shown.map(|one| one["content"].as_str().unwrap()).collect();
+    assert_eq!(shown, ["confused"]);
+    assert!(sweep().contains("0 requests"), "once");
 }

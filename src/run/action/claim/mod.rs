@@ -166,6 +166,25 @@ pub(super) async fn of_comment(
     Ok(None)
 }
 
+/// Returns whether another run has a claim on an issue or pull request, and renews it.
+///
+/// # Errors
+/// When the remote cannot be reached, or a claim holds something else.
+pub(super) async fn is_renewed_on(env: &ActionEnv<'_>, number: u64) -> Result<bool, RunError> {
+    let refs = env.git.own_refs(env.remote).await.map_err(RunError::internal)?;
+    let number = number.to_string();
+    let names = refs.iter().filter_map(|(name, _)| name.strip_prefix(CLAIM_REFS));
+    for name in names.filter(|name| name.split('-').any(|part| part == number)) {
+        let there = ClaimRef::named(name, env.kept_at()).look().await?;
+        if there.is_some_and(|(_, record)| {
+            record.run() != env.job.run_id && record.ends() > env.clock.now()
+        }) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 async fn ask<'a>(
     place: ClaimRef<'a>,
     permit: Permit<HoldClaim>,
