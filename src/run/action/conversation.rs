@@ -14,7 +14,7 @@ use crate::run::action::admission::{AdmittedEvent, PROGRESS};
 use crate::run::action::carry::{CarriedState, ClaimError};
 use crate::run::action::kept::{KEPT_LIMIT_BYTES, KeptSession, head_in};
 use crate::run::action::thread::{self, KnownComments, ThreadComments, ThreadPast};
-use crate::run::action::{ActionEnv, carry, earlier, progress_marker, reviewed, work_items};
+use crate::run::action::{ActionEnv, carry, earlier, kept, progress_marker, reviewed, work_items};
 use crate::run::error::RunError;
 use crate::run::plan::{RunPlan, RunSubject};
 use crate::run::prepare::{self, PreparedRun};
@@ -77,8 +77,7 @@ pub(super) async fn prepare(
 ) -> Result<ThreadRun, RunError> {
     let comments = thread::read(env, admitted).await;
     let own = progress_marker(env, &admitted.event.trigger);
-    let last = LastRun::of(&comments, &own);
-    let superseded = superseded(&comments, &own, &last);
+    let ThreadSessions { last, superseded } = ThreadSessions::of(env, &comments, &own).await;
     let asks = admitted.event.trigger.comment.is_some() && wish == ConversationWish::GoOn;
     let resumed = match &last {
         LastRun::Kept(kept) if asks => {
@@ -146,13 +145,34 @@ impl LastRun {
     }
 }
 
-/// Returns the sessions that no later comment goes on with once this run is over: the last one, and
-/// that of an earlier attempt at the same request.
-fn superseded(comments: &ThreadComments, own: &str, last: &LastRun) -> Vec<KeptSession> {
-    let is_own = |body: &&str| body.lines().next() == Some(own);
-    let attempt = comments.own.iter().map(|comment| comment.body.as_str()).find(is_own);
-    let last = if let LastRun::Kept(kept) = last { Some(kept.clone()) } else { None };
-    last.into_iter().chain(attempt.and_then(KeptSession::parse)).collect()
+/// The sessions that are kept on a thread.
+struct ThreadSessions {
+    last: LastRun,
+    /// Those that no later comment goes on with once this run is over.
+    superseded: Vec<KeptSession>,
+}
+
+impl ThreadSessions {
+    /// Finds them by our own comments. Which is the last one, their refs tell: a workflow run that
+    /// was started again has an early comment and ended late.
+    async fn of(env: &ActionEnv<'_>, comments: &ThreadComments, own: &str) -> Self {
+        let bodies = comments.own.iter().map(|comment| comment.body.as_str());
+        let bodies = bodies.filter(|body| body.starts_with(PROGRESS));
+        let kept = |body: &str| {
+            Some((KeptSession::parse(body)?, body.lines().next().is_some_and(|line| line == own)))
+        };
+        let kept: Vec<(KeptSession, bool)> = bodies.filter_map(kept).collect();
+        let named = kept.iter().map(|(kept, _)| kept.clone()).collect();
+        let there = kept::on_their_refs(env, named).await;
+        let of_own = |one: &KeptSession| kept.iter().any(|(kept, is_own)| *is_own && kept == one);
+        let last = match LastRun::of(comments, own) {
+            LastRun::Kept(last) => {
+                LastRun::Kept(there.iter().rev().find(|one| !of_own(one)).cloned().unwrap_or(last))
+            }
+            other @ (LastRun::NotKept(_) | LastRun::None) => other,
+        };
+        Self { last, superseded: there }
+    }
 }
 
 /// A conversation that goes on.

@@ -263,6 +263,28 @@ fn only_a_comment_with_another_request_goes_on_with_it() {
 }
 
 #[test]
+fn the_conversation_that_ended_last_goes_on_although_its_comment_is_an_early_one() {
+    let fixture = ActionFixture::new();
+    let ask = || Ask { ids: (55, 4055), ..Ask::comment("/locum code look at it") };
+    asks_for(&fixture, &ask());
+    says(&fixture, 56, HELLO);
+    // An older workflow run is started again: its comment stands above the one of the newer.
+    let again = asks_for(&fixture, &Ask { inputs: &[("GITHUB_RUN_ATTEMPT", "2")], ..ask() });
+    assert_eq!((again.code, fixture.ended_sessions().len()), (Some(0), 1), "{again:?}");
+    let next = says(&fixture, 57, "/locum code say another");
+    assert_eq!(earlier(&fixture, &next)["session"], json!(again.output("session-id")));
+    assert_eq!(fixture.ended_sessions().len(), 1);
+    // One that stayed on its ref is not gone on with, and goes.
+    let [kept] = fixture.ended_sessions().try_into().unwrap();
+    let (name, commit) = kept.split_once(' ').unwrap();
+    let last = says(&fixture, 58, "/locum code look at it");
+    fixture.remote(&["update-ref", name, commit]);
+    let next = says(&fixture, 59, "/locum code look at it");
+    assert_eq!(earlier(&fixture, &next)["session"], json!(last.output("session-id")));
+    assert_eq!(fixture.ended_sessions().len(), 1);
+}
+
+#[test]
 fn a_run_that_was_killed_is_done_once_by_the_next_attempt() {
     let fixture = ActionFixture::new();
     let first = says(&fixture, 55, HELLO);
