@@ -10,7 +10,7 @@ use locum_agent::report::figures;
 use locum_agent::report::waiting::DecisionChannel;
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::word::OutcomeReaction;
-use locum_forge::posts::Posting;
+use locum_forge::posts::{Posting, ReactionTarget};
 use locum_forge::sanitise;
 
 /// What says that a comment decided, where the run it was about waits for the next one.
@@ -82,6 +82,17 @@ impl Publisher<'_> {
             if !self.is_late() {
                 gone = reactions.withdraw_others(target, content).await;
             }
+        }
+        // What asked first says the same, where another comment decided since.
+        let mut first: Vec<ReactionTarget> = Vec::new();
+        for seen in ending.seen {
+            if Some(seen.target) != self.reaction && !first.contains(&seen.target) {
+                first.push(seen.target);
+            }
+        }
+        for target in first.into_iter().filter(|_| !self.is_late()) {
+            reactions.add(target, reaction.as_str()).await;
+            gone.extend(reactions.withdraw_others(target, reaction.as_str()).await);
         }
         let seen = if waits { &[] } else { ending.seen };
         for reaction in seen.iter().copied().chain(ending.decided) {

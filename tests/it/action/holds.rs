@@ -75,7 +75,7 @@ fn a_maintainer_approves_and_the_run_goes_on_elsewhere() {
         .collect();
     assert_eq!(
         contents,
-        ["/repos/acme/app/issues/comments/56/reactions"],
+        [56, 55].map(|id| format!("/repos/acme/app/issues/comments/{id}/reactions")),
         "the eyes on both comments are gone"
     );
 }
