@@ -80,9 +80,13 @@ impl Diagnostics {
 
     /// Reads a count: a whole number, with an optional `k` or `M` (thousands, millions).
     pub fn count(&mut self, node: &YamlNode, what: &str) -> Option<u64> {
-        written(node)
-            .and_then(parse_count)
-            .or_else(|| self.wanted(node, what, "a whole number such as `400`, `20k` or `2M`"))
+        let wanted = "a whole number such as `400`, `20k` or `2M`";
+        written(node).and_then(parse_count).or_else(|| match &node.value {
+            YamlValue::Number(number) => {
+                self.refuse(node.place, format!("`{what}` must be {wanted}, not `{number}`"))
+            }
+            _ => self.wanted(node, what, wanted),
+        })
     }
 
     /// Reads a list of texts; a single text is a list of one.

@@ -132,6 +132,12 @@ impl Verdict {
         self.cause.is_by_deny_rule(self.decision)
     }
 
+    /// Returns the reason with what it is about, named once.
+    fn said(&self) -> String {
+        let reason = self.reason();
+        if reason.contains(&self.intent) { reason } else { format!("{}: {reason}", self.intent) }
+    }
+
     /// Returns true when a command is allowed because it runs contained.
     pub fn is_contained(&self) -> bool {
         matches!(self.cause, Cause::Contained { .. })
@@ -276,9 +282,17 @@ impl RuleRef {
     }
 }
 
+/// Returns the word for a decision that refuses.
+fn refused_as(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Hold => "held",
+        Decision::Allow | Decision::Deny => "denied",
+    }
+}
+
 /// Why an act is not allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{decision:?}: {}", verdicts.iter().map(|verdict| format!("{}: {}", verdict.intent, verdict.reason())).collect::<Vec<_>>().join("; "))]
+#[error("{}: {}", refused_as(*decision), verdicts.iter().map(Verdict::said).collect::<Vec<_>>().join("; "))]
 pub struct Refusal {
     /// `Hold` or `Deny`.
     pub decision: Decision,

@@ -114,7 +114,7 @@ fn tells_every_mistake_of_every_layer_at_once() {
                       x\nmodels: {profiles: {a b: {}, c: {temperature: 9}}}\nmode: [a]\n";
     let pairs = [
         ("LOCUM_MDOE", "code"),
-        ("LOCUM_BUDGET__TURNS", "soon"),
+        ("LOCUM_BUDGET__TURNS", "0.1"),
         ("INPUT_PUBLISH", "locl"),
         ("LOCUM_LOG", "debug"),
         ("LOCUM_X", ""),
@@ -142,7 +142,7 @@ fn tells_every_mistake_of_every_layer_at_once() {
             ".locum/config.yml:6:7: `mode` must be text, not a list",
             "INPUT_PUBLISH: `publish` cannot be `locl` (did you mean `local`?)",
             "LOCUM_BUDGET__TURNS: `budget.turns` must be a whole number such as `400`, `20k` \
-             or `2M`, not text",
+             or `2M`, not `0.1`",
             "LOCUM_MDOE: no setting has this name (did you mean LOCUM_MODE?)",
             "--max-turns: `budget.turns` must be from 1 to 4294967295",
         ]

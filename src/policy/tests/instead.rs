@@ -7,6 +7,7 @@ use crate::Policy;
 use crate::intent::{Act, Facts, Intent};
 use crate::query::parse_intent;
 
+#[derive(Debug)]
 struct Asked(Intent);
 
 impl Act for Asked {
@@ -107,4 +108,17 @@ fn sub_tasks_are_offered_the_modes_they_may_have() {
     let policy = policy("modes: { allow: [orchestrator, code, ask] }\n");
     let hint = hint(&policy, &facts("orchestrator"), "delegate(debug)").unwrap();
     assert_eq!(hint, "Sub-tasks may run in `orchestrator`, `code`, `ask`.");
+}
+
+#[test]
+fn a_refusal_names_what_it_is_about_once() {
+    let policy = policy("rules: [{ hold: 'command(cargo add:*)' }]\n");
+    let refused = |intent: &str| {
+        let asked = Asked(parse_intent(intent).unwrap());
+        let facts = Facts { sandboxed: true, ..facts("code") };
+        policy.admit(asked, &facts).unwrap_err().to_string()
+    };
+    assert_eq!(refused("command(mak test)"), "denied: no rule allows `command(mak test)`");
+    let held = refused("command(cargo add x)");
+    assert!(held.starts_with("held: command(cargo add x): held by"), "{held}");
 }

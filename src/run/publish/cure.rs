@@ -45,8 +45,10 @@ const CURES: &[(&[&str], &str)] = &[
     ),
     (
         &["gh006", "protected branch"],
-        "the branch is protected: under Settings → Branches, let the app push in \"Restrict who can \
-         push to matching branches\", or say `publish: { as: pull-request }` in the policy",
+        "the branch is protected: under Settings → Branches, leave the branches of \
+         `publish.branch` (`locum/**`) out of the rule, or let the app push in \"Restrict who can \
+         push to matching branches\"; for a branch of a person, say \
+         `publish: { as: pull-request }` in the policy",
     ),
     (
         &["draft pull requests are not supported"],

@@ -136,7 +136,7 @@ fn every_mistake_of_a_file_is_told_with_its_place() {
                 "error: .locum/config.yml:1:1: unknown key `mod`",
                 "hint: did you mean `mode`?",
                 "error: .locum/config.yml:2:18: `budget.turns` must be a whole number such as \
-                 `400`, `20k` or `2M`, not a number",
+                 `400`, `20k` or `2M`, not `-1`",
             ],
         ),
         (

@@ -51,7 +51,9 @@ pub(crate) fn last_runs(outcome: &Outcome, surface: Surface) -> String {
         return String::new();
     }
     if last.is_empty() {
-        return "Nothing was run to check this change.".to_owned();
+        // That no check ran is said already.
+        let is_said = !figures::unchecked(outcome).is_empty();
+        return if is_said { "" } else { "Nothing was run to check this change." }.to_owned();
     }
     let run = |command: &&CommandReport| {
         let mark = if figures::succeeded(command) { "✅" } else { "❌" };
