@@ -357,6 +357,9 @@ fn asked(facts: &CommentFacts<'_>) -> String {
 
 fn landed(outcome: &Outcome, landing: ChangeDestination<'_>) -> String {
     let changes = figures::changes(&outcome.changes);
+    // A merge alone changes no file of its own.
+    let is_merge = outcome.changes.is_empty();
+    let size = if is_merge { String::new() } else { format!(" ({changes})") };
     let sentence = |why: &str| {
         if why.is_empty() {
             String::new()
@@ -376,10 +379,10 @@ fn landed(outcome: &Outcome, landing: ChangeDestination<'_>) -> String {
             let (address, branch) = (address(url), code(branch));
             match effect {
                 PullRequestEffect::Opened => {
-                    format!("{kind} [#{number}]({address}) from {branch} ({changes}).")
+                    format!("{kind} [#{number}]({address}) from {branch}{size}.")
                 }
                 PullRequestEffect::Updated => {
-                    format!("{kind} [#{number}]({address}) updated on {branch} ({changes}).")
+                    format!("{kind} [#{number}]({address}) updated on {branch}{size}.")
                 }
                 PullRequestEffect::Unchanged if outcome.changes.is_empty() => format!(
                     "No file was changed. {kind} [#{number}]({address}) from {branch} stays as it \
@@ -392,7 +395,7 @@ fn landed(outcome: &Outcome, landing: ChangeDestination<'_>) -> String {
             }
         }
         ChangeDestination::Commit { id, branch } => {
-            format!("Commit {} on {} ({changes}).", figures::clip(id, 40), code(branch))
+            format!("Commit {} on {}{size}.", figures::clip(id, 40), code(branch))
         }
         ChangeDestination::Review { url, comments } => {
             let change = if outcome.changes.is_empty() {

@@ -84,12 +84,12 @@ pub(crate) fn going_on(
     if let Some(again) = again.filter(|_| may_differ && outcome.hindrance.is_none()) {
         let TryAgain { prefix, is_kept } = again;
         let retry = surface.command(&format!("{prefix} retry"));
-        if !is_kept {
+        if !is_kept || !outcome.was_stopped() {
             return vec!["To try again:".to_owned(), retry];
         }
         let limit = outcome.exhausted.as_deref().map_or_else(String::new, |reached| {
             let key = surface.code(&format!("budget.{}", reached.unit));
-            format!(" The next run has a budget of its own; {key} in the policy says how much.")
+            format!(" The next run has a budget of its own ({key}).")
         });
         let go_on = format!("What was done so far is kept.{limit} To go on with it:");
         let go_on = [go_on, surface.command(&format!("{prefix} go on"))];

@@ -8,8 +8,8 @@
 //! decisions one counts. Anyone who reads the repository can read the ref; a journal is redacted as
 //! it is written.
 //!
-//! The line stays in the comment until the run that a decision started has ended, so that a job that
-//! is started again finds the session, and so does another decision where that run was killed.
+//! The line stays in the comment until the run that a decision started has ended, so that a job
+//! that is started again finds the session, and so does another decision where that run was killed.
 
 use serde::{Deserialize, Serialize};
 
@@ -284,8 +284,8 @@ impl From<RunError> for ClaimError {
     }
 }
 
-/// Fetches the session our comment names, by its name and commit. Returns the commit of the ref, and
-/// who took the session where that is not the session's own.
+/// Fetches the session our comment names, by its name and commit. Returns the commit of the ref,
+/// and who took the session where that is not the session's own.
 ///
 /// # Errors
 /// Why the session cannot be taken.
@@ -313,8 +313,8 @@ pub(super) async fn fetch(
     }
 }
 
-/// Moves the ref on, so that no other decision counts: from what was fetched, which somebody may have
-/// taken, to what says that this workflow run has it.
+/// Moves the ref on, so that no other decision counts: from what was fetched, which somebody may
+/// have taken, to what says that this workflow run has it.
 ///
 /// # Errors
 /// Why it cannot be claimed.

@@ -2,10 +2,11 @@
 //! answered.
 //!
 //! In: comments, of one thread or lately of the whole repository. Out: edits and answers. A run is
-//! taken for dead only where its claim is ours now or is not renewed, and the forge does not say that
-//! its workflow run is at work; without a claim and such an answer, where nothing is heard of it for
-//! longer than a job may take. A request counts as unanswered where its author may ask, and neither
-//! a reaction nor a comment of ours names it, other than a 👀 whose run has no claim any more.
+//! taken for dead only where its claim is ours now or is not renewed, and the forge does not say
+//! that its workflow run is at work; without a claim and such an answer, where nothing is heard of
+//! it for longer than a job may take. A request counts as unanswered where its author may ask, and
+//! neither a reaction nor a comment of ours names it, other than a 👀 whose run has no claim any
+//! more.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;

@@ -67,6 +67,10 @@ const CURES: &[(&[&str], &str)] = &[
          organisation's single sign-on",
     ),
     (
+        &["conflicts are not resolved in"],
+        "ask again and say which side is right, or resolve them on the branch and push that",
+    ),
+    (
         &["moved on while the run worked, and the change conflicts"],
         "ask again, and the run starts from the branch as it is now; `rebase` resolves conflicts \
          with the base",

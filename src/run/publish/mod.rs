@@ -389,7 +389,11 @@ impl Publisher<'_> {
         }
         let form = self.form();
         if self.only_merges(outcome) {
-            return self.land_merge(outcome, published).await;
+            // Every conflict is resolved to the branch's side: there is nothing but the merge.
+            let author = self.forge.commit_author().await;
+            let (base, flaw) = (self.run.plan.base.clone(), self.flaw(outcome));
+            let judged = JudgedCommit { id: base.clone(), base, flaw };
+            return self.land_judged(outcome, judged, (form, &author), published).await;
         }
         if outcome.changes.is_empty() {
             return match form {
@@ -423,17 +427,7 @@ impl Publisher<'_> {
                 let judged = JudgedCommit { base, id: commit, flaw: self.flaw(outcome) };
                 let (judged, remark) = self.follow(outcome, judged, form).await?;
                 published.remarks.extend(remark);
-                let judged = self.with_base(outcome, judged, &author)?;
-                published.remarks.extend(self.merge_remark());
-                match (&self.run.plan.subject, form) {
-                    (RunSubject::PullRequest { head_branch, .. }, PublishForm::Commit) => {
-                        self.land_commit(&judged.id, head_branch, judged.flaw).await
-                    }
-                    (_, PublishForm::Commit) => self.land_branch(&judged.id, judged.flaw).await,
-                    (_, PublishForm::PullRequest | PublishForm::Review | PublishForm::Comment) => {
-                        self.land_pull_request(outcome, judged, published).await
-                    }
-                }
+                self.land_judged(outcome, judged, (form, &author), published).await
             }
         }
     }

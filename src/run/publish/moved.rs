@@ -99,9 +99,30 @@ impl Publisher<'_> {
         }
     }
 
+    /// Puts a judged commit where it belongs, with the base that it was to be merged with.
+    pub(super) async fn land_judged(
+        &self,
+        outcome: &Outcome,
+        judged: JudgedCommit,
+        (form, author): (PublishForm, &CommitAuthor),
+        published: &mut Publication,
+    ) -> Result<PublishResult, Unpublished> {
+        let judged = self.with_base(outcome, judged, author)?;
+        published.remarks.extend(self.merge_remark(outcome));
+        match (&self.run.plan.subject, form) {
+            (RunSubject::PullRequest { head_branch, .. }, PublishForm::Commit) => {
+                self.land_commit(&judged.id, head_branch, judged.flaw).await
+            }
+            (_, PublishForm::Commit) => self.land_branch(&judged.id, judged.flaw).await,
+            (_, PublishForm::PullRequest | PublishForm::Review | PublishForm::Comment) => {
+                self.land_pull_request(outcome, judged, published).await
+            }
+        }
+    }
+
     /// Merges the base whose conflicts the run was to resolve. What the base brings was judged
     /// there; the run's own part is judged before.
-    pub(super) fn with_base(
+    fn with_base(
         &self,
         outcome: &Outcome,
         judged: JudgedCommit,
@@ -146,32 +167,11 @@ impl Publisher<'_> {
         self.destination.merges.is_some() && outcome.changes.is_empty() && has_ended
     }
 
-    /// Merges the base into a branch whose side every conflict is resolved to.
-    pub(super) async fn land_merge(
-        &self,
-        outcome: &Outcome,
-        published: &mut Publication,
-    ) -> Result<PublishResult, Unpublished> {
-        let author = self.forge.commit_author().await;
-        let base = self.run.plan.base.clone();
-        let judged = JudgedCommit { id: base.clone(), base, flaw: None };
-        let judged = self.with_base(outcome, judged, &author)?;
-        published.remarks.extend(self.merge_remark());
-        match &self.run.plan.subject {
-            RunSubject::PullRequest { head_branch, .. } => {
-                self.land_commit(&judged.id, head_branch, judged.flaw).await
-            }
-            RunSubject::Prompt
-            | RunSubject::Issue { .. }
-            | RunSubject::Discussion { .. }
-            | RunSubject::Job { .. } => self.land_branch(&judged.id, judged.flaw).await,
-        }
-    }
-
     /// Says that a base was merged.
-    pub(super) fn merge_remark(&self) -> Option<String> {
+    fn merge_remark(&self, outcome: &Outcome) -> Option<String> {
         let merge = self.destination.merges.as_ref()?;
-        Some(format!("`{}` is merged into the branch; checks ran before that", merge.branch))
+        let checks = if outcome.checks.is_empty() { "" } else { "; checks ran before that" };
+        Some(format!("`{}` is merged into the branch{checks}", merge.branch))
     }
 
     fn followed(&self, form: PublishForm) -> Option<Followed<'_>> {

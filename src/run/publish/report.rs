@@ -31,12 +31,11 @@ impl Publisher<'_> {
             let RunEnd { retry, kept, .. } = *ending;
             let repair = self.repair_line(&published.result);
             let repair = repair.as_deref();
-            let (known, new) = published
-                .remarks
-                .split_at_checked(self.destination.remarks.len())
-                .unwrap_or_default();
-            let new: Vec<String> = new.iter().map(|remark| format!("Note: {remark}.")).collect();
-            let remarks = [known, &new, &published.about_findings].concat();
+            let known = &self.destination.remarks;
+            let new = published.remarks.iter().filter(|remark| !known.contains(remark));
+            let new: Vec<String> =
+                new.map(|remark| format!("Note: {}.", remark.trim_end_matches('.'))).collect();
+            let remarks = [&**known, &new, &published.about_findings].concat();
             let remarks = &remarks;
             let known = self.comment_facts(ending.decide);
             let facts = CommentFacts { retry, kept, repair, remarks, ..known };

@@ -77,33 +77,49 @@ fn conflicts_are_a_task_and_the_merge_holds_what_came_of_it() {
 
 #[test]
 fn a_conflict_that_is_left_open_is_not_published_and_one_that_keeps_the_branch_is() {
-    let keep = json!([{ "tool": "write_to_file", "args": { "path": "src/lib.txt", "content": "text\nbetter\n" } }]);
+    let kept = json!({ "path": "src/lib.txt", "content": "text\nbetter\n" });
+    let keep = json!([{ "tool": "write_to_file", "args": kept }]);
     let end =
         json!([{ "tool": "attempt_completion", "args": { "result": "The branch is right." } }]);
     let turns = |calls: &[&Value]| -> Vec<Value> {
         calls.iter().map(|calls| json!({ "calls": calls })).collect()
     };
-    for (turns, kept) in [(turns(&[&end]), false), (turns(&[&keep, &end]), true)] {
+    let (left, resolved) = (turns(&[&end]), turns(&[&keep, &end]));
+    for (number, turns, kept) in
+        [(7, &left, false), (7, &resolved, true), (8, &left, false), (8, &resolved, true)]
+    {
         let fixture = publishing("");
-        fixture.pull_request(false);
-        push(&fixture, "feature", "src/lib.txt", "text\nbetter\n");
-        fixture.script_first("Resolve the conflicts", &turns);
+        fixture.script_first("Resolve the conflicts", turns);
+        let branch = if number == 7 {
+            fixture.fresh(&Ask::comment("/locum code improve it"));
+            BRANCH
+        } else {
+            fixture.pull_request(false);
+            push(&fixture, "feature", "src/lib.txt", "text\nbetter\n");
+            "feature"
+        };
+        let tip = fixture.remote(&["rev-parse", branch]);
         push(&fixture, "main", "src/lib.txt", "theirs\n");
-        let tip = fixture.remote(&["rev-parse", "feature"]);
-        fixture.remote(&["update-ref", "refs/pull/8/head", "feature"]);
-        fixture.server.change_pull(8, "/head/sha", tip.trim().into());
-        let step = rebase(&fixture, 8);
+        if number == 8 {
+            fixture.remote(&["update-ref", "refs/pull/8/head", "feature"]);
+            fixture.server.change_pull(8, "/head/sha", tip.trim().into());
+        }
+        let step = rebase(&fixture, number);
         let expected = if kept { (Some(0), "done") } else { (Some(8), "not-published") };
         assert_eq!((step.code, step.output("outcome")), expected, "{step:?}");
-        assert_eq!(is_up_to_date(&fixture, "feature"), kept);
-        assert_eq!(fixture.remote(&["rev-parse", "feature"]) == tip, !kept);
-        let comment = fixture.server.comments(8).pop().unwrap();
+        assert_eq!(is_up_to_date(&fixture, branch), kept);
+        assert_eq!(fixture.remote(&["rev-parse", branch]) == tip, !kept);
+        let comment = fixture.server.comments(number).pop().unwrap();
         if kept {
-            let text = fixture.remote(&["show", "feature:src/lib.txt"]);
-            assert_eq!((text.as_str(), parents(&fixture, "feature")), ("text\nbetter\n", 2));
-            assert!(comment.contains("`main` is merged into the branch"), "{comment}");
+            let text = fixture.remote(&["show", &format!("{branch}:src/lib.txt")]);
+            assert_eq!((text.as_str(), parents(&fixture, branch)), ("text\nbetter\n", 2));
+            assert!(comment.contains("`main` is merged into the branch.\n"), "{comment}");
+            assert!(!comment.contains("(0 files"), "{comment}");
+            let opened = if number == 7 { "pull-request-number" } else { "branch-name" };
+            assert_ne!(step.output(opened), "", "{step:?}");
         } else {
             assert!(comment.contains("conflicts are not resolved in `src/lib.txt`"), "{comment}");
+            assert!(comment.contains("say which side is right"), "{comment}");
         }
     }
 }

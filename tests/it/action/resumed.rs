@@ -1,5 +1,5 @@
-//! A run that goes on by a decision and is stopped from outside: it goes on once more, from the same
-//! place, and nothing is published twice.
+//! A run that goes on by a decision and is stopped from outside: it goes on once more, from the
+//! same place, and nothing is published twice.
 
 use std::process::{Child, Stdio};
 

@@ -73,11 +73,15 @@ fn what_was_stopped_goes_on_where_it_is_kept_and_meets_no_ceiling() {
         assert!(!said(&outcome, kept).contains("/locum "), "{}", said(&outcome, kept));
         outcome.exhausted = Some(Box::new(reached));
         let body = said(&outcome, kept);
-        for text in ["is kept. ", "`budget.turns` in the policy", "/locum go on", "/locum retry"] {
+        for text in
+            ["is kept. ", "a budget of its own (`budget.turns`)", "/locum go on", "/locum retry"]
+        {
             assert!(body.contains(text), "{text}: {body}");
         }
-        let body = said(&outcome, None);
-        assert!(body.contains("/locum retry") && !body.contains("go on"), "{body}");
+        let failed = Outcome { word: OutcomeWord::Failed, ..outcome.clone() };
+        for body in [said(&outcome, None), said(&failed, kept)] {
+            assert!(body.contains("/locum retry") && !body.contains("go on"), "{body}");
+        }
     });
 }
 
