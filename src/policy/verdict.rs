@@ -217,7 +217,14 @@ impl std::fmt::Display for Cause {
             Self::Contained { hosts } => {
                 let reach = match hosts.as_slice() {
                     [] => "has no way out".to_owned(),
-                    hosts => format!("reaches no host but {}", hosts.join(", ")),
+                    hosts => {
+                        let named = hosts.iter().take(HOSTS_LIMIT).cloned().collect::<Vec<_>>();
+                        let more = match hosts.len() - named.len() {
+                            0 => String::new(),
+                            more => format!(" and {more} more"),
+                        };
+                        format!("reaches no host but {}{more}", named.join(", "))
+                    }
                 };
                 write!(
                     formatter,
@@ -282,6 +289,9 @@ impl RuleRef {
     }
 }
 
+/// Most hosts that a reason names.
+const HOSTS_LIMIT: usize = 5;
+
 /// Returns the word for a decision that refuses.
 fn refused_as(decision: Decision) -> &'static str {
     match decision {
@@ -290,9 +300,13 @@ fn refused_as(decision: Decision) -> &'static str {
     }
 }
 
+fn said(verdicts: &[Verdict]) -> String {
+    verdicts.iter().map(Verdict::said).collect::<Vec<_>>().join("; ")
+}
+
 /// Why an act is not allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{}: {}", refused_as(*decision), verdicts.iter().map(Verdict::said).collect::<Vec<_>>().join("; "))]
+#[error("{}: {}", refused_as(*decision), said(verdicts))]
 pub struct Refusal {
     /// `Hold` or `Deny`.
     pub decision: Decision,

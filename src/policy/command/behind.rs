@@ -179,7 +179,7 @@ fn with_program(program: String, words: &[String]) -> Behind {
 fn started(starter: &Starter, words: &[String]) -> Option<Vec<String>> {
     let mut rest = words;
     for wanted in starter.words.split(' ') {
-        rest = rest.strip_prefix(std::slice::from_ref(&wanted.to_owned()))?;
+        rest = rest.split_first().filter(|(word, _)| *word == wanted)?.1;
     }
     let rest = after_options(rest, starter.values)?.get(starter.skipped..)?;
     let set = rest.iter().take_while(|word| is_assignment(word)).count();

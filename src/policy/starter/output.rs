@@ -1,8 +1,8 @@
 //! What builds and tests leave behind and git ignores, so that nothing of it is published: it may
 //! be written and removed.
 //!
-//! In: a repository scan. Out: globs with why. Folders whose names begin with a dot are protected, so
-//! that no line for `.pytest_cache` and its like would open them.
+//! In: a repository scan. Out: globs with why. Folders whose names begin with a dot are protected,
+//! so that no line for `.pytest_cache` and its like would open them.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use crate::starter::scan::{ProposedLine, StarterScan};
 use crate::words;
 
 /// Folders that builds and tests write.
-const FOLDERS: &str = "\
-    bin build coverage dist htmlcov out target";
+const FOLDERS: &str = "bin build coverage dist htmlcov out target";
 /// Files that they write.
 const FILES: &str = ".coverage .eslintcache coverage.out coverage.xml lcov.info";
+
 /// Finds build output and caches of which the repository holds nothing.
 pub(super) fn find(scan: &StarterScan) -> Vec<ProposedLine> {
     let ignored = scan.texts.iter().find(|(path, _)| path.as_str() == ".gitignore");

@@ -40,8 +40,8 @@ pub(crate) fn is_protected(protection: &Protection, path: &RepoPath, kind: Prote
             && inside().is_none_or(|inside| protection.of_edit(&inside).is_some()))
 }
 
-/// Folders that git, and what extends it, keep in git's own. `common` is where a worktree that Locum
-/// made shows what it shares.
+/// Folders that git, and what extends it, keep in git's own. `common` is where a worktree that
+/// Locum made shows what it shares.
 const GIT_FOLDERS: &[&str] = &[
     ".",
     "..",

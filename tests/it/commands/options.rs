@@ -24,8 +24,8 @@ const EVERYWHERE: &[&str] = &[
 /// What the program's own words leave open, looked up by hand: `-U NUM` of diff needs its number,
 /// though `--unified` does not; cargo shows what there is where a name is missing, and takes the
 /// next word where there is one, and so does rustc, of which only the second value in
-/// `--print <INFO>[=<FILE>]` may be missing; xxd and stat name no value; jq takes two words (`--arg a v`),
-/// named in small letters, as gofmt, tree, black and mypy name theirs.
+/// `--print <INFO>[=<FILE>]` may be missing; xxd and stat name no value; jq takes two words
+/// (`--arg a v`), named in small letters, as gofmt, tree, black and mypy name theirs.
 const KNOWN: &[(&str, &str)] = &[
     ("diff", "-U"),
     ("diff", "-C"),

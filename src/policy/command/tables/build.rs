@@ -25,8 +25,7 @@ const MAVEN_OPTIONS: &str = "-q -B -o -e -v --version -X -U -V -N -am -amd -ntp 
 
 const GRADLE_OPTIONS: &str = "-q -i -d -s -S -m -v --version --quiet --info --debug --warn \
                               --stacktrace --full-stacktrace --offline --no-daemon --daemon \
-                              --parallel \
-                              --no-parallel --continue --no-continue --console= --tests= -x= \
+                              --parallel --no-parallel --continue --no-continue --console= --tests= -x= \
                               --exclude-task= --build-cache --no-build-cache --rerun-tasks \
                               --dry-run --configuration-cache --no-configuration-cache \
                               --configuration= --dependency= --max-workers= --warning-mode= --all \
@@ -110,8 +109,7 @@ pub(super) const TABLES: &[CommandTable] = &[
         &["rustc"],
         OperandKind::Paths,
         "-V -vV --version --verbose -v --explain= --print=@ --edition= --crate-type= --emit=@ -O \
-         -g \
-         --test --cap-lints= --error-format= --color= -o=> --out-dir=> -A= -W= -D=",
+         -g --test --cap-lints= --error-format= --color= -o=> --out-dir=> -A= -W= -D=",
     ),
     runs(
         &["rustup show", "rustup toolchain", "rustup target", "rustup component", "rustup which"],

@@ -45,8 +45,7 @@ const PYTEST_SETTINGS: &str = "\
 /// What `rustc --print` shows.
 const RUSTC_SHOWN: &str = "\
     calling-conventions cfg check-cfg code-models crate-name file-names host-tuple \
-    native-static-libs \
-    relocation-models split-debuginfo stack-protector-strategies sysroot target-cpus \
+    native-static-libs relocation-models split-debuginfo stack-protector-strategies sysroot target-cpus \
     target-features target-libdir target-list tls-models";
 
 /// Returns true for a value that is known to be harmless.

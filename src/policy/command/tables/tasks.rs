@@ -135,8 +135,8 @@ pub(crate) fn tested_file(word: &str) -> Option<&str> {
     (named && !files.is_empty() && !reaches_out(files)).then_some(files)
 }
 
-/// Returns true for a task of Gradle that does not say that it reaches out, and is not short for one
-/// that does: `pub`, `pTML`.
+/// Returns true for a task of Gradle that does not say that it reaches out, and is not short for
+/// one that does: `pub`, `pTML`.
 pub(crate) fn is_harmless_task(word: &str) -> bool {
     let name = word.rsplit(':').next().unwrap_or_default();
     let start: String = name.chars().take_while(char::is_ascii_lowercase).collect();

@@ -35,8 +35,8 @@ fn cmake(found: &mut RepositoryTools<'_>) {
     for command in listed(
         "cmake -S . -B build, cmake -B build, cmake -S . -B build -G Ninja, \
          cmake -S . -B build -DCMAKE_BUILD_TYPE=Debug, cmake -B build -DCMAKE_BUILD_TYPE=Debug, \
-         cmake -S . -B build -DCMAKE_BUILD_TYPE=Release, cmake -B build -DCMAKE_BUILD_TYPE=Release, \
-         cmake --build build, cmake --build build -j, cmake --build build --parallel, ctest:*",
+         cmake -S . -B build -DCMAKE_BUILD_TYPE=Release, \
+         cmake -B build -DCMAKE_BUILD_TYPE=Release, cmake --build build, cmake --build build -j, cmake --build build --parallel, ctest:*",
     ) {
         found.add(command, false, &why);
     }

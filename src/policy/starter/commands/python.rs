@@ -4,7 +4,7 @@ use crate::starter::commands::{RepositoryTools, is_top, listed};
 use crate::starter::scan::{StarterScan, split};
 use locum_base::path::RepoPath;
 
-/// Modules of Python that check. `pylint` runs what its options say, so that no rule is open for it.
+/// Modules of Python that check. `pylint` runs what its options say, so no rule is open for it.
 const PYTHON_MODULES: &[&str] = &[
     "pytest",
     "unittest",
