@@ -8,6 +8,7 @@
 use crate::command::Script;
 use crate::command::behind::{Behind, behind, is_assignment, reads_script};
 use crate::command::examine::{CommandEffects, PathUse};
+use crate::command::tables::tasks::is_called_secret;
 use crate::command::tree::{Redirect, SimpleCommand};
 use crate::judge::commands::{StrictestRuling, accesses};
 use crate::judge::{Evaluation, Ruling};
@@ -65,6 +66,7 @@ impl Evaluation<'_> {
             self.refusing_rules(&simple.words).for_each(|ruling| strictest.consider(ruling));
             self.refusing_started(examined, &mut strictest);
             self.refused_files(simple, examined).for_each(|ruling| strictest.consider(ruling));
+            shown_secret(&simple.words).into_iter().for_each(|ruling| strictest.consider(ruling));
         }
         let (reads, edits) = script.redirected();
         let files = accesses(&reads, &edits);
@@ -196,12 +198,49 @@ impl Evaluation<'_> {
                 (!scratch || path.contains("..")).then(|| self.used(used, access)).flatten()
             }
             PathUse::Outside(path) => {
+                if holds_secrets(path) {
+                    let why = "which may hold credentials, and commands are given none";
+                    return Some(Ruling::deny(format!("it reads `{path}`, {why}")));
+                }
                 let inside = RepoPath::parse(path.trim_start_matches(['/', '~'])).ok()?;
                 let why = self.judge.protection.of_read(&inside)?;
                 Some(Ruling::deny(format!("it reads `{path}`: protected from reading: {why}")))
             }
         }
     }
+}
+
+/// Commands that show the settings or variables that they name.
+const SHOWING_SETTINGS: &[&str] = &[
+    "git config --get",
+    "git config --get-all",
+    "git config --get-regexp",
+    "git config get",
+    "npm config get",
+    "pnpm config get",
+    "printenv",
+    "yarn config get",
+];
+
+/// Refuses a command that is to show a credential: it would find none, and a model that reads why
+/// looks nowhere else.
+fn shown_secret(words: &[String]) -> Option<Ruling> {
+    let named = |command: &&str| {
+        let mut rest = words.iter();
+        command
+            .split(' ')
+            .all(|wanted| rest.next().is_some_and(|word| word == wanted))
+            .then_some(rest)
+    };
+    let mut names = SHOWING_SETTINGS.iter().filter_map(named).flatten();
+    let name = names.find(|name| is_called_secret(name))?;
+    Some(Ruling::deny(format!("`{name}` may hold credentials, and commands are given none")))
+}
+
+/// Whether a file outside the repository is known to hold credentials.
+fn holds_secrets(path: &str) -> bool {
+    let environment = path.starts_with("/proc/") && path.ends_with("/environ");
+    environment || path.starts_with("/run/secrets/") || path.starts_with("/var/run/secrets/")
 }
 
 fn is_whole_checkout(used: &PathUse) -> bool {

@@ -132,6 +132,37 @@ fn rules_that_refuse_look_behind_wrappers_and_into_scripts_of_shells() {
 }
 
 #[test]
+fn what_is_to_show_a_credential_is_refused_by_word() {
+    let policy = policy(RULES);
+    for (script, expected) in [
+        ("printenv GITHUB_TOKEN", "`GITHUB_TOKEN` may hold credentials"),
+        ("printenv HOME NPM_PAT", "`NPM_PAT` may hold credentials"),
+        ("git config --get-regexp 'extraheader|x'", "`extraheader|x` may hold credentials"),
+        ("npm config get //registry.npmjs.org/:_authToken", "_authToken` may hold credentials"),
+        ("cat /proc/self/environ | tr '\\0' x", "it reads `/proc/self/environ`, which may hold"),
+        ("strings /proc/1/environ", "it reads `/proc/1/environ`, which may hold"),
+        ("cat /run/secrets/npm", "it reads `/run/secrets/npm`, which may hold"),
+    ] {
+        let verdict = asked(&policy, script, &contained());
+        assert_eq!(verdict.decision, Decision::Deny, "{script}");
+        assert!(verdict.reason().contains(expected), "{script}: {}", verdict.reason());
+    }
+    for script in [
+        "printenv",
+        "printenv PATH HOME",
+        "git config --get remote.origin.url",
+        "git config --get user.signingkey",
+        "npm config get registry",
+        "cat /proc/self/status",
+        "grep -rn GITHUB_TOKEN src",
+        "cat /run/lock",
+    ] {
+        let verdict = asked(&policy, script, &contained());
+        assert!(verdict.is_contained(), "{script}: {}", verdict.reason());
+    }
+}
+
+#[test]
 fn the_reason_names_the_hosts_that_a_contained_command_reaches() {
     let listed = RULES
         .replace("{ contained: allow }", "{ contained: allow, network: policy }")

@@ -15,7 +15,7 @@ mod node;
 pub(crate) mod programs;
 pub(super) mod settings;
 pub(super) mod spelling;
-pub(super) mod tasks;
+pub(crate) mod tasks;
 mod text;
 mod tools;
 pub mod verbs;

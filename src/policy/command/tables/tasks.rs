@@ -72,6 +72,27 @@ const GRADLE_REACHING: &[&str] =
 const SECRETS: &[&str] =
     &["key", "token", "secret", "passw", "credential", "auth", "pat", "header", "cookie", "url"];
 
+/// What names hold that can hardly be anything else.
+const SURELY_SECRETS: &[&str] = &[
+    "token",
+    "secret",
+    "passw",
+    "credential",
+    "extraheader",
+    "authtoken",
+    "apikey",
+    "api_key",
+    "access_key",
+    "private_key",
+];
+
+/// Returns true for the name of a variable or setting that says that it holds a secret.
+pub(crate) fn is_called_secret(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    SURELY_SECRETS.iter().any(|word| lower.contains(word))
+        || lower.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|part| part == "pat")
+}
+
 /// Returns true for the name of a variable or setting that may hold a secret.
 pub(crate) fn may_be_secret(name: &str) -> bool {
     let lower = name.to_lowercase();
@@ -147,7 +168,19 @@ pub(crate) fn is_harmless_task(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_harmless, is_harmless_goal, is_harmless_task, may_be_secret};
+    use super::{is_called_secret, is_harmless, is_harmless_goal, is_harmless_task, may_be_secret};
+
+    #[test]
+    fn names_that_say_that_they_hold_a_secret() {
+        for name in ["GITHUB_TOKEN", "npm_config__authToken", "VSCE_PAT", "DB_PASSWORD", "API_KEY"]
+        {
+            assert!(is_called_secret(name) && may_be_secret(name), "{name}");
+        }
+        for name in ["PATH", "HOME", "user.signingkey", "remote.origin.url", "PATTERN", "keyboard"]
+        {
+            assert!(!is_called_secret(name), "{name}");
+        }
+    }
 
     #[test]
     fn only_goals_of_known_plugins_are_harmless() {
