@@ -86,6 +86,9 @@ const fn starter(words: &'static str, values: &'static str, skipped: usize) -> S
     Starter { words, values, skipped }
 }
 
+/// Programs that run each task among their words.
+const TASK_RUNNERS: &[&str] = &["gradle", "just", "make", "mvn", "nox", "rake", "task"];
+
 /// Programs that take the text of a script behind `-c`.
 const SHELLS: &[&str] = &["ash", "bash", "dash", "fish", "ksh", "sh", "zsh"];
 
@@ -104,6 +107,7 @@ pub(crate) fn behind(words: &[String]) -> Vec<Behind> {
     }
     found.extend(STARTERS.iter().filter_map(|starter| started(starter, words)).map(Behind::Words));
     let rest = words.get(1..).unwrap_or_default();
+    found.extend(tasks_among(program, rest).into_iter().map(Behind::Words));
     match program.as_str() {
         "command" if !rest.iter().any(|word| matches!(word.as_str(), "-v" | "-V")) => {
             found.extend(after_options(rest, "").map(|inner| Behind::Words(inner.to_vec())));
@@ -133,6 +137,9 @@ pub(crate) fn behind(words: &[String]) -> Vec<Behind> {
             found.push(Behind::Words(inner.to_vec()));
         }
         "git" => found.extend(run_by_git(rest)),
+        "docker" | "podman" if rest.iter().any(|word| word == "--push") => {
+            found.push(Behind::Words(vec![program.clone(), "push".to_owned()]));
+        }
         shell if SHELLS.contains(&shell) => found.extend(given_to_shell(rest)),
         _ => {}
     }
@@ -157,8 +164,33 @@ pub(crate) fn is_assignment(word: &str) -> bool {
     })
 }
 
+/// Returns a command for each task among the words of a program that runs several, wherever it
+/// stands: `mvn deploy` for `mvn -B clean deploy`, `gradle publish` for `gradle :core:publish`.
+fn tasks_among(program: &str, rest: &[String]) -> Vec<Vec<String>> {
+    let skipped = match program {
+        "python" if rest.first().is_some_and(|script| script == "setup.py") => 1,
+        "python" => return Vec::new(),
+        _ if TASK_RUNNERS.contains(&program) => 0,
+        _ => return Vec::new(),
+    };
+    let tasks = rest.iter().enumerate().skip(skipped).filter_map(|(at, word)| {
+        let task = match program {
+            "gradle" => word.rsplit(':').next().unwrap_or(word),
+            "mvn" => word.split('@').next().unwrap_or(word),
+            _ => word,
+        };
+        let known = at == skipped && task == word;
+        (!known && !task.starts_with('-')).then(|| {
+            let runner =
+                std::iter::once(program).chain(rest.iter().take(skipped).map(String::as_str));
+            runner.chain([task]).map(str::to_owned).collect()
+        })
+    });
+    tasks.collect()
+}
+
 /// Returns the name that rules have for a program, where it is written in another way: by its path,
-/// or with its version.
+/// with its version, or as the wrapper that a repository brings.
 fn plain_name(program: &str) -> Option<String> {
     let name = program.rsplit('/').next().unwrap_or(program);
     let version = |rest: &str| {
@@ -166,7 +198,12 @@ fn plain_name(program: &str) -> Option<String> {
     };
     let plain = match name.strip_prefix("python") {
         Some(rest) if version(rest) => "python",
-        _ => name,
+        _ => match name {
+            "gmake" => "make",
+            "gradlew" => "gradle",
+            "mvnw" | "mvnd" => "mvn",
+            name => name,
+        },
     };
     (!plain.is_empty() && plain != program).then(|| plain.to_owned())
 }
@@ -284,6 +321,14 @@ mod tests {
             ("alias p='git push'", "script git push"),
             ("env -S 'git push'", "script git push"),
             ("command git push", "git push"),
+            ("mvn -B -Prelease clean deploy -DskipTests", "mvn deploy"),
+            ("./mvnw -ntp deploy@central", "mvn -ntp deploy@central"),
+            ("mvn deploy@central", "mvn deploy"),
+            ("gradle --no-daemon clean :core:publish", "gradle publish"),
+            ("./gradlew publish", "gradle publish"),
+            ("make -j4 build publish", "make publish"),
+            ("python setup.py sdist upload -r pypi", "python setup.py upload"),
+            ("docker build . --push", "docker push"),
         ] {
             assert!(shown(text).contains(&expected.to_owned()), "{text}: {:?}", shown(text));
         }
@@ -301,6 +346,10 @@ mod tests {
             "env",
             "timeout 5",
             "which gh",
+            "mvn deploy",
+            "make -j4 -k",
+            "python x.py sdist upload",
+            "docker build .",
         ] {
             assert_eq!(shown(text), [""; 0], "{text}");
         }

@@ -127,6 +127,9 @@ const REFUSED: &[(&[&str], &[&str])] = &[
             "./gradlew clean publish",
             "gradle publishToMavenCentral",
             "./gradlew uploadArchives",
+            "mvn -Prelease clean verify deploy -DskipTests",
+            "mvnd deploy",
+            "./gradlew --no-daemon build :core:publish",
         ],
         &[
             "mvn -B verify",
@@ -134,6 +137,8 @@ const REFUSED: &[(&[&str], &[&str])] = &[
             "./gradlew clean build",
             "gradle publishToMavenLocal",
             "./gradlew jibBuildTar",
+            "mvn -pl core dependency:tree",
+            "./gradlew :core:build",
         ],
     ),
     (
