@@ -16,6 +16,7 @@ mod page;
 mod part;
 pub mod program;
 mod requests;
+mod rest;
 mod running;
 mod typing;
 

@@ -70,6 +70,16 @@ impl PageRecord {
         !self.loading.is_empty() || !self.requests.is_empty()
     }
 
+    /// Whether a frame of it loads.
+    pub(super) fn is_loading(&self) -> bool {
+        !self.loading.is_empty()
+    }
+
+    /// Returns the numbers of the requests that have no whole answer yet.
+    pub(super) fn on_their_way(&self) -> impl Iterator<Item = &String> {
+        self.requests.iter().map(|(id, _)| id)
+    }
+
     /// Says what is still on its way.
     pub(super) fn unfinished(&self) -> Option<String> {
         self.is_busy().then(|| match self.requests.first() {

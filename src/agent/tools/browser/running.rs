@@ -19,6 +19,7 @@ use crate::tools::browser::layout::PageLayout;
 use crate::tools::browser::outline::FrameTree;
 use crate::tools::browser::page::PageRecord;
 use crate::tools::browser::requests::RequestGuard;
+use crate::tools::browser::rest::{RESTLESS_LIMIT, Rest};
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
 use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
@@ -261,13 +262,22 @@ impl Browser {
         patience: Duration,
         guard: &mut RequestGuard<'_>,
     ) -> Result<(), BrowserError> {
-        let over = sleep(patience);
-        tokio::pin!(over);
-        loop {
+        let (over, restless) = (sleep(patience), sleep(RESTLESS_LIMIT));
+        tokio::pin!(over, restless);
+        let mut rest = Rest::default();
+        while !rest.is_enough(&self.page) {
+            if self.page.is_loading() {
+                restless.set(sleep(RESTLESS_LIMIT));
+                rest = Rest::default();
+            }
             // An event is always taken in whole.
             let next = tokio::select! {
                 biased;
                 () = &mut over => return Ok(()),
+                () = &mut restless, if rest.is_open() => {
+                    rest.time_is_over(&self.page);
+                    continue;
+                }
                 next = timeout(QUIET, self.tools.next()) => next,
             };
             match next {
@@ -278,6 +288,7 @@ impl Browser {
                 Err(_) => return Ok(()),
             }
         }
+        Ok(())
     }
 
     /// Takes an event, and does at once what cannot wait.

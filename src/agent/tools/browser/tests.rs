@@ -44,7 +44,7 @@ document.querySelector('select').onchange = e => console.log('size', e.target.va
 
 /// A page that goes on requesting what no rule allows.
 const TICKS: &str =
-    "<script>setInterval(() => fetch('http://ads.example/tick').catch(() => 0), 1)</script>";
+    "<script>setInterval(() => fetch('http://ads.example/tick').catch(() => 0), 20)</script>";
 
 /// Fields of all kinds.
 const FIELDS: &str = r#"<!doctype html><title>Fields</title>
