@@ -6,6 +6,7 @@
 use crate::command::examine::CommandEffects;
 use crate::command::tables::verbs;
 use crate::command::{Script, SimpleCommand};
+use crate::words;
 
 /// Programs that check nothing, whatever they are given.
 const NO_CHECKS: &[&str] = &[
@@ -13,6 +14,9 @@ const NO_CHECKS: &[&str] = &[
     "kill", "pip", "pip3", "pipx", "pkill", "rsync", "scp", "set", "sleep", "source", "ssh",
     "unset", "wait", "wget", "yum",
 ];
+
+/// Programs that check without running anything of the repository.
+const CHECKERS: &str = "c++ cc clang clang++ cppcheck g++ gcc shellcheck";
 
 /// Programs with verbs, some of which check.
 const PACKAGE_MANAGERS: &[&str] = &[
@@ -94,7 +98,7 @@ fn checks(words: &[String], effects: &CommandEffects) -> bool {
         || (PACKAGE_MANAGERS.contains(&program)
             && verb.is_none_or(|verb| NO_CHECK_VERBS.contains(&verb)))
         || matches!(words, [_, flag, module, ..] if flag == "-m" && module == "pip");
-    (effects.runs_code || !effects.is_known) && !brings && !asks
+    (effects.runs_code || !effects.is_known || words::holds(CHECKERS, program)) && !brings && !asks
 }
 
 #[cfg(test)]
@@ -108,6 +112,10 @@ mod tests {
             ("pytest -q", true),
             ("python -m pytest -q", true),
             ("flake8 src", true),
+            ("cppcheck src", true),
+            ("g++ -fsyntax-only a.cpp", true),
+            ("g++ --version", false),
+            ("nm build/a", false),
             ("timeout 60 cargo test", true),
             ("cd src && make", true),
             ("./step.sh", true),

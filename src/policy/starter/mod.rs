@@ -147,6 +147,8 @@ pub fn propose(
     // What the rules do not let run where nothing contains it proves nothing there.
     let draft = Policy::parse(&render((scan, choices), &folders, &tools, &[]), ORIGIN)?;
     proofs.retain(|proof| allows(&draft, &proof.command));
+    // A line that allows nothing, since no rule lets it write where it would, is none.
+    tools.retain(|tool| tool.line.is_open() || allows(&draft, &tool.command));
     for proof in shown.into_iter().filter(|proof| allows(&draft, &proof.command)) {
         if proofs.is_empty() || proof.adds_to(&proofs) {
             proofs.push(proof);

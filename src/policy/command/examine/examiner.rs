@@ -66,7 +66,7 @@ impl Examiner<'_> {
             self.found.starts = vec![StartedCommand { words: usual, effects }];
             return;
         }
-        if self.coverage_run() {
+        if self.launches() {
             return;
         }
         let known = index::of(program)
@@ -106,6 +106,7 @@ impl Examiner<'_> {
         if self.asks_for_help(alone, is_known)
             || self.script(program)
             || (program == "java" && self.java())
+            || (program == "tar" && self.tar())
         {
             return;
         }
@@ -384,7 +385,7 @@ impl Examiner<'_> {
         };
         if (name == "grep" && recursive && (follows || all_of_it()))
             // What is shown as source is named in the file that it reads.
-            || matches!(name.as_str(), "go tool cover" | "objdump")
+            || matches!(name.as_str(), "go tool cover" | "objdump" | "cppcheck")
             || (name == "shellcheck" && (follows_sources || self.has_option("--external-sources")))
             || (name == "rg" && REACHING_FURTHER.iter().any(|option| self.has_option(option)))
         {

@@ -27,6 +27,13 @@ pub(super) fn takes_files(program: &str) -> bool {
     words::holds(READERS, program) || words::holds(WRITERS, program)
 }
 
+/// Returns true for a program that only looks at the grammar of files. A name must not be taken for
+/// an option, so each has to begin with a folder.
+pub(super) fn only_parses(words: &[String]) -> bool {
+    let [program, option, ..] = words else { return false };
+    matches!((program.as_str(), option.as_str()), ("bash" | "sh", "-n") | ("php", "-l"))
+}
+
 /// Returns words with files in the place of a mark, or at the end where there is none.
 pub(super) fn with_files(words: &[String], mark: &str, files: &[&str]) -> Vec<String> {
     let mut out = Vec::with_capacity(words.len() + files.len());

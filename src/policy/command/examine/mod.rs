@@ -4,9 +4,11 @@
 //! In: literal words and the folder they run in. Out: a [`CommandEffects`]. It knows no rules; the
 //! policy weighs what is found.
 
-mod coverage;
+mod archives;
 mod examiner;
 pub(crate) mod fed;
+mod launchers;
+mod native;
 mod operands;
 mod options;
 mod programs;

@@ -31,6 +31,15 @@ const ARGUMENT_FILES: &[&str] = &[
     "readelf",
     "size",
     "c++filt",
+    "c++",
+    "cc",
+    "clang",
+    "clang++",
+    "clang-format",
+    "clang-tidy",
+    "g++",
+    "gcc",
+    "nm",
 ];
 
 /// Programs that run code of the repository and take a word with `@` before it for a name.
@@ -46,8 +55,12 @@ const WRITING_OPTIONS: &str = "\
 impl Examiner<'_> {
     pub(super) fn operands(&mut self, known: &IndexedTable, name: &str, given: CommandOperands) {
         let table = known.table;
-        let CommandOperands { operands, pattern_given, plain_from } = given;
+        let CommandOperands { mut operands, pattern_given, plain_from } = given;
         self.argument_file(known, name, &operands);
+        if let Some(from) = plain_from.filter(|_| name == "clang-tidy") {
+            let flags = operands.split_off(from.min(operands.len()));
+            self.flags(name, &flags);
+        }
         if is_script_of_a_package(name) {
             self.words_of_a_script(&operands);
         }
@@ -216,11 +229,18 @@ impl Examiner<'_> {
             OperandKind::Paths | OperandKind::PathsOrHere => {
                 self.reads(operands.iter().map(|(_, word)| word.as_str()))
             }
+            OperandKind::Compiled => self.compiled(name, &operands, plain_from),
+            OperandKind::Configured => self.configured(&operands, plain_from),
             OperandKind::OnePath => {
                 self.reads(operands.iter().take(1).map(|(_, word)| word.as_str()));
                 self.refuse(operands.get(1), |_| format!("a second file of `{name}` is written"));
             }
             OperandKind::PatternThenPaths(_) => {
+                let verb = |(_, word): &&(usize, String)| {
+                    name == "yq" && words::holds("e ea eval eval-all", word)
+                };
+                let skipped = usize::from(operands.first().filter(verb).is_some());
+                let operands = operands.get(skipped..).unwrap_or_default();
                 let program = operands
                     .first()
                     .filter(|(_, program)| matches!(name, "jq" | "yq") && reaches_out(program));
@@ -236,7 +256,16 @@ impl Examiner<'_> {
                 } else {
                     self.reads(paths.clone().map(|(_, word)| word.as_str()));
                 }
-                if paths.count() == 0 && matches!(name, "rg" | "git grep" | "grep") {
+                let in_place = |word: &String| {
+                    known.cluster_has(word, "-i") || word == "--in-place" || word == "--inplace"
+                };
+                if name == "yq" && self.words.iter().skip(1).any(in_place) {
+                    self.found.only_reads = false;
+                    self.edits(paths.clone().map(|(_, word)| word.as_str()));
+                }
+                if paths.count() == 0
+                    && matches!(name, "rg" | "git grep" | "grep" | "fd" | "fdfind")
+                {
                     self.reads(["."].into_iter());
                 }
             }
@@ -269,7 +298,7 @@ impl Examiner<'_> {
                             "a variable given to `make` can change what it runs".to_owned(),
                         );
                     }
-                    if name == "make" && tasks::reaches_out(word) {
+                    if matches!(name, "make" | "ninja") && tasks::reaches_out(word) {
                         self.finding(*index, format!("`{word}` says that it reaches out"));
                     }
                     let path = word.split("::").next().unwrap_or_default().trim_end_matches("...");

@@ -29,6 +29,9 @@ impl Examiner<'_> {
                     }
                 }
                 (OptionArgument::Nothing | OptionArgument::Optional, _) => {}
+                (OptionArgument::Attached, None) => self.setting(name, option, index, None),
+                // `-f=x` is none of the family.
+                (OptionArgument::Attached, Some(_)) => self.unlisted(name, index, word),
                 (OptionArgument::Setting, value) => {
                     let value = value.map(str::to_owned).or_else(|| self.take_next());
                     self.setting(name, option, index, value);
@@ -88,8 +91,11 @@ impl Examiner<'_> {
                     self.setting(name, &format!("-{letter}"), index, value);
                     return;
                 }
+                Some(OptionArgument::Attached) if at == 0 => {
+                    return self.setting(name, &format!("-{letter}"), index, Some(rest.to_owned()));
+                }
                 // None of a single letter takes two.
-                Some(OptionArgument::Two) | None => {
+                Some(OptionArgument::Two | OptionArgument::Attached) | None => {
                     self.unlisted(name, index, word);
                     return;
                 }
@@ -130,11 +136,18 @@ impl Examiner<'_> {
             | OptionArgument::Optional
             | OptionArgument::Value
             | OptionArgument::Setting
+            | OptionArgument::Attached
             | OptionArgument::Two => {}
         }
     }
 
-    fn setting(&mut self, name: &str, option: &str, index: usize, value: Option<String>) {
+    pub(super) fn setting(
+        &mut self,
+        name: &str,
+        option: &str,
+        index: usize,
+        value: Option<String>,
+    ) {
         let value = value.unwrap_or_default();
         if !settings::is_known(name, option, &value) {
             self.finding(

@@ -20,6 +20,21 @@ struct Interpreter {
 }
 
 const INTERPRETERS: &[Interpreter] = &[
+    // Its other options are letters, see `SHELL_LETTERS`.
+    Interpreter {
+        names: SHELLS,
+        plain: &[],
+        valued: &[],
+        attached: &[],
+        listed: &[
+            ("-o", "pipefail"),
+            ("-eo", "pipefail"),
+            ("-euo", "pipefail"),
+            ("-exo", "pipefail"),
+            ("-euxo", "pipefail"),
+        ],
+        endings: &[".sh", ".bash"],
+    },
     Interpreter {
         names: &["python", "python3"],
         plain: &["-B", "-E", "-I", "-O", "-OO", "-P", "-b", "-bb", "-q", "-s", "-S", "-u", "-v"],
@@ -72,6 +87,11 @@ const INTERPRETERS: &[Interpreter] = &[
     },
 ];
 
+const SHELLS: &[&str] = &["bash", "sh", "dash"];
+
+/// Options of a shell that make it stop earlier or show more, and `n`, with which it runs nothing.
+const SHELL_LETTERS: &str = "euvxn";
+
 /// Libraries that come with Ruby, or run the tests that a file defines.
 const RUBY_LIBRARIES: &str = "\
     bundler/setup date json minitest/autorun pp rspec/autorun set test/unit time yaml";
@@ -107,6 +127,13 @@ impl Interpreter {
             word.strip_prefix(option).filter(|value| known(list, value)).map(|_| 1)
         })
     }
+}
+
+/// Returns the letters of options of a shell that are known.
+fn shell_letters(word: &str) -> Option<&str> {
+    word.strip_prefix('-').filter(|letters| {
+        !letters.is_empty() && letters.chars().all(|letter| SHELL_LETTERS.contains(letter))
+    })
 }
 
 impl Examiner<'_> {
@@ -157,9 +184,17 @@ impl Examiner<'_> {
         else {
             return false;
         };
+        let is_shell = SHELLS.contains(&program);
         let mut at = 1;
+        let mut only_parses = false;
         while let Some(word) = self.words.get(at).filter(|word| word.starts_with('-')) {
             let word = word.as_str();
+            if let Some(letters) = shell_letters(word).filter(|_| is_shell) {
+                only_parses |= letters.contains('n');
+                at += 1;
+                continue;
+            }
+            only_parses |= program == "php" && word == "-l";
             let attached = |option: &&&str| {
                 word.strip_prefix(**option).is_some_and(|value| {
                     !value.is_empty() && !value.starts_with(['/', '~']) && !value.contains("..")
@@ -184,6 +219,11 @@ impl Examiner<'_> {
                 program == "node" && self.words.iter().any(|word| word == "--test");
             return self.found.runs_code;
         };
+        if is_shell && only_parses {
+            (self.known, self.found.only_reads) = (true, true);
+            self.reads([file.as_str()].into_iter());
+            return true;
+        }
         if program == "node" && self.words.iter().take(at).any(|word| word == "--test") {
             return self.tests(at);
         }
@@ -191,7 +231,10 @@ impl Examiner<'_> {
             && PHP_PROGRAMS
                 .iter()
                 .any(|folder| file.strip_prefix(folder).is_some_and(|name| !name.contains('/')));
-        if !is_tool && !interpreter.endings.iter().any(|ending| file.ends_with(ending)) {
+        if !is_tool
+            && !only_parses
+            && !interpreter.endings.iter().any(|ending| file.ends_with(ending))
+        {
             return false;
         }
         self.found.runs_code = true;

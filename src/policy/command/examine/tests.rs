@@ -1,6 +1,7 @@
 //! What is found out about single commands: findings, files, and what they are known for.
 
 mod known;
+mod native;
 
 use super::{CommandEffects, PathUse};
 use locum_base::path::RepoPath;

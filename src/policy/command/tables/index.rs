@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::command::tables::{CommandTable, build, checkers, git, node, text, tools};
+use crate::command::tables::{CommandTable, build, checkers, git, native, node, text, tools};
 
 /// What an option of a table takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +20,7 @@ pub(crate) enum OptionArgument {
     KindAndFile,
     Two,
     Setting,
+    Attached,
 }
 
 /// What is known of one program or verb.
@@ -58,8 +59,15 @@ impl IndexedTable {
 
 static BY_PROGRAM: LazyLock<HashMap<&'static str, Vec<IndexedTable>>> = LazyLock::new(|| {
     let mut found: HashMap<&'static str, Vec<IndexedTable>> = HashMap::new();
-    let tables =
-        [text::TABLES, git::TABLES, build::TABLES, checkers::TABLES, node::TABLES, tools::TABLES];
+    let tables = [
+        text::TABLES,
+        git::TABLES,
+        build::TABLES,
+        checkers::TABLES,
+        native::TABLES,
+        node::TABLES,
+        tools::TABLES,
+    ];
     for table in tables.into_iter().flatten() {
         for name in table.names {
             let words: Vec<&str> = name.split(' ').collect();
@@ -95,6 +103,7 @@ pub(crate) fn read(options: [&'static str; 2]) -> HashMap<&'static str, OptionAr
             Some((option, "+")) => (option, OptionArgument::KindAndFile),
             Some((option, "=")) => (option, OptionArgument::Two),
             Some((option, "@")) => (option, OptionArgument::Setting),
+            Some((option, "~")) => (option, OptionArgument::Attached),
             // Nothing else is written in the tables; an option that is not known is refused.
             Some(_) => continue,
         };
@@ -112,7 +121,8 @@ mod tests {
 
     #[test]
     fn options_take_what_their_notation_says() {
-        let options = read(["-l --color=?  -n=", "--file=< -o=> -L=: --report=+ --arg== -p=@ -n"]);
+        let options =
+            read(["-l --color=?  -n=", "--file=< -o=> -L=: --report=+ --arg== -p=@ -W=~ -n"]);
         let expected = [
             ("-l", OptionArgument::Nothing),
             ("--color", OptionArgument::Optional),
@@ -123,6 +133,7 @@ mod tests {
             ("--report", OptionArgument::KindAndFile),
             ("--arg", OptionArgument::Two),
             ("-p", OptionArgument::Setting),
+            ("-W", OptionArgument::Attached),
         ];
         assert_eq!(options, expected.into());
     }

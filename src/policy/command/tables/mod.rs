@@ -5,12 +5,15 @@
 //! Notation: `-l` takes nothing; `--color=?` takes a value only after `=`; `-n=` takes a value;
 //! `--file=<` takes a file that is read; `-o=>` takes a file that is written, `--report=+` one
 //! behind a kind and `:`; `--arg==` takes two values; `-p=@` takes a value that `settings` has to
-//! know. Single letters combine (`-la`).
+//! know, and `-W=~` one that stands right behind it, if any. Single letters combine (`-la`).
 
 mod build;
 mod checkers;
+pub(crate) mod compilers;
+mod configuring;
 pub(super) mod git;
 pub mod index;
+mod native;
 mod node;
 pub(crate) mod programs;
 pub(super) mod settings;
@@ -86,6 +89,11 @@ pub enum OperandKind {
     Format,
     /// Files that are read, and last where they go.
     Copied,
+    /// Sources and objects of a compiler, which writes beside where it runs unless an option says
+    /// where.
+    Compiled,
+    /// Folders of CMake, or targets to build in one.
+    Configured,
 }
 
 /// What running a program means.

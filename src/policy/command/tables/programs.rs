@@ -83,7 +83,7 @@ pub(crate) fn is_built_in(program: &str) -> bool {
 /// no options under `:*`.
 pub(crate) const WITH_VERBS: &[&str] = &[
     "git", "cargo", "npm", "yarn", "pnpm", "go", "dotnet", "ruff", "pip", "pip3", "uv", "gem",
-    "bundle", "poetry", "rustup",
+    "bundle", "poetry", "rustup", "meson",
 ];
 
 /// Programs to which no word at all means harm: what a shell makes of a word may be given to them.
@@ -94,6 +94,9 @@ pub(crate) const ANY_WORD: &[&str] =
 const DESCENDING: &[(&str, &str)] = &[
     ("rg", ""),
     ("find", ""),
+    ("fd", ""),
+    ("fdfind", ""),
+    ("cppcheck", ""),
     ("tree", ""),
     ("du", ""),
     ("git", ""),

@@ -2,7 +2,7 @@
 //!
 //! In: a program, one of its options and the value. Out: whether the value is known.
 
-use crate::command::tables::tasks;
+use crate::command::tables::{compilers, configuring, tasks};
 use crate::words;
 
 /// Properties of Maven that leave out checks or choose tests.
@@ -51,6 +51,17 @@ const RUSTC_SHOWN: &str = "\
 /// Returns true for a value that is known to be harmless.
 pub(crate) fn is_known(program: &str, option: &str, value: &str) -> bool {
     match (program, option) {
+        (compiler, _) if words::holds(compilers::NAMES, compiler) => {
+            compilers::is_known(option, value)
+        }
+        ("cmake", _) => configuring::is_known_to_cmake(option, value),
+        ("meson setup" | "meson configure", "-D") => configuring::is_known_to_meson(value),
+        ("ninja", _) => configuring::is_known_to_ninja(option, value),
+        ("bats", _) => words::holds("junit pretty tap tap13", value),
+        ("gdb", "-ex" | "--ex") => configuring::is_known_to_gdb(value),
+        ("pylint" | "python -m pylint" | "python3 -m pylint", _) => {
+            words::holds("colorized github json json2 msvs parseable text", value)
+        }
         ("pytest" | "python -m pytest" | "python3 -m pytest", "-p") => {
             value.strip_prefix("no:").is_some_and(is_word)
         }
@@ -67,7 +78,7 @@ pub(crate) fn is_known(program: &str, option: &str, value: &str) -> bool {
         ("rustc", "--emit") => value
             .split(',')
             .all(|kind| words::holds("asm dep-info link llvm-bc llvm-ir metadata mir obj", kind)),
-        ("clang-format", _) => is_word(value) && !value.contains(':'),
+        ("clang-format" | "clang-tidy", _) => is_word(value) && !value.contains(':'),
         // It may be a file that is loaded.
         (_, "--reporter" | "--format" | "-f") => is_inside(value),
         ("mvn" | "./mvnw" | "mvnw" | "mvnd", "-D") => {

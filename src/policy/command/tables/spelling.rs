@@ -4,7 +4,7 @@
 //! In: the words of a command. Out: the words that rules and tables have for the same command. Only
 //! how it is judged follows; what runs is what was written.
 
-use crate::command::tables::{ProgramEffect, index, verbs};
+use crate::command::tables::{ProgramEffect, compilers, index, verbs};
 use crate::words;
 
 /// Folders of a repository in which its own tools are, as package managers put them there.
@@ -39,6 +39,10 @@ pub(crate) fn usual(words: &[String]) -> Option<Vec<String>> {
         }
         "npm" | "pnpm" | "yarn" => node(program, rest)?,
         "uv" if rest.first().is_some_and(|word| word == "run") => uv(rest)?,
+        name if unversioned(name).is_some() => {
+            let name = unversioned(name)?.to_owned();
+            return Some(std::iter::once(name).chain(rest.iter().cloned()).collect());
+        }
         path if !path.contains('/') => return verbs::moved(words),
         path => {
             // Asked for its version, the real one would run nothing.
@@ -62,6 +66,15 @@ fn without_toolchain(rest: &[String]) -> Option<Vec<String>> {
         !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let plain = of_channel || version;
     plain.then(|| rest.to_vec())
+}
+
+/// `g++-13` is `g++`, and `clang-tidy-18` is `clang-tidy`.
+fn unversioned(name: &str) -> Option<&str> {
+    let (name, version) = name.rsplit_once('-')?;
+    let known =
+        words::holds(compilers::NAMES, name) || matches!(name, "clang-format" | "clang-tidy");
+    let is_version = version.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    (known && is_version && !version.is_empty()).then_some(name)
 }
 
 /// `uv run -m pytest` is `uv run python -m pytest`.
@@ -187,6 +200,10 @@ mod tests {
             ("node_modules/.bin/cat a", None),
             ("/tmp/bin/python x", None),
             ("other/python x", None),
+            ("g++-13 -c a.cc", Some("g++ -c a.cc")),
+            ("clang-tidy-18 a.cc", Some("clang-tidy a.cc")),
+            ("g++-evil a.cc", None),
+            ("curl-8 x", None),
         ] {
             let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
             assert_eq!(usual(&words).map(|words| words.join(" ")).as_deref(), expected, "{text}");

@@ -213,7 +213,14 @@ pub(super) const TABLES: &[CommandTable] = &[
         OperandKind::Paths,
         "-b -t --tag -z",
     ),
-    reads(&["yq"], OperandKind::PatternThenPaths(&[]), "-r -y -e --raw-output"),
+    // Two programs have this name.
+    reads(
+        &["yq"],
+        OperandKind::PatternThenPaths(&[]),
+        "-r -y -Y -e -i -n -N -P -C -M -j -o= -p= -I= --raw-output --yaml-output --in-place \
+         --inplace --exit-status --null-input --no-doc --prettyPrint --colors --no-colors \
+         --output-format= --input-format= --indent= --unwrapScalar=? --version --help",
+    ),
     reads(&["stat"], OperandKind::Paths, "-c= --format= --printf= -t"),
     reads(&["file"], OperandKind::Paths, "-b -i -k -h --brief --mime --mime-type --mime-encoding"),
     reads(

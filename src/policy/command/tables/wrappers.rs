@@ -64,6 +64,15 @@ const WRAPPERS: &[Wrapper] = &[
          --only-dev --all-packages --package= --isolated --exact --active --no-progress -q \
          --quiet -v --verbose --no-cache --no-env-file --no-config --color= -p= --python=",
     ),
+    runner(
+        &["valgrind"],
+        "-q -v --quiet --verbose --tool= --leak-check= --show-leak-kinds= --show-reachable= \
+         --show-possibly-lost= --errors-for-leak-kinds= --track-origins= --track-fds= \
+         --undef-value-errors= --error-exitcode= --error-limit= --exit-on-first-error= \
+         --num-callers= --trace-children= --child-silent-after-fork= --time-stamp= \
+         --gen-suppressions= --max-stackframe= --main-stacksize= --read-var-info= --fair-sched= \
+         --redzone-size= --leak-resolution= --expensive-definedness-checks=",
+    ),
     runner(&["poetry", "run"], ""),
     runner(&["pdm", "run"], ""),
     runner(&["bundle", "exec"], ""),
@@ -192,6 +201,15 @@ fn is_harmless_variable(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, value)| variables::check(name, value).is_ok())
 }
 
+/// A program in a folder of the repository.
+fn is_relative(program: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./+".contains(&byte);
+    program.contains('/')
+        && !program.starts_with(['/', '-'])
+        && !program.split('/').any(|part| part == "..")
+        && program.bytes().all(plain)
+}
+
 /// What is started has to be named plainly; an interpreter or a shell among it is judged by its own
 /// words.
 fn starts_plainly(program: &str, kind: WrapperKind) -> bool {
@@ -199,7 +217,7 @@ fn starts_plainly(program: &str, kind: WrapperKind) -> bool {
         && program.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
     match kind {
         WrapperKind::Plain => !program.starts_with('-') && !program.contains('='),
-        WrapperKind::Runner => plain || program.starts_with("./"),
+        WrapperKind::Runner => plain || is_relative(program),
         WrapperKind::Module => {
             plain && programs::runner(program).is_none() && !programs::is_shell_word(program)
         }

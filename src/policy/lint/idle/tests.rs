@@ -25,8 +25,8 @@ fn what_the_judge_decides_by_a_rule_is_never_called_idle() {
         assert_eq!(found, Vec::<String>::new(), "{rules}");
     }
     // What really allows nothing covers nothing either.
-    let found = warnings("rules:\n  - allow: command(sh:*)\n  - allow: command(sh mk.sh)\n");
-    assert!(found.len() == 1 && found[0].starts_with("3: allows nothing: `sh`"), "{found:?}");
+    let found = warnings("rules:\n  - allow: command(zsh:*)\n  - allow: command(zsh mk.sh)\n");
+    assert!(found.len() == 1 && found[0].starts_with("3: allows nothing: `zsh`"), "{found:?}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub(super) fn go(found: &mut RepositoryTools<'_>) {
     ) {
         found.add(&format!("go {verb}:*"), false, &why);
     }
-    for program in ["gofmt:*", "goimports:*", "gofumpt:*", "staticcheck:*"] {
+    for program in ["gofmt:*", "goimports:*", "gofumpt:*", "staticcheck:*", "gotestsum:*"] {
         found.add(program, false, &why);
     }
     if [".golangci.yml", ".golangci.yaml", ".golangci.toml"].iter().any(|name| found.has(name)) {

@@ -1,16 +1,15 @@
 //! Commands of projects in C and C++, and of those whose programs are scripts of a shell.
 
-use crate::starter::commands::ProposedTool;
-use crate::starter::commands::{RepositoryTools, is_top, listed};
-use crate::starter::scan::{ProposedLine, split};
+use crate::starter::commands::{RepositoryTools, is_safe, is_top, listed};
+use crate::starter::scan::split;
 use locum_base::path::RepoPath;
 
 /// Endings of sources in C and C++.
 const SOURCES: &[&str] = &[".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx"];
 /// Endings of scripts of a shell.
 const SCRIPTS: &[&str] = &[".sh", ".bash"];
-/// Most scripts whose grammar is checked, each by a line of its own.
-const MOST_SCRIPTS: usize = 8;
+/// Most programs of CMake that get lines of their own.
+const MOST_PROGRAMS: usize = 8;
 
 /// What CMake, Meson and Make build of sources in C or C++.
 pub(super) fn native(found: &mut RepositoryTools<'_>) {
@@ -22,8 +21,11 @@ pub(super) fn native(found: &mut RepositoryTools<'_>) {
         return;
     }
     let why = format!("{manifest}, sources in C or C++");
-    for looks in listed("clang-format, objdump, readelf, size, c++filt") {
-        found.add(&format!("{looks}:*"), false, &why);
+    for program in listed(
+        "gcc, g++, cc, c++, clang, clang++, clang-format, clang-tidy, cppcheck, nm, objdump, \
+         readelf, size, c++filt, valgrind, gdb",
+    ) {
+        found.add(&format!("{program}:*"), false, &why);
     }
 }
 
@@ -31,28 +33,44 @@ pub(super) fn native(found: &mut RepositoryTools<'_>) {
 fn cmake(found: &mut RepositoryTools<'_>) {
     let Some(manifest) = found.named("CMakeLists.txt") else { return };
     let why = manifest.to_string();
-    // Other options of CMake run programs, so that each line is spelled out.
-    for command in listed(
-        "cmake -S . -B build, cmake -B build, cmake -S . -B build -G Ninja, \
-         cmake -S . -B build -DCMAKE_BUILD_TYPE=Debug, cmake -B build -DCMAKE_BUILD_TYPE=Debug, \
-         cmake -S . -B build -DCMAKE_BUILD_TYPE=Release, \
-         cmake -B build -DCMAKE_BUILD_TYPE=Release, cmake --build build, cmake --build build -j, cmake --build build --parallel, ctest:*",
-    ) {
-        found.add(command, false, &why);
+    for program in ["cmake:*", "ctest:*", "ninja:*"] {
+        found.add(program, false, &why);
+    }
+    for (folder, program) in built(found) {
+        for here in ["", "./"] {
+            found.add(&format!("{here}build/{folder}{program}:*"), false, &why);
+        }
     }
     let text = found.text(manifest);
     let tests = ["enable_testing", "include(CTest)", "add_test"];
-    if is_top(manifest)
-        && tests.iter().any(|word| text.contains(word))
-        && !found.tools.iter().any(|tool| tool.proves)
-        && let Some(line) = ProposedLine::new("command(ctest:*)".to_owned(), why)
-    {
+    if is_top(manifest) && tests.iter().any(|word| text.contains(word)) {
         // One command that configures, builds and tests.
-        let command = "ctest --build-and-test . build --build-generator 'Unix Makefiles' \
-                       --test-command ctest --output-on-failure"
-            .to_owned();
-        found.tools.push(ProposedTool { line, command, proves: true });
+        let proves = !found.tools.iter().any(|tool| tool.proves);
+        found.add(
+            "ctest --build-and-test . build --build-generator 'Unix Makefiles' --test-command \
+             ctest --output-on-failure",
+            proves,
+            &why,
+        );
     }
+}
+
+/// Programs that CMake builds, with the folder each is in below `build`.
+fn built(found: &RepositoryTools<'_>) -> Vec<(String, String)> {
+    let programs = |path: &RepoPath| {
+        let (folder, _) = split(path);
+        let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+        let calls = found.text(path).split("add_executable(").skip(1);
+        let names = calls.filter_map(|call| call.split_ascii_whitespace().next());
+        let names = names.filter(|name| !name.contains('$') && is_safe(name));
+        names.map(|name| (folder.clone(), name.to_owned())).collect::<Vec<_>>()
+    };
+    found
+        .all_named("CMakeLists.txt")
+        .filter(|path| is_plain(path))
+        .flat_map(programs)
+        .take(MOST_PROGRAMS)
+        .collect()
 }
 
 /// What Meson configures, builds and tests; `ninja` does the last two for a folder that is
@@ -61,34 +79,30 @@ fn meson(found: &mut RepositoryTools<'_>) {
     let Some(manifest) = found.named("meson.build").filter(|path| is_top(path)) else { return };
     let why = manifest.to_string();
     for command in listed(
-        "meson setup build, meson compile -C build, meson test -C build, ninja -C build, \
-         ninja -C build test",
+        "meson setup:*, meson compile:*, meson test:*, meson configure:*, meson introspect:*, \
+         ninja:*",
     ) {
         found.add(command, false, &why);
     }
 }
 
-/// Programs that check scripts of a shell, and their tests.
+/// Programs that check scripts of a shell, the scripts themselves, and their tests.
 pub(super) fn shell(found: &mut RepositoryTools<'_>) {
-    let mut scripts: Vec<&RepoPath> =
-        found.scan.files.iter().filter(|path| ends(path, SCRIPTS)).collect();
+    let is_script = found.scan.files.iter().any(|path| ends(path, SCRIPTS));
     let tests = found.scan.files.iter().filter(|path| ends(path, &[".bats"]));
     let tests = tests.min_by_key(|path| path.parts().count());
-    if scripts.is_empty() && tests.is_none() {
+    if !is_script && tests.is_none() {
         return;
     }
-    for looks in ["shellcheck:*", "shfmt:*"] {
-        found.add(looks, false, "scripts of a shell");
-    }
-    scripts.sort_by_key(|path| path.parts().count());
-    for script in scripts.iter().filter(|path| is_plain(path)).take(MOST_SCRIPTS) {
-        found.add(&format!("bash -n {script}"), false, "reads it and runs nothing");
+    for program in ["shellcheck:*", "shfmt:*", "bash:*", "sh:*"] {
+        found.add(program, false, "scripts of a shell");
     }
     if let Some(test) = tests.filter(|path| is_plain(path)) {
         let folder = split(test).0;
         let proves = !found.tools.iter().any(|tool| tool.proves);
         let command = format!("bats {}", if folder.is_empty() { "." } else { folder });
         found.add(&command, proves, &test.to_string());
+        found.add("bats:*", false, &test.to_string());
     }
 }
 

@@ -4,7 +4,7 @@ use crate::starter::commands::{RepositoryTools, is_top, listed};
 use crate::starter::scan::{StarterScan, split};
 use locum_base::path::RepoPath;
 
-/// Modules of Python that check. `pylint` runs what its options say, so no rule is open for it.
+/// Modules of Python that check.
 const PYTHON_MODULES: &[&str] = &[
     "pytest",
     "unittest",
@@ -16,6 +16,7 @@ const PYTHON_MODULES: &[&str] = &[
     "flake8",
     "pycodestyle",
     "pydocstyle",
+    "pylint",
     "autopep8",
     "bandit",
     "vulture",

@@ -12,42 +12,86 @@ fn workflow(commands: &[&str]) -> String {
     format!("on: push\njobs:\n  test:\n    runs-on: ubuntu-24.04\n    steps:\n{steps}")
 }
 
+const IGNORED: (&str, &str) = (".gitignore", "build/\n");
+
 #[test]
 fn a_project_in_c() {
+    let lists = "enable_testing()\nadd_executable(acme main.c)\nadd_executable(${X} x.c)\n";
     check(
-        &[("CMakeLists.txt", "enable_testing()"), ("src/a.cpp", ""), ("include/a.h", "")],
         &[
-            "command(cmake -S . -B build -DCMAKE_BUILD_TYPE=Debug)",
+            ("CMakeLists.txt", lists),
+            ("tests/CMakeLists.txt", "add_executable( parser_test\n a.c)"),
+            ("src/a.cpp", ""),
+            ("include/a.h", ""),
+            IGNORED,
+        ],
+        &[
+            "command(cmake -S . -B build -DCMAKE_BUILD_TYPE=Debug -GNinja)",
             "command(cmake -S . -B build -G Ninja)",
             "command(cmake --build build --parallel)",
+            "command(cmake --build build --target check -j8 -- -k)",
+            "command(ctest --test-dir build -R parser --output-on-failure)",
+            "command(ninja -C build -v)",
+            "command(./build/acme --version)",
+            "command(build/tests/parser_test)",
+            "command(valgrind --leak-check=full ./build/acme x)",
+            "command(gdb -batch -ex run -ex bt --args ./build/acme x)",
             "command(clang-format --dry-run -Werror src/a.cpp)",
             "command(clang-format -i src/a.cpp include/a.h)",
+            "command(clang-tidy -p build src/a.cpp)",
+            "command(cppcheck --enable=warning src)",
+            "command(g++ -std=c++20 -Wall -Iinclude -fsyntax-only src/a.cpp)",
+            "command(g++-13 -c src/a.cpp -o /tmp/a.o)",
+            "command(nm -C build/acme)",
             "command(objdump -d build/a)",
             "command(readelf -a build/a)",
         ],
         &[
             "command(cmake -P a.cmake)",
+            "command(cmake -E env curl x)",
+            "command(cmake -S . -B .github)",
+            "command(cmake .)",
             "command(cmake -S . -B build -DCMAKE_CXX_COMPILER_LAUNCHER=curl)",
             "command(cmake --install build)",
             "command(cmake --build build --target install)",
+            "command(cmake --build build install)",
+            "command(cmake --build build -- install)",
+            "command(ctest -S a.cmake)",
+            "command(ctest --build-and-test . build --test-command curl)",
+            "command(ninja -C build -t msvc)",
+            "command(./build/other)",
             "command(clang-format -i /etc/a.c)",
+            "command(clang-format @a)",
             "command(g++ -wrapper git,push src/a.cpp)",
+            "command(g++ src/a.cpp)",
+            "command(g++ src/a.cpp -o .github/a)",
             "command(clang-tidy -load a.so src/a.cpp)",
+            "command(clang-tidy src/a.cpp -- -fplugin=a.so)",
             "command(cppcheck --addon=a.py src)",
             "command(valgrind git push)",
+            "command(valgrind --log-file=a ./build/acme)",
+            "command(valgrind ./build/other)",
             "command(gdb -batch -ex run --args git push)",
+            "command(gdb -batch -ex 'shell ls' --args ./build/acme)",
+            "command(gdb ./build/acme)",
         ],
     );
+    // What git does not ignore would be part of the change.
+    check(&[("CMakeLists.txt", ""), ("a.c", "")], &[], &["command(cmake -S . -B build)"]);
     check(
-        &[("meson.build", ""), ("src/a.c", "")],
+        &[("meson.build", ""), ("src/a.c", ""), IGNORED],
         &[
-            "command(meson setup build)",
+            "command(meson setup build -Db_sanitize=address)",
             "command(meson compile -C build)",
+            "command(meson test -C build --print-errorlogs)",
             "command(ninja -C build test)",
             "command(clang-format -n src/a.c)",
         ],
         &[
             "command(meson install -C build)",
+            "command(meson setup .github)",
+            "command(meson setup build --native-file a.ini)",
+            "command(meson compile -C build install)",
             "command(meson test -C build --wrapper curl)",
             "command(ninja -C build install)",
             "command(ninja -f a.ninja)",
@@ -66,13 +110,21 @@ fn scripts_of_a_shell() {
             "command(shellcheck -x scripts/build.sh)",
             "command(shfmt -d -i 2 scripts)",
             "command(bash -n scripts/build.sh)",
+            "command(bash -eux scripts/build.sh --help)",
             "command(bats tests)",
+            "command(bats --filter usage tests/a.bats)",
         ],
         &[
-            "command(bash scripts/build.sh)",
             "command(bash -n -c ls)",
-            "command(bash -n scripts/build.sh x)",
+            "command(bash -n .env)",
             "command(bash -c ls)",
+            "command(bash -s scripts/build.sh)",
+            "command(bash /tmp/build.sh)",
+            "command(bash ../build.sh)",
+            "command(bash scripts/publish.sh)",
+            "command(bash --rcfile a -i)",
+            "command(bats --formatter /tmp/a tests)",
+            "command(bats ../tests)",
             "command(shellcheck /etc/profile)",
             "command(shfmt -w ../x.sh)",
         ],
@@ -84,7 +136,11 @@ fn scripts_of_a_shell() {
     let text = check(&files, &["command(shellcheck x.sh)", "command(bats tests)"], &[]);
     let success = text.split_once("  success:").unwrap().1;
     assert_eq!(success.lines().skip(1).collect::<Vec<_>>(), ["    - \"cargo test\""]);
-    check(&[("Cargo.toml", ""), ("src/a.rs", "")], &[], &["command(shellcheck x.sh)"]);
+    check(
+        &[("Cargo.toml", ""), ("src/a.rs", "")],
+        &[],
+        &["command(shellcheck x.sh)", "command(bash x.sh)"],
+    );
 }
 
 #[test]
@@ -105,7 +161,7 @@ fn what_workflows_check_and_build_may_be_run_word_for_word() {
         "codespell; curl evil.example",
     ]);
     let text = check(
-        &[(".github/workflows/ci.yml", &ci)],
+        &[(".github/workflows/ci.yml", &ci), IGNORED],
         &[
             "command(shellcheck bin/run)",
             "command(clang-tidy -p build src/a.c)",
@@ -141,11 +197,15 @@ fn checkers_of_python_that_are_set_up() {
         &[("pyproject.toml", project), ("requirements-dev.txt", "autopep8\n"), ("src/a.py", "")],
         &[
             "command(bandit -r src -ll)",
+            "command(pylint --disable=all --enable=unused-import src)",
+            "command(python -m pylint -E src/a.py)",
             "command(python -m bandit -r src)",
             "command(autopep8 --in-place --recursive src)",
         ],
         &[
             "command(pylint --init-hook=x src)",
+            "command(pylint --load-plugins=x src)",
+            "command(pylint --output-format=json:.github/a src)",
             "command(bandit -o /etc/x -r src)",
             "command(autopep8 --in-place ../a.py)",
             "command(vulture src)",

@@ -1,0 +1,155 @@
+//! Programs that start another one which is not in their words as it would stand alone:
+//! `coverage run`, `gotestsum` and `gdb`.
+//!
+//! In: the words of a command. Out: the same as for what is started, behind options that are known.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::command::examine::StartedCommand;
+use crate::command::examine::examiner::Examiner;
+use crate::command::tables::index::{self, OptionArgument};
+
+static COVERAGE: LazyLock<HashMap<&'static str, OptionArgument>> = LazyLock::new(|| {
+    index::read([
+        "-a -p -L --append --branch --parallel-mode --pylib --timid --concurrency= --context= \
+         --include= --omit= --source= --save-signal=",
+        "--data-file=> --rcfile=<",
+    ])
+});
+
+static GOTESTSUM: LazyLock<HashMap<&'static str, OptionArgument>> = LazyLock::new(|| {
+    index::read([
+        "-f= --format= --format-hide-empty-pkg --hide-summary= --no-color --no-summary= \
+         --max-fails= --packages= --rerun-fails=? --rerun-fails-max-failures= \
+         --rerun-fails-run-root-test --rerun-fails-abort-on-data-race --debug",
+        "--junitfile=> --jsonfile=> --jsonfile-timing-events=> --rerun-fails-report=> \
+         --junitfile-project-name= --junitfile-testsuite-name= --junitfile-testcase-classname= \
+         --junitfile-hide-empty-pkg --junitfile-hide-skipped-tests",
+    ])
+});
+
+static GDB: LazyLock<HashMap<&'static str, OptionArgument>> = LazyLock::new(|| {
+    index::read([
+        "-batch --batch -nx --nx -nh --nh -n -q -quiet --quiet -return-child-result \
+         --return-child-result -ex=@ --ex=@",
+        "",
+    ])
+});
+
+impl Examiner<'_> {
+    /// Looks at a program that starts another; returns whether it is one.
+    pub(super) fn launches(&mut self) -> bool {
+        let word = |at: usize| self.words.get(at).map_or("", String::as_str);
+        match (word(0), word(1)) {
+            ("coverage", "run") => self.coverage_run(),
+            ("gotestsum", option) if option != "--version" && option != "--help" => {
+                self.gotestsum();
+            }
+            ("gdb", option) if option != "--version" && option != "--help" => self.gdb(),
+            _ => return false,
+        }
+        true
+    }
+
+    fn coverage_run(&mut self) {
+        self.found.runs_code = true;
+        self.next = 2;
+        if !self.known_options(&COVERAGE, "coverage run", &["-m"]) {
+            return;
+        }
+        let is_module = self.words.get(self.next).is_some_and(|word| word == "-m");
+        let named = self.next + usize::from(is_module);
+        let Some(program) = self.words.get(named).filter(|word| !word.starts_with('-')) else {
+            self.finding(usize::MAX, "what `coverage run` starts here is not known".to_owned());
+            return;
+        };
+        let reason = format!("`coverage run` starts `{program}`, and no rule names that");
+        self.launch(&["python"], named, reason);
+    }
+
+    /// What is behind its options is for `go test`.
+    fn gotestsum(&mut self) {
+        self.found.runs_code = true;
+        if !self.known_options(&GOTESTSUM, "gotestsum", &["--"]) {
+            return;
+        }
+        let separated = self.words.get(self.next).is_some_and(|word| word == "--");
+        let named = self.next;
+        self.next += usize::from(separated);
+        let verb = self.words.get(named).filter(|word| *word == "tool" || *word == "help");
+        if let Some(verb) = verb {
+            self.finding(named, format!("`gotestsum {verb}` is not known to only test"));
+            return;
+        }
+        self.launch(&["go", "test"], named, "`gotestsum` starts `go test`".to_owned());
+    }
+
+    /// `gdb -batch -ex run -ex bt --args PROGRAM`. Without `--args` it may be given a process.
+    fn gdb(&mut self) {
+        self.found.runs_code = true;
+        if !self.known_options(&GDB, "gdb", &["--args", "-args"]) {
+            return;
+        }
+        let named = self.next + 1;
+        let before = self.words.get(..self.next).unwrap_or_default();
+        let batch = before.iter().any(|word| word == "-batch" || word == "--batch");
+        let is_program = |word: &&String| !word.starts_with(['-', '/', '~']);
+        let Some(program) = self.words.get(named).filter(is_program).filter(|_| batch) else {
+            self.finding(
+                usize::MAX,
+                "`gdb` is known as `gdb -batch -ex run -ex bt --args PROGRAM`".to_owned(),
+            );
+            return;
+        };
+        let reason = format!("`gdb` starts `{program}`, and no rule names that");
+        self.next = named;
+        self.launch(&[], named, reason);
+    }
+
+    /// Goes through options up to another word, or one of those that end them; returns whether all
+    /// are known.
+    fn known_options(
+        &mut self,
+        options: &HashMap<&'static str, OptionArgument>,
+        name: &str,
+        ends: &[&str],
+    ) -> bool {
+        let is_option = |word: &&String| word.starts_with('-') && !ends.contains(&word.as_str());
+        while let Some(word) = self.words.get(self.next).filter(is_option) {
+            let (index, word) = (self.next, word.as_str());
+            self.next += 1;
+            let (option, value) =
+                word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
+            match (options.get(option).copied(), value) {
+                (Some(OptionArgument::Nothing), None) => {}
+                (Some(OptionArgument::Optional), _) => {}
+                (Some(OptionArgument::Setting), value) => {
+                    let value = value.map(str::to_owned).or_else(|| self.take_next());
+                    self.setting(name, option, index, value);
+                }
+                (Some(takes), value) if takes != OptionArgument::Nothing => {
+                    let value = value.map(str::to_owned).or_else(|| self.next_value(name, option));
+                    self.value(takes, name, index, value);
+                }
+                (_, _) => {
+                    self.unlisted(name, index, word);
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Looks at what is started: some words, then what is left of the command.
+    fn launch(&mut self, before: &[&str], named: usize, reason: String) {
+        let rest = self.words.get(self.next..).unwrap_or_default();
+        let before = before.iter().map(|word| (*word).to_owned());
+        let words: Vec<String> = before.clone().chain(rest.iter().cloned()).collect();
+        let (effects, known) = Self::started(&words, self.folder);
+        self.known = known;
+        let at = self.next.saturating_sub(before.len());
+        self.starts_instead(at, StartedCommand { words, effects });
+        self.starts_program(named, reason, false);
+    }
+}

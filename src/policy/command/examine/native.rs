@@ -1,0 +1,127 @@
+//! What the words of compilers and of CMake mean that no table can say: which files they write.
+//!
+//! In: the words that are not options. Out: files that are read or written, and findings.
+
+use crate::command::examine::examiner::Examiner;
+use crate::command::examine::{CommandEffects, PathUse};
+use crate::command::tables::tasks;
+use crate::words;
+use locum_base::path::RepoPath;
+
+/// Options with which a compiler only shows something.
+const SHOWING: &[&str] = &["-E", "-M", "-MM", "-fsyntax-only", "-###"];
+
+/// Returns a file of the repository with another ending.
+fn with_ending(used: &PathUse, ending: &str) -> Option<PathUse> {
+    let PathUse::Inside(path) = used else { return None };
+    let path = path.as_str();
+    let (folder, name) = path.rsplit_once('/').map_or(("", path), |(folder, name)| (folder, name));
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    RepoPath::parse(format!("{folder}/{stem}.{ending}").trim_start_matches('/'))
+        .ok()
+        .map(PathUse::Inside)
+}
+
+impl Examiner<'_> {
+    /// Sources and objects. What a source includes can be any file, so the sandbox has to keep
+    /// those that are hidden.
+    pub(super) fn compiled(
+        &mut self,
+        name: &str,
+        operands: &[(usize, String)],
+        plain_from: Option<usize>,
+    ) {
+        if plain_from.is_some() {
+            // Some take it for an option and go on with others behind it.
+            self.finding(self.words.len(), format!("`{name}` may take what follows `--` for more"));
+        }
+        self.found.needs_sandbox = true;
+        self.reads(operands.iter().map(|(_, word)| word.as_str()));
+        let named = self.words.iter().any(|word| word.starts_with("-o"));
+        let shows = SHOWING.iter().any(|option| self.has_option(option));
+        let ending = match (self.has_option("-c"), self.has_option("-S")) {
+            (true, _) => Some("o"),
+            (_, true) => Some("s"),
+            _ => None,
+        };
+        let stem = |word: &str| {
+            let file = word.rsplit('/').next().unwrap_or(word);
+            file.rsplit_once('.').map_or(file, |(stem, _)| stem).to_owned()
+        };
+        let stems: Vec<String> = operands.iter().map(|(_, word)| stem(word)).collect();
+        if !named && !shows && !operands.is_empty() {
+            match ending {
+                Some(ending) => {
+                    let written: Vec<String> =
+                        stems.iter().map(|stem| format!("{stem}.{ending}")).collect();
+                    self.edits(written.iter().map(String::as_str));
+                }
+                None => self.edits(["a.out"].into_iter()),
+            }
+        }
+        let depends = self.has_option("-MD") || self.has_option("-MMD");
+        if depends && !self.has_option("-MF") {
+            // It lies beside the output, or where the compiler runs.
+            let beside: Vec<PathUse> =
+                self.found.edits.iter().filter_map(|used| with_ending(used, "d")).collect();
+            self.found.edits.extend(beside);
+            if shows && !named {
+                let written: Vec<String> = stems.iter().map(|stem| format!("{stem}.d")).collect();
+                self.edits(written.iter().map(String::as_str));
+            }
+        }
+    }
+
+    /// Folders of CMake; with `--build`, targets, and behind `--` options of what builds them.
+    pub(super) fn configured(&mut self, operands: &[(usize, String)], plain_from: Option<usize>) {
+        let given = |option: &str, examiner: &Self| {
+            examiner.words.iter().take_while(|word| *word != "--").any(|word| {
+                word.strip_prefix(option).is_some_and(|rest| {
+                    rest.is_empty() || rest.starts_with('=') || !option.starts_with("--")
+                })
+            })
+        };
+        let from = plain_from.unwrap_or(operands.len());
+        let builds = given("--build", self);
+        for (position, (index, word)) in operands.iter().enumerate() {
+            let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+            let known = if position >= from {
+                builds
+                    && (words::holds("-k -v -n VERBOSE=1 V=1", word)
+                        || digits(word.strip_prefix("-j").unwrap_or(word)))
+            } else {
+                !builds || tasks::is_harmless(word)
+            };
+            if !known {
+                let reason = format!("`{word}` of `cmake` is not known to only build and test");
+                self.finding(*index, reason);
+            }
+        }
+        if builds {
+            return;
+        }
+        self.reads(operands.iter().take(from).map(|(_, word)| word.as_str()));
+        let elsewhere = ["-B", "-N", "--preset", "--list-presets"];
+        if !elsewhere.iter().any(|option| given(option, self)) {
+            self.edits(["."].into_iter());
+        }
+    }
+
+    /// Flags for a compiler behind `--`.
+    pub(super) fn flags(&mut self, name: &str, flags: &[(usize, String)]) {
+        let Some((first, _)) = flags.first() else { return };
+        let compiler = ["clang", "-fsyntax-only"].map(str::to_owned).into_iter();
+        let words: Vec<String> =
+            compiler.chain(flags.iter().map(|(_, word)| word.clone())).collect();
+        let examined = CommandEffects::of(&words, self.folder);
+        if let Some(found) = examined.findings.first() {
+            self.finding(
+                *first,
+                format!("`{name}` passes on what is behind `--`: {}", found.reason),
+            );
+        }
+        self.found.needs_sandbox |= examined.needs_sandbox;
+        self.found.reads.extend(examined.reads);
+        self.found.edits.extend(examined.edits);
+    }
+}
