@@ -7,6 +7,7 @@
 
 mod awk;
 pub(crate) mod behind;
+mod built;
 mod checks;
 pub mod examine;
 pub mod limits;
@@ -227,7 +228,11 @@ impl Script {
                 .unwrap_or_else(|| CommandEffects::of(&words, &self.folder))
                 .settled(&self.neutral.root)
         };
-        commands.map(|simple| (simple, effects(simple))).collect()
+        let mut found: Vec<_> = commands.map(|simple| (simple, effects(simple))).collect();
+        if let Ok(tree) = &self.tree {
+            built::note(tree, &mut found);
+        }
+        found
     }
 
     /// Returns what `xargs` does with the names that it is given.

@@ -34,11 +34,11 @@ pub(super) const TABLES: &[CommandTable] = &[
     runs(
         &["ctest"],
         OperandKind::Targets,
-        "--test-dir=< -R= -E= -L= -LE= -I= -C= -j=? -V -VV -Q -N -U -F --parallel=? \
-         --tests-regex= --exclude-regex= --label-regex= --label-exclude= --tests-information= \
+        "--test-dir=< -R= -E= -L= -LE= -I=< -C= -j=? -V -VV -Q -N -U -F --parallel=? \
+         --tests-regex= --exclude-regex= --label-regex= --label-exclude= --tests-information=< \
          --build-config= --preset=? --list-presets --verbose --extra-verbose --quiet --show-only=? \
          --print-labels --output-on-failure --rerun-failed --stop-on-failure --timeout= \
-         --stop-time= --repeat= --repeat-until-fail= --test-load= --progress --no-tests= --force \
+         --stop-time= --repeat= --repeat-until-fail= --test-load= --progress --no-tests= \
          --schedule-random --union --no-label-summary --no-subproject-summary --max-width= \
          --interactive-debug-mode= --test-output-size-passed= --test-output-size-failed= \
          --output-junit=> --output-log=> -O=>",
