@@ -4,6 +4,8 @@
 //! In: the comment's text and the prefix. Out: the first command, as written. It does not know
 //! which words are verbs or modes, nor which flags there are: the caller does.
 
+mod visible;
+
 /// A command as written in a comment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CommentCommand {
@@ -53,21 +55,28 @@ const WORD_LIMIT_BYTES: usize = 100;
 /// Finds the command of a comment; the first one counts. `None` when there is none.
 pub fn parse(body: &str, prefix: &str) -> Option<CommentCommand> {
     let body = body.replace("\r\n", "\n").replace('\r', "\n");
-    let mut block = LineContext::Text;
+    let mut plain = None;
     let mut at = 0;
-    for line in body.split_inclusive('\n') {
+    for (index, line) in body.split_inclusive('\n').enumerate() {
         let start = at;
         at += line.len();
-        let (next, visible) = block.read(line.trim_end_matches('\n'));
-        block = next;
-        if let Some(rest) = visible.and_then(|visible| command_in(visible, prefix)) {
-            let after = body.get(start + line.len()..).unwrap_or_default();
-            let command = read_command(rest, after);
-            let quoted = quoted_question(body.get(..start).unwrap_or_default(), prefix);
-            return Some(quoted.map_or(command.clone(), |question| command.answering(&question)));
+        let Some(rest) = command_in(line, prefix) else { continue };
+        // Most comments hold no command, and are not read as Markdown.
+        let plain = plain.get_or_insert_with(|| visible::plain_lines(&body));
+        if !plain.get(&(index + 1)).is_some_and(|word| begins(line, word)) {
+            continue;
         }
+        let after = body.get(at..).unwrap_or_default();
+        let command = read_command(rest, after);
+        let quoted = quoted_question(body.get(..start).unwrap_or_default(), prefix);
+        return Some(quoted.map_or(command.clone(), |question| command.answering(&question)));
     }
     None
+}
+
+/// Whether a line begins with a word that is seen at its start.
+fn begins(line: &str, word: &str) -> bool {
+    !word.is_empty() && line.trim_start_matches(' ').starts_with(word)
 }
 
 /// Returns the name of the question that is quoted above a command: what the run's comment says to
@@ -87,129 +96,6 @@ fn quoted_question(above: &str, prefix: &str) -> Option<String> {
 fn command_of_quote<'l>(line: &'l str, call: &str) -> Option<&'l str> {
     let own = line.trim_start_matches(['>', ' ']).strip_prefix(call);
     own.or_else(|| line.split_once(&format!("`{call}")).map(|(_, rest)| rest))
-}
-
-/// What quotes or hides in HTML: how it begins, and how it ends.
-const RAW: &[(&str, &str)] = &[
-    ("<!--", "-->"),
-    ("<![CDATA[", "]]>"),
-    ("<!DOCTYPE", ">"),
-    ("<?", "?>"),
-    ("<pre", "</pre>"),
-    ("<code", "</code>"),
-    ("<samp", "</samp>"),
-    ("<kbd", "</kbd>"),
-    ("<blockquote", "</blockquote>"),
-    ("<del", "</del>"),
-    ("<strike", "</strike>"),
-    ("<script", "</script>"),
-    ("<style", "</style>"),
-    ("<textarea", "</textarea>"),
-    ("<template", "</template>"),
-];
-
-/// What the current line stands in.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum LineContext {
-    /// Ordinary text, outside code and HTML.
-    Text,
-    /// Fenced code: the fence's letter and length.
-    Fence(u8, usize),
-    /// An HTML comment, or an element that quotes or hides, up to these letters.
-    Raw(&'static str),
-    /// A code span that the line before left open: so many backticks.
-    Span(usize),
-}
-
-impl LineContext {
-    /// Reads a line: what the next line stands in, and the line itself when a command may stand at
-    /// its start.
-    fn read(self, line: &str) -> (Self, Option<&str>) {
-        match self {
-            Self::Fence(letter, length) if closes_fence(line, letter, length) => (Self::Text, None),
-            Self::Fence(..) => (self, None),
-            Self::Raw(end) => match find(line, end) {
-                Some(at) => (after_line(line.get(at + end.len()..).unwrap_or_default(), 0), None),
-                None => (self, None),
-            },
-            Self::Span(length) if !line.trim().is_empty() && opened_fence(line).is_none() => {
-                (after_line(line, length), None)
-            }
-            Self::Text | Self::Span(_) => match opened_fence(line) {
-                Some((letter, length)) => (Self::Fence(letter, length), None),
-                None => (after_line(line, 0), Some(line)),
-            },
-        }
-    }
-}
-
-/// Returns what the next line stands in after this line of text; `open` backticks of a code span
-/// are open at its start.
-fn after_line(line: &str, open: usize) -> LineContext {
-    let bytes = line.as_bytes();
-    let mut open = open;
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'`' => {
-                let length = run_length(bytes, at, b'`');
-                open = match open {
-                    0 => length,
-                    same if same == length => 0,
-                    other => other,
-                };
-                at += length;
-            }
-            b'\\' if open == 0 => at += 2,
-            b'<' if open == 0 => {
-                let rest = line.get(at..).unwrap_or_default();
-                match RAW.iter().find(|(begin, _)| begins(rest, begin)) {
-                    Some((begin, end)) => {
-                        match find(rest.get(begin.len()..).unwrap_or_default(), end) {
-                            Some(found) => at += begin.len() + found + end.len(),
-                            None => return LineContext::Raw(end),
-                        }
-                    }
-                    None => at += 1,
-                }
-            }
-            _ => at += 1,
-        }
-    }
-    if open == 0 { LineContext::Text } else { LineContext::Span(open) }
-}
-
-/// Whether a text begins with these letters in either case, and with no longer name.
-fn begins(text: &str, begin: &str) -> bool {
-    let named = begin.ends_with(|letter: char| letter.is_ascii_alphabetic());
-    let next = text.as_bytes().get(begin.len());
-    text.get(..begin.len()).is_some_and(|head| head.eq_ignore_ascii_case(begin))
-        && !(named && next.is_some_and(|next| next.is_ascii_alphanumeric() || *next == b'-'))
-}
-
-/// Where these letters are in a text, in either case.
-fn find(text: &str, wanted: &str) -> Option<usize> {
-    text.as_bytes()
-        .windows(wanted.len())
-        .position(|part| part.eq_ignore_ascii_case(wanted.as_bytes()))
-}
-
-fn run_length(bytes: &[u8], at: usize, letter: u8) -> usize {
-    bytes.iter().skip(at).take_while(|byte| **byte == letter).count()
-}
-
-/// Reads an opening fence, also one inside quotes and lists.
-fn opened_fence(line: &str) -> Option<(u8, usize)> {
-    let rest = line.trim_start_matches([' ', '\t', '>', '-', '*', '+']);
-    let letter = rest.bytes().next().filter(|letter| matches!(letter, b'`' | b'~'))?;
-    let length = run_length(rest.as_bytes(), 0, letter);
-    let info = rest.get(length..).unwrap_or_default();
-    (length >= 3 && !(letter == b'`' && info.contains('`'))).then_some((letter, length))
-}
-
-fn closes_fence(line: &str, letter: u8, length: usize) -> bool {
-    let rest = line.trim_start_matches([' ', '>']).trim_end();
-    rest.len() >= length && rest.bytes().all(|byte| byte == letter)
 }
 
 /// Returns what follows the prefix when the line starts with it: three blanks before it at most, a

@@ -95,7 +95,7 @@ fn finds_no_command_in_code_quotes_and_hidden_text() {
         "```\n/locum fix\n```",
         "~~~ text\n/locum fix\n~~~",
         "````\n```\n/locum fix\n````",
-        "- ```\n/locum fix\n  ```",
+        "- ```\n  /locum fix\n  ```",
         "> /locum fix",
         "> > /locum fix",
         "<!--\n/locum fix\n-->",
@@ -112,9 +112,51 @@ fn finds_no_command_in_code_quotes_and_hidden_text() {
         "<?php\n/locum fix\n?>",
         "<![CDATA[\n/locum fix\n]]>",
         "<pre>\n/locum never closed",
+        // A fence that looks closed, and one that was never open.
+        "```\n> ```\n/locum fix\n```",
+        "```\nx\n    ```\n/locum fix\n```",
+        "````\n> ````\n/locum fix\n````",
+        "```\n```\u{a0}\n/locum fix\n```",
+        "    ```\n\n```\n/locum fix\n```",
+        "para\n    ```\n```\n/locum fix\n```",
+        "\t~~~\n\n~~~\n/locum fix\n~~~",
+        "-~~~\n\n~~~\n/locum fix\n~~~",
+        "> ```\n> x\n\n```\n/locum fix\n```",
+        "- ```\n\n```\n/locum fix\n```",
+        "1. ~~~\n   /locum fix\n   ~~~",
+        ">>~~~\n\n~~~\n/locum fix\n~~~",
+        // A quote goes on where a line of it has no mark.
+        "> text\n/locum fix",
+        // Titles, words for images, attributes, declarations and formulas.
+        "[x]: y '\n/locum fix\n'",
+        "[x]:\n/locum 'fix it'",
+        "[x]:\n/locum",
+        "![alt\n/locum fix\n](https://x.example)",
+        "[text\n/locum fix\n](https://x.example)",
+        "<a title=\"\n/locum fix\n\">x</a>",
+        "a <img alt='\n/locum fix\n'>",
+        "<!X\n/locum fix\n>",
+        "`<pre>\n\n/locum fix",
+        "~~a\n/locum fix~~",
+        "$$\n/locum fix\n$$",
+        "<blockquote><blockquote>a</blockquote>\n\n/locum fix",
+        "a <span title='</code>'><code>\n/locum fix",
     ] {
         nothing(body);
     }
+    check("> ```\n> x\n\n/locum fix", "fix", &[], "");
+    check("- ```\n  x\n\n/locum fix", "fix", &[], "");
+    check("Please:\n- do a\n- do b\n/locum fix", "fix", &[], "");
+    check("/locum fix\n--\nBob", "fix", &[], "--\nBob");
+    check("a\n/locum fix", "fix", &[], "");
+    check("a  \n  /locum fix", "fix", &[], "");
+    check("[x]: y\n/locum fix", "fix", &[], "");
+    check("[x]: y\n[z]:\n w\na `b\nc` d\n/locum fix\nmore", "fix", &[], "more");
+    check("a\n/locum fix\n=====", "fix", &[], "=====");
+    check("[x]: y\n/locum fix\n---\n", "fix", &[], "---");
+    check("It is the ` key\n/locum fix", "fix", &[], "");
+    check("- [ ] a\n\n/locum fix", "fix", &[], "");
+    check("| a |\n|---|\n| b |\n\n/locum fix", "fix", &[], "");
     check("<pre>\n/locum ask\n</PRE>\n/locum fix", "fix", &[], "");
     check("a <code>b</code> c\n/locum fix", "fix", &[], "");
     check("<details>\n\n/locum fix", "fix", &[], "");
