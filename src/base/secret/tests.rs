@@ -87,6 +87,31 @@ fn hides_a_registered_value_however_it_is_written() {
 }
 
 #[test]
+fn hides_a_value_with_something_empty_between_its_letters() {
+    for between in [
+        "\u{fe0f}",
+        "\u{a0}",
+        "\u{2009}",
+        "\u{3000}",
+        "\u{2800}",
+        "\u{332}",
+        "\u{20dd}",
+        "<b></b>",
+        "</b><b>",
+        "<br/>",
+        "&it;",
+        "&rlm;",
+        "&ZeroWidthSpace;",
+        "&NegativeVeryThinSpace;",
+        "&hairsp;",
+    ] {
+        hides(&VALUE.chars().map(|letter| format!("{letter}{between}")).collect::<String>());
+    }
+    keeps("correct <b>horse</b> battery <i>staple</i> 43");
+    keeps("a &notit; b <bbbbbbbbbbbbbbbb>");
+}
+
+#[test]
 fn hides_a_value_without_its_first_or_last_characters_but_not_a_word_of_it() {
     hides(&VALUE[7..]);
     hides(&VALUE[..20]);

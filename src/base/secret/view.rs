@@ -34,11 +34,19 @@ impl NormalizedText {
     }
 
     /// Returns the view without blanks, quotes and other marks that may stand between the parts of
-    /// a secret.
+    /// a secret, tags without attributes among them.
     pub fn joined(&self) -> Self {
-        let kept = self.bytes.iter().zip(&self.from).filter(|(byte, _)| !separates(**byte));
-        let (bytes, from) = kept.map(|(byte, range)| (*byte, range.clone())).unzip();
-        Self { bytes, from }
+        let mut joined = Self::default();
+        let mut at = 0;
+        while let (Some(byte), Some(from)) = (self.bytes.get(at), self.from.get(at)) {
+            let tag = self.bytes.get(at..).map_or(0, tag_length);
+            if tag == 0 && !separates(*byte) {
+                joined.bytes.push(*byte);
+                joined.from.push(from.clone());
+            }
+            at += tag.max(1);
+        }
+        joined
     }
 
     /// Returns the view in lower case.
@@ -108,7 +116,7 @@ pub fn escape_length(text: &str) -> usize {
 
 /// Decodes one character reference at the start of the text: its length and its character.
 pub fn entity(text: &str) -> Option<(usize, char)> {
-    const LONGEST: usize = 12;
+    const LONGEST: usize = 24;
     let body = text.strip_prefix('&')?;
     let end = body.bytes().take(LONGEST).position(|byte| byte == b';')?;
     let name = body.get(..end)?;
@@ -140,7 +148,6 @@ fn named(name: &str) -> Option<char> {
         ("gt", '>'),
         ("quot", '"'),
         ("apos", '\''),
-        ("nbsp", ' '),
         ("Tab", '\t'),
         ("NewLine", '\n'),
         ("excl", '!'),
@@ -159,14 +166,52 @@ fn named(name: &str) -> Option<char> {
         ("dollar", '$'),
         ("percnt", '%'),
         ("shy", '\u{ad}'),
-        ("ZeroWidthSpace", '\u{200b}'),
         ("zwj", '\u{200d}'),
         ("zwnj", '\u{200c}'),
-        ("NoBreak", '\u{2060}'),
-        ("ensp", ' '),
-        ("emsp", ' '),
-        ("thinsp", ' '),
+        ("lrm", '\u{200e}'),
+        ("rlm", '\u{200f}'),
+        ("verbar", '|'),
+        ("vert", '|'),
+        ("VerticalLine", '|'),
     ];
+    /// Names of what shows nothing between two letters.
+    const NOTHING: &[&str] = &[
+        "NoBreak",
+        "ApplyFunction",
+        "af",
+        "InvisibleTimes",
+        "it",
+        "InvisibleComma",
+        "ic",
+        "ZeroWidthSpace",
+        "NegativeVeryThinSpace",
+        "NegativeThinSpace",
+        "NegativeMediumSpace",
+        "NegativeThickSpace",
+    ];
+    /// Names of blanks.
+    const BLANKS: &[&str] = &[
+        "nbsp",
+        "NonBreakingSpace",
+        "ensp",
+        "emsp",
+        "emsp13",
+        "emsp14",
+        "numsp",
+        "puncsp",
+        "thinsp",
+        "ThinSpace",
+        "hairsp",
+        "VeryThinSpace",
+        "MediumSpace",
+        "ThickSpace",
+    ];
+    if NOTHING.contains(&name) {
+        return Some('\u{200b}');
+    }
+    if BLANKS.contains(&name) {
+        return Some(' ');
+    }
     NAMES.iter().find(|(known, _)| *known == name).map(|(_, letter)| *letter)
 }
 
@@ -183,9 +228,18 @@ fn piece(rest: &str) -> (usize, Option<char>) {
     let (length, seen) = decoded.unwrap_or((letter.len_utf8(), letter));
     let seen = match seen {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(seen) - 0xfee0),
-        _ => Some(seen).filter(|seen| !is_invisible(*seen)),
+        // Such as the blank without a break, and that of Braille.
+        _ if seen == '\u{2800}' || (seen.is_whitespace() && !seen.is_ascii()) => Some(' '),
+        _ => Some(seen).filter(|seen| !is_invisible(*seen) && !is_mark(*seen)),
     };
     (length, seen)
+}
+
+/// Returns true for what is drawn over the letter before it, or chooses its form.
+fn is_mark(letter: char) -> bool {
+    matches!(letter,
+        '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'
+        | '\u{fe0f}' | '\u{fe20}'..='\u{fe2f}')
 }
 
 fn backslash(rest: &str) -> Option<(usize, char)> {
@@ -202,6 +256,21 @@ fn hex_at(rest: &str, at: usize, count: usize) -> Option<char> {
         .get(at..at + count)
         .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
     u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).filter(char::is_ascii)
+}
+
+/// Returns how long a tag such as `<b>`, `</b>` or `<br/>` at the start of a text is, or 0.
+fn tag_length(text: &[u8]) -> usize {
+    const LONGEST: usize = 14;
+    if text.first() != Some(&b'<') {
+        return 0;
+    }
+    let Some(end) = text.iter().take(LONGEST).position(|byte| *byte == b'>') else { return 0 };
+    let name = text.get(1..end).unwrap_or_default();
+    let name = name.strip_prefix(b"/").unwrap_or(name);
+    let name = name.strip_suffix(b"/").unwrap_or(name).trim_ascii_end();
+    let is_name = name.first().is_some_and(u8::is_ascii_alphabetic)
+        && name.iter().all(u8::is_ascii_alphanumeric);
+    if is_name { end + 1 } else { 0 }
 }
 
 fn separates(byte: u8) -> bool {
