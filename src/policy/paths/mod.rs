@@ -129,12 +129,18 @@ fn read_list(text: &'static str) -> Vec<(PathGlob, &'static str)> {
 }
 
 /// Returns the path as a disk that ignores case, invisible characters, stream names, and trailing
-/// dots and blanks would see it.
+/// dots and blanks, and to which a backslash ends the name of a folder, would see it.
 pub fn plain_spelling(path: &RepoPath) -> Option<RepoPath> {
     if is_plain(path) {
         return Some(path.clone());
     }
-    let parts: Vec<String> = path.parts().map(plain_name).filter(|part| !part.is_empty()).collect();
+    let mut parts: Vec<String> = Vec::new();
+    for part in path.parts().flat_map(|part| part.split('\\')) {
+        match part {
+            ".." => drop(parts.pop()),
+            part => parts.extend(Some(plain_name(part)).filter(|name| !name.is_empty())),
+        }
+    }
     if parts.is_empty() { Some(RepoPath::root()) } else { RepoPath::parse(&parts.join("/")).ok() }
 }
 
@@ -148,17 +154,17 @@ fn plain_name(part: &str) -> String {
     let visible: String =
         part.chars().filter(|letter| !is_invisible(*letter)).map(narrow).collect();
     let folded = visible.to_uppercase().to_lowercase();
-    let name = folded
-        .split([':', '\\'])
-        .next()
-        .unwrap_or_default()
-        .trim_end_matches(['.', ' '])
-        .to_owned();
+    let stream = folded.split(':').next().unwrap_or_default();
+    let name = stream.trim_end_matches(['.', ' ']).to_owned();
     match name.as_str() {
         "git~1" | "git~2" => ".git".to_owned(),
         "github~1" => ".github".to_owned(),
         "locum~1" => ".locum".to_owned(),
-        "gitmod~1" => ".gitmodules".to_owned(),
+        "gitmod~1" | "gitmod~2" | "gitmod~3" | "gitmod~4" => ".gitmodules".to_owned(),
+        _ if name.starts_with("gi7eba~") => ".gitmodules".to_owned(),
+        _ if name.starts_with("gi7d29~") || name.starts_with("gitatt~") => {
+            ".gitattributes".to_owned()
+        }
         _ => name,
     }
 }
