@@ -115,7 +115,8 @@ pub(super) fn skip_containers(line: &str) -> &str {
 
 /// Returns where a command for a program starts on the line: `/word`, or our own prefix.
 fn command_start(line: &str, prefix: &str) -> Option<usize> {
-    let rest = skip_containers(line);
+    // Other programs may count any blank as one.
+    let rest = skip_containers(line).trim_start();
     let own = !prefix.is_empty()
         && rest.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix))
         && prefix.starts_with(|letter: char| letter.is_ascii_punctuation());

@@ -214,8 +214,9 @@ fn settle(text: &str, rules: &TextRules, redactor: &Redactor) -> String {
 
 /// Breaks up words that switch checks off: `[skip ci]` and the like, and the `skip-checks` trailer.
 fn keep_checks_on(text: &str) -> String {
-    let words =
-        Regex::new(r"(?i)\[\s*((?:skip|no)[ _-]+[a-z]+|[a-z]+[ _-]+skip)\s*\]|\*\*\*(no_ci)\*\*\*");
+    let words = Regex::new(
+        r"(?i)\[\s*((?:skip|no)[\s_-]+[a-z]+|[a-z]+[\s_-]+skip)\s*\]|\*\*\*(no_ci)\*\*\*",
+    );
     let trailer = Regex::new(r"(?im)^([ \t]*)(skip-checks|request-checks)([ \t]*:)");
     let text = words
         .map_or_else(|_| text.to_owned(), |words| words.replace_all(text, "($1$2)").into_owned());

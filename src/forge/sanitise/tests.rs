@@ -202,6 +202,8 @@ fn links_lead_to_listed_hosts_only() {
 fn own_output_never_triggers() {
     check("/locum fix this", "\\/locum fix this");
     check("  /locum: x", "  \\/locum: x");
+    check("\u{a0}/locum x", "\u{a0}\\/locum x");
+    check("> \u{3000}/merge", "> \u{3000}\\/merge");
     check("> - /merge", "> - \\/merge");
     check("@locum fix", "\u{ff20}locum fix");
     keeps("say `/locum fix` to start");
@@ -343,9 +345,17 @@ fn commits_and_titles_ping_close_and_skip_nothing() {
         commit("feat: x\n\nFixes #1\n@octocat"),
         "feat: x\n\nFixes \u{b7} #1\n\u{ff20}octocat"
     );
-    for word in
-        ["skip ci", "ci skip", "no ci", "skip actions", "actions skip", "Skip CI", "skip-ci"]
-    {
+    for word in [
+        "skip ci",
+        "ci skip",
+        "no ci",
+        "skip actions",
+        "actions skip",
+        "Skip CI",
+        "skip-ci",
+        "skip\u{a0}ci",
+        "no\tci",
+    ] {
         assert_eq!(commit(&format!("x [{word}]")), format!("x ({word})"));
     }
     assert_eq!(commit("x\n\nskip-checks: true"), "x\n\n(skip-checks): true");
