@@ -260,7 +260,11 @@ fn payload(case: &Field<'_>, defaults: &Field<'_>) -> Result<Value, String> {
     let seen = text_or(told.at("head_sha_at_event"), "aaa")?;
     let about = if case.at("event").text()?.starts_with("pull_request") {
         let part = |which: &str| json!({ "full_name": told.at(&format!("{which}_repo")).whole(), "id": told.at(&format!("{which}_repo_id")).whole() });
-        let pull = json!({ "head": {"sha": seen, "repo": part("head")}, "base": {"repo": part("base")}, "merged": merged });
+        let pull = json!({
+            "head": {"sha": seen, "ref": "topic", "repo": part("head")},
+            "base": {"ref": "main", "repo": part("base")},
+            "merged": merged,
+        });
         json!({ "pull_request": with(issue, pull) })
     } else if is_pull {
         if seen != text_or(told.at("head_sha_now"), "aaa")? {
@@ -279,10 +283,21 @@ fn payload(case: &Field<'_>, defaults: &Field<'_>) -> Result<Value, String> {
         None => json!({}),
         Some(run) => {
             let repository = json!({"full_name": run.at("head_repository").text()?});
-            json!({ "workflow_run": {"head_repository": repository, "actor": {"login": run.at("actor").text()?}, "event": run.at("event").text()?} })
+            json!({ "workflow_run": {
+                "id": 9, "name": "CI", "head_sha": "aaa", "head_branch": "topic", "conclusion": "failure",
+                "head_repository": repository, "actor": {"login": run.at("actor").text()?}, "event": run.at("event").text()?,
+            } })
         }
     };
-    Ok([about, label, inputs, run].into_iter().fold(payload, with))
+    let kind = match case.at("event").text()? {
+        "push" => json!({ "ref": "refs/heads/main", "after": "aaa", "before": "bbb" }),
+        "pull_request_review" => json!({ "review": {
+            "id": 12, "body": body, "html_url": "https://forge.example/r/12", "submitted_at": at,
+            "state": "commented", "author_association": case.at("association").text()?,
+        } }),
+        _ => json!({}),
+    };
+    Ok([about, label, inputs, run, kind].into_iter().fold(payload, with))
 }
 
 /// Puts the entries of one object into another.
@@ -310,7 +325,9 @@ fn pull_request(case: &Field<'_>) -> Result<Option<PullRequest>, String> {
     let told = case.at("issue");
     let same = |one: &str, other: &str| told.at(one).whole() == told.at(other).whole();
     let fork = told.at("fork").given().map_or(Ok(false), |fork| fork.flag())?;
-    let is_fork = fork || !same("head_repo", "base_repo") || !same("head_repo_id", "base_repo_id");
+    let (by_name, by_number) =
+        (same("head_repo", "base_repo"), same("head_repo_id", "base_repo_id"));
+    let is_fork = fork || !by_name || !by_number;
     if !told.at("is_pr").flag()? {
         return Ok(None);
     }
