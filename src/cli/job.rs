@@ -17,6 +17,7 @@ use crate::run::job::{self, Job, JobWork};
 use crate::run::jobs::states::{JobState, JobStates};
 use crate::run::run_request::RunRequest;
 use crate::run::source::FileSource;
+use crate::run::unknown_job::unknown_job;
 use locum_base::clock::Clock;
 use locum_files::diagnostic::Diagnostic;
 use locum_policy::intent::Facts;
@@ -88,15 +89,8 @@ fn resume(
 
 /// Returns a job by its name.
 fn find<'j>(jobs: &'j [Job], name: &str) -> Result<&'j Job, RunError> {
-    let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
-    jobs.iter().find(|job| job.name == name).ok_or_else(|| {
-        let known = if names.is_empty() {
-            "there is none in `.locum/jobs/` of this commit".to_owned()
-        } else {
-            format!("known: {}", names.join(", "))
-        };
-        RunError::usage("NAME", format!("there is no job `{name}`")).hint(known)
-    })
+    let job = jobs.iter().find(|job| job.name == name);
+    job.ok_or_else(|| unknown_job("NAME", name, jobs))
 }
 
 /// Returns what is wrong with the modes of jobs: there is none of that name, or it cannot take the

@@ -57,12 +57,17 @@ impl FirstMode {
         Self { slug, origin }
     }
 
-    /// Finds it.
+    /// Finds it; `runnable` are the modes that the policy lets run.
     ///
     /// # Errors
     /// When there is no such mode, with where it was named.
-    pub(super) fn find<'m>(&self, modes: &'m ModeSet) -> Result<&'m Mode, RunError> {
-        modes.find(&self.slug).ok_or_else(|| unknown_mode(&self.origin, &self.slug, modes).into())
+    pub(super) fn find<'m>(
+        &self,
+        modes: &'m ModeSet,
+        runnable: &[String],
+    ) -> Result<&'m Mode, RunError> {
+        let unknown = || unknown_mode(&self.origin, &self.slug, (modes, runnable)).into();
+        modes.find(&self.slug).ok_or_else(unknown)
     }
 }
 

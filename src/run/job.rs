@@ -192,7 +192,7 @@ impl Job {
     /// about it. `of_policy` is the mode where the job names none.
     pub fn mistake_of_mode(&self, modes: &ModeSet, of_policy: &str) -> Option<Diagnostic> {
         if let Some(own) = self.mode.as_deref().filter(|own| modes.find(own).is_none()) {
-            return Some(unknown_mode(&self.place_of_mode(), own, modes));
+            return Some(unknown_mode(&self.place_of_mode(), own, (modes, &[])));
         }
         let slug = self.mode.as_deref().unwrap_or(of_policy);
         unusable_step(&self.name, &self.work, modes, slug)

@@ -41,5 +41,6 @@ mod telemetry;
 pub mod tree;
 pub mod trusted;
 pub mod uncommitted;
+pub mod unknown_job;
 pub mod unknown_mode;
 pub mod user;

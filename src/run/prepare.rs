@@ -169,10 +169,11 @@ pub fn prepare(
     let settings = config.settings_with(&request.overrides.flags)?;
     let message = FirstMessage::read(&request.task, request.words, config)?;
     let first = FirstMode::of(&request, &message, &settings, config);
-    first.find(config.modes()?)?;
+    let runnable = config.runnable()?;
+    first.find(config.modes()?, &runnable)?;
     let slug = first.slug.clone();
     let modes = narrowed_by_command(config.modes()?.clone(), &message, &slug, &settings);
-    let mode = first.find(&modes)?;
+    let mode = first.find(&modes, &runnable)?;
     if mode.entry == ModeEntry::Delegated {
         let what = format!(
             "mode `{slug}` is for sub-tasks only (`mode: subagent` in `{}`)",

@@ -82,6 +82,25 @@ pub(super) async fn done(
 }
 
 /// Posts why something was refused, naming the rule; reports it as an answer.
+///
+/// # Errors
+/// When someone asked where nothing can be posted, with the button of a workflow: the step is all
+/// that they look at.
+pub(super) async fn refusal_or_failure(
+    env: &ActionEnv<'_>,
+    event: &ForgeEvent,
+    policy: &Policy,
+    refused: &RequestRefusal,
+) -> Result<ActionEnd, RunError> {
+    let ForgeEvent { trigger, .. } = event;
+    let by_hand = matches!(trigger.kind, EventKind::Dispatch | EventKind::Other);
+    if by_hand && trigger.subject.is_none() {
+        return Err(RunError::usage(refused.rule, &refused.why));
+    }
+    Ok(refusal(env, event, policy, refused).await)
+}
+
+/// Posts why something was refused, naming the rule; reports it as an answer.
 pub(super) async fn refusal(
     env: &ActionEnv<'_>,
     event: &ForgeEvent,

@@ -266,7 +266,7 @@ async fn run_event(
         Admission::Admitted(admitted) => *admitted,
         Admission::Refused(refused) => {
             let RefusedEvent { event, refused, policy } = *refused;
-            return Ok(vec![answer::refusal(env, &event, &policy, &refused).await]);
+            return Ok(vec![answer::refusal_or_failure(env, &event, &policy, &refused).await?]);
         }
         Admission::Skipped(why) => return Ok(vec![ActionEnd::Skipped(why)]),
         Admission::Unanswered(error) => return Err(error),
@@ -357,7 +357,8 @@ async fn follow(
         return Ok(ends);
     }
     if let Some(refused) = work_items::unusable_command(admitted)? {
-        return Ok(vec![answer::refusal(env, &admitted.event, policy, &refused).await]);
+        let event = &admitted.event;
+        return Ok(vec![answer::refusal_or_failure(env, event, policy, &refused).await?]);
     }
     let items = work_items::work_items(env, admitted)?;
     bundle::check_single(env, &items)?;

@@ -10,6 +10,7 @@ use crate::run::plan::RunSubject;
 use crate::run::request::{CommandFlags, RefusalNotice, RequestRefusal};
 use crate::run::run_request::{Overrides, RunRequest};
 use crate::run::task_material::{TaskAuthor, TaskMaterial};
+use crate::run::unknown_job::unknown_job;
 use locum_forge::alerts::AlertSource;
 use locum_forge::event::{EventKind, EventSubject};
 use locum_modes::prompts::checks::Check;
@@ -121,7 +122,6 @@ pub(super) fn work_items(
     admitted: &AdmittedEvent<'_>,
 ) -> Result<Vec<WorkItem>, RunError> {
     let AdmittedEvent { event, request, config, .. } = admitted;
-    let source = &config.origin.source;
     if let Some(name) = &request.job {
         let job = config.jobs()?.iter().find(|job| job.name == *name);
         let item = |job: &Job| {
@@ -132,9 +132,10 @@ pub(super) fn work_items(
             }
             vec![item]
         };
-        return job.map(item).ok_or_else(|| {
-            RunError::usage("job", format!("there is no job `{name}` in {source}"))
-        });
+        return match job {
+            Some(job) => Ok(item(job)),
+            None => Err(unknown_job("job", name, config.jobs()?)),
+        };
     }
     let text = request.text.trim();
     let (task, words) = match (prompt(env, admitted)?, &event.trigger.subject) {

@@ -401,8 +401,9 @@ fn read_inputs(
     known: &RequestFacts<'_>,
 ) -> Result<(), RequestRefusal> {
     request.text = input(trigger, &["task", "prompt"]).unwrap_or_default();
-    request.mode =
-        input(trigger, &["mode"]).map(|mode| words::known_mode(&mode, known)).transpose()?;
+    let of_input = |refusal| RequestRefusal { rule: "mode", ..refusal };
+    let mode = input(trigger, &["mode"]).map(|mode| words::known_mode(&mode, known));
+    request.mode = mode.transpose().map_err(of_input)?;
     Ok(())
 }
 

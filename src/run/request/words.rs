@@ -53,9 +53,7 @@ pub(super) fn read_command(
             ("model", Some(model)) if known.profiles.iter().any(|known| known == model) => {
                 request.flags.model = Some(model.to_owned())
             }
-            ("model", Some(model)) => {
-                return Err(posted("command", &format!("there is no model profile `{model}`")));
-            }
+            ("model", Some(model)) => return Err(unknown_profile(model, known.profiles)),
             ("budget", Some(budget)) => request.flags.budget_usd = Some(dollars(budget)?),
             ("paths", Some(paths)) => {
                 request.flags.paths = paths
@@ -71,9 +69,10 @@ pub(super) fn read_command(
                 return Err(posted("command", &format!("`--{flag}` needs a value")));
             }
             (_, _) => {
-                let list = FLAGS.map(|flag| format!("`--{flag}`")).join(", ");
-                let near = near(flag, FLAGS);
-                let why = format!("there is no flag `--{flag}`{near} Flags: {list}");
+                let flags = FLAGS.map(|flag| format!("--{flag}"));
+                let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+                let near = near(&format!("--{flag}"), &flags);
+                let why = format!("there is no flag `--{flag}`{near} Flags: {}", list(&flags));
                 return Err(posted("command", &why));
             }
         }
@@ -153,7 +152,7 @@ pub(super) fn read_command(
         }
         Some("plan") => {}
         Some(verb @ ("code" | "ask" | "review")) => {
-            return Err(posted("command", &format!("there is no mode `{verb}`")));
+            known_mode(verb, known)?;
         }
         // A word before the name of what waits is a decision that was mistyped, not a task.
         Some(word)
@@ -216,7 +215,6 @@ fn unknown(word: &str, known: &RequestFacts<'_>) -> RequestRefusal {
     let verbs = VERBS.iter().map(|(verb, _)| *verb);
     let all: Vec<&str> = verbs.clone().chain(known.modes.iter().map(String::as_str)).collect();
     let near = near(word, &all);
-    let list = |words: &[&str]| format!("`{}`", words.join("`, `"));
     let why = format!(
         "there is no verb or mode `{word}`{near} Verbs: {}. Modes: {}. A task of one word needs \
          `fix` first",
@@ -224,6 +222,21 @@ fn unknown(word: &str, known: &RequestFacts<'_>) -> RequestRefusal {
         list(&known.modes.iter().map(String::as_str).collect::<Vec<_>>())
     );
     posted("command", &why)
+}
+
+fn unknown_profile(model: &str, profiles: &[String]) -> RequestRefusal {
+    let all: Vec<&str> = profiles.iter().map(String::as_str).collect();
+    let near = near(model, &all);
+    let known = if all.is_empty() {
+        "The repository configures none".to_owned()
+    } else {
+        format!("Profiles: {}", list(&all))
+    };
+    posted("command", &format!("there is no model profile `{model}`{near} {known}"))
+}
+
+fn list(words: &[&str]) -> String {
+    format!("`{}`", words.join("`, `"))
 }
 
 /// Returns the word that may have been meant, to stand behind what is not known.
@@ -331,7 +344,7 @@ pub(super) fn known_mode(mode: &str, known: &RequestFacts<'_>) -> Result<String,
     } else {
         let all: Vec<&str> = known.modes.iter().map(String::as_str).collect();
         let near = near(mode, &all);
-        let why = format!("there is no mode `{mode}`{near} Modes: `{}`", all.join("`, `"));
+        let why = format!("there is no mode `{mode}`{near} Modes: {}", list(&all));
         Err(posted("command", &why))
     }
 }

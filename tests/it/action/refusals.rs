@@ -1,9 +1,10 @@
 //! Whose no it was: a person's, a secret's or the policy's, in comment, summary, outputs and exit
-//! code alike.
+//! code alike; and what is said of a request that names what does not exist.
 
 use pretty_assertions::assert_eq;
+use serde_json::json;
 
-use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
+use crate::action::fixture::{ActionFixture, Ask, WorkflowStep, payload};
 
 /// The first line of the last comment and of the summary, and both whole.
 fn said(fixture: &ActionFixture, heading: &str) -> [String; 2] {
@@ -61,4 +62,42 @@ fn a_call_withheld_for_a_secret_is_counted_and_said() {
     assert_eq!(end(&step), (Some(4), "refused", "1"), "{step:?}");
     let [comment, _] = said(&fixture, "**locum: refused** · mode code");
     assert!(comment.contains("Refused by the policy: 1 denied"), "{comment}");
+}
+
+#[test]
+fn a_button_with_a_mode_job_or_command_that_does_not_exist_fails_and_names_those_that_do() {
+    let fixture = ActionFixture::new();
+    let press = |inputs: serde_json::Value| {
+        let ask = Ask { event: "workflow_dispatch", ..Ask::comment("") };
+        let (event, mut payload) = payload(&ask);
+        payload["inputs"] = inputs;
+        fixture.step_with(event, &payload.to_string(), &[])
+    };
+    for (inputs, what, known) in [
+        (
+            json!({ "task": "say hello", "mode": "cod" }),
+            "no mode `cod`; did you mean `code`?",
+            "`ask`",
+        ),
+        (json!({ "job": "tuch" }), "no job `tuch`", "did you mean `touch`? known: touch"),
+        (json!({ "task": "/gret" }), "/gret", "/greet"),
+    ] {
+        let step = press(inputs);
+        assert_eq!((step.code, step.output("outcome")), (Some(2), "failed"), "{step:?}");
+        let said = step.output("final-message");
+        assert!(said.contains(what) && said.contains(known), "{step:?}");
+        assert!(fixture.stage.read("summary").contains(what), "{step:?}");
+    }
+    let step = press(json!({ "task": "say hello", "mode": "code" }));
+    assert_eq!((step.code, step.output("outcome")), (Some(0), "done"), "{step:?}");
+    // A comment is answered where it stands, and its workflow stays green.
+    let step = fixture.step(&Ask::comment("/locum --mode=cod say hello"));
+    assert_eq!((step.code, step.output("outcome")), (Some(0), "skipped"), "{step:?}");
+    assert!(fixture.server.comments(7)[0].contains("did you mean `code`? Modes: "));
+    // What a workflow names is listed as the policy lets it run.
+    let inputs = [("INPUT_MODE", "cod"), ("INPUT_PROMPT", "say hello")];
+    let ask = Ask { event: "workflow_dispatch", inputs: &inputs, ..Ask::comment("") };
+    let step = fixture.step(&ask);
+    assert_eq!(step.code, Some(2), "{step:?}");
+    assert!(step.err.contains("did you mean `code`? known: architect, code, ask\n"), "{step:?}");
 }

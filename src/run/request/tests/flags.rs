@@ -9,7 +9,9 @@ fn a_flag_behind_the_task_is_refused_and_unknown_words_name_known_ones() {
     for (body, why) in [
         ("/locum --mode=cod x y", "no mode `cod`; did you mean `code`? Modes: `orchestrator`, "),
         ("/locum --mode nonsense", "there is no mode `nonsense`. Modes: `orchestrator`, "),
-        ("/locum --budgt=1 x y", "no flag `--budgt`; did you mean `budget`? Flags: `--dry-run`"),
+        ("/locum --budgt=1 x y", "no flag `--budgt`; did you mean `--budget`? Flags: `--dry-run`"),
+        ("/locum --model=fats x y", "profile `fats`; did you mean `fast`? Profiles: `fast`"),
+        ("/locum --model=huge x y", "there is no model profile `huge`. Profiles: `fast`"),
         ("/locum code say hello --dry-run", "flag `--dry-run` stands behind the task"),
         ("/locum code say hello —dry-run", "flag `—dry-run` stands behind the task"),
         ("/locum say hello --paths=docs/**\nmore", "flag `--paths=docs/**` stands behind"),
