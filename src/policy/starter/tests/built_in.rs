@@ -58,6 +58,20 @@ fn a_starter_and_the_built_in_policy_look_change_and_refuse_alike() {
             assert_eq!(verdict.rule().is_some(), is_refused, "{command}: {}", verdict.reason());
         }
     }
+    for (command, reason) in [
+        ("gh auth token", "credentials are for people"),
+        ("gh -R o/r secret list", "credentials are for people"),
+        ("glab auth status", "credentials are for people"),
+        ("gh pr create", "publishing is locum's part"),
+        ("gh authors", "publishing is locum's part"),
+    ] {
+        let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
+        let intent = parse_intent(&format!("command({command})")).unwrap();
+        for policy in [&built_in, &starter] {
+            let verdict = policy.decide(&intent, &facts);
+            assert!(verdict.reason().contains(reason), "{command}: {}", verdict.reason());
+        }
+    }
 }
 
 /// Commands that a rule refuses by word, each group beside neighbours that none does.
