@@ -75,6 +75,18 @@ fn protects_automation_and_agents_in_every_spelling() {
 }
 
 #[test]
+fn the_reason_names_who_runs_or_reads_it() {
+    for (path, reason) in [
+        (".husky/pre-commit", "is run by git as a hook"),
+        (".vscode/tasks.json", "is run by shells and editors when a folder is opened"),
+        ("src/husky/pre-commit", ""),
+    ] {
+        let said = protected(&RepoPath::parse(path).unwrap()).unwrap_or_default();
+        assert_eq!(said, reason, "{path}");
+    }
+}
+
+#[test]
 fn leaves_ordinary_files_alone() {
     for path in [
         "src/lib.rs",
