@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -46,6 +47,10 @@ const OTHER_DEVICE: &str = "cross-device link";
 /// What a model reads behind that.
 const FOLDERS_STAY: &str = "\n(Commands cannot rename a folder of the checkout as a whole. \
     `mv A B` copies it instead, and then `git add -A A B` does what `git mv A B` would.)";
+
+/// What a model reads behind the complaint of a program that may not write to `/tmp`.
+const SCRATCH_IS_ELSEWHERE: &str = "\n(The checkout lies below `/tmp`, so commands cannot write to \
+    `/tmp` itself. `$TMPDIR` is their folder for temporary files.)";
 
 /// Changed files named to the model.
 const TOUCHED_SHOWN: usize = 20;
@@ -267,6 +272,10 @@ impl ExecuteCommand {
         if layered && said.contains(OTHER_DEVICE) {
             text.push_str(FOLDERS_STAY);
         }
+        let root = context.repo.root();
+        if context.run.sandbox.holds() && is_kept_from_temporary(&said, root) {
+            text.push_str(SCRATCH_IS_ELSEWHERE);
+        }
         let lost_bytes = output.output.omitted_bytes;
         Ok(Observation { exit: Some(output.exit), command, lost_bytes, ..Observation::said(text) })
     }
@@ -294,7 +303,7 @@ impl ExecuteCommand {
         let end = format!("{end}{}", explained(details));
         let text = &output.output.text;
         let failed = output.exit != Exit::Code(0) || !details.failed_steps.is_empty();
-        let network = network.remark(failed, text);
+        let network = network.remark((failed, output.exit), text);
         let body = if text.trim().is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
         format!(
             "{end}\nWorking directory: {}{}\nOutput:\n{body}{network}",
@@ -321,9 +330,10 @@ impl NetworkReach {
         }
     }
 
-    /// Says what there is of the network, behind the output of a command that failed for it.
-    fn remark(self, failed: bool, output: &str) -> &'static str {
-        if !failed || !offline::is_complaint(output) {
+    /// Says what there is of the network, behind the output of a command that failed for it, or was
+    /// killed for its time: some programs wait for a host without a word.
+    fn remark(self, (failed, exit): (bool, Exit), output: &str) -> &'static str {
+        if exit != Exit::TimedOut && !(failed && offline::is_complaint(output)) {
             return "";
         }
         match self {
@@ -332,6 +342,17 @@ impl NetworkReach {
             Self::Everything => "",
         }
     }
+}
+
+/// Whether a program complains in a line, in small letters, that it may not write to `/tmp`, where
+/// the checkout lies in it.
+fn is_kept_from_temporary(said: &str, root: &Path) -> bool {
+    let checkout = root.to_string_lossy().to_ascii_lowercase();
+    let is_about = |line: &str| {
+        let rest = line.replace(&*checkout, "");
+        rest.contains("permission denied") && rest.contains("/tmp/")
+    };
+    root.starts_with("/tmp") && said.lines().any(is_about)
 }
 
 /// Answers a command that did not start. Where its program is missing it ends as a shell would say.

@@ -1,8 +1,11 @@
 //! Commands: what they are judged by, how they end.
 
+use std::path::Path;
 use std::time::Duration;
 
-use super::{CommandDetails, CommandOutput, ExecuteCommand, Exit, NetworkReach};
+use super::{
+    CommandDetails, CommandOutput, ExecuteCommand, Exit, NetworkReach, is_kept_from_temporary,
+};
 use crate::tools::arguments::ResolvedPath;
 use crate::tools::fixture::ToolFixture;
 use locum_base::path::RepoPath;
@@ -59,6 +62,16 @@ fn says_how_a_command_ended() {
             expected
         );
     }
+    // Some programs wait for a host and say nothing.
+    for (exit, network, expected) in [
+        (Exit::TimedOut, NetworkReach::Nothing, "no network: the policy says `network: off`."),
+        (Exit::TimedOut, NetworkReach::Listed, "reach only the hosts that the policy allows."),
+        (Exit::TimedOut, NetworkReach::Everything, "Output:\n..."),
+        (Exit::Code(1), NetworkReach::Nothing, "Output:\n..."),
+    ] {
+        let text = command.render(&output(exit, "..."), &none, network);
+        assert!(text.ends_with(expected), "{exit:?}: {text}");
+    }
     for (exit, text, expected) in [
         (Exit::Code(0), "ok\n\n", "Exit code: 0\nWorking directory: .\nOutput:\nok"),
         (
@@ -75,7 +88,19 @@ fn says_how_a_command_ended() {
                  directory: .\nOutput:\nx",
         ),
     ] {
-        assert_eq!(command.render(&output(exit, text), &none, NetworkReach::Nothing), expected);
+        assert_eq!(command.render(&output(exit, text), &none, NetworkReach::Everything), expected);
+    }
+}
+
+#[test]
+fn a_program_that_may_not_write_to_tmp_is_led_to_the_folder_of_its_own() {
+    for (root, said, expected) in [
+        ("/tmp/app", "cp: cannot create '/tmp/x': permission denied", true),
+        ("/tmp/app", "cp: cannot create '/tmp/app/src/x': permission denied", false),
+        ("/tmp/app", "open /tmp/x: no such file or directory", false),
+        ("/home/app", "cp: cannot create '/tmp/x': permission denied", false),
+    ] {
+        assert_eq!(is_kept_from_temporary(said, Path::new(root)), expected, "{root}: {said}");
     }
 }
 
