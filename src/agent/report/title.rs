@@ -39,24 +39,47 @@ const EMPTY: &[&str] = &[
 const OPENINGS: &[&str] =
     &["i have now ", "i've now ", "i have ", "i've ", "i ", "we have ", "we've ", "we "];
 
-/// Returns the first sentence of a result that says something, as a title.
+/// Returns the first sentence of a result that says something, as a title. A heading above it names
+/// a part of the result, as a rule; one that is a sentence itself, or says more, is the title.
 pub fn of_result(result: &str) -> Option<String> {
     let mut in_code = false;
+    let mut heading = None;
     for line in visible(result).lines() {
         let line = line.trim();
         if line.starts_with("```") || line.starts_with("~~~") {
             in_code = !in_code;
             continue;
         }
-        if in_code || line.starts_with(['#', '|', '<']) {
+        if in_code || line.starts_with(['|', '<']) {
+            continue;
+        }
+        if line.starts_with('#') {
+            heading = heading.or_else(|| of_heading(line));
             continue;
         }
         let sentences = sentences(&plain(line));
-        if let Some(title) = sentences.iter().find_map(|sentence| spoken(sentence)) {
-            return Some(title);
-        }
+        let Some(title) = sentences.iter().find_map(|sentence| spoken(sentence)) else { continue };
+        let says_less = title.chars().count() < HEAD_LEAST_CHARS;
+        return heading
+            .filter(|heading| heading.is_whole || says_less)
+            .map_or(Some(title), |heading| Some(heading.words));
     }
-    None
+    heading.map(|heading| heading.words)
+}
+
+/// A heading that says something.
+struct SpokenHeading {
+    words: String,
+    /// Whether it is too long for the name of a part.
+    is_whole: bool,
+}
+
+/// Returns a heading as a title; `None` where it names a part of the result and no more.
+fn of_heading(line: &str) -> Option<SpokenHeading> {
+    let text = plain(line.trim_matches('#').trim());
+    let chars = text.chars().count();
+    let words = spoken(&text).filter(|_| chars >= HEAD_LEAST_CHARS)?;
+    Some(SpokenHeading { words, is_whole: chars > TITLE_LIMIT_CHARS })
 }
 
 /// Returns words as a title: one line, cut between words where it is too long.
@@ -180,6 +203,19 @@ mod tests {
                  number of the text is no longer lost.",
                 Some("Both faults of `seconds` are repaired"),
             ),
+            (
+                "# The configuration reader now rejects a file whose sections name one folder \
+                 twice\n\nBody.",
+                Some("The configuration reader now rejects a file whose sections name one…"),
+            ),
+            ("# Read empty input as zero\n\nBody.", Some("Read empty input as zero")),
+            ("# Read empty input as zero\n\n```\ncode\n```", Some("Read empty input as zero")),
+            ("# Details\n\nFixed it all.", Some("Fixed it all")),
+            (
+                "# Changes to the parser\n\nIt takes empty input now.",
+                Some("It takes empty input now"),
+            ),
+            ("## Result\n\n# Read empty input as zero", Some("Read empty input as zero")),
             ("\n \n", None),
             ("Done.", None),
             ("```\nonly code\n```", None),
