@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use crate::command::UNKNOWN;
 use crate::glob::{LetterCase, PathGlob};
 use crate::ignore::IgnoreFiles;
-use crate::intent::{Facts, Intent, PublicationKind};
+use crate::intent::{Facts, Intent, PublicationKind, TriggerKind};
 use crate::kind::RuleKind;
 use crate::paths::{Protection, plain_spelling};
 use crate::pattern::Pattern;
@@ -401,7 +401,7 @@ impl Ruling {
 fn taken_away(intent: &Intent, facts: &Facts) -> Option<String> {
     let restriction = &facts.restriction;
     let contains = restriction.contained && facts.contained;
-    let read_only = || restriction.read_only.then(|| "this run may only read".to_owned());
+    let read_only = || restriction.read_only.then(|| read_only_because(facts));
     match intent {
         Intent::Edit(path) => read_only().or_else(|| outside(path, &restriction.paths)),
         Intent::Command(script) if !contains && !script.only_reads() => read_only(),
@@ -432,6 +432,18 @@ fn taken_away(intent: &Intent, facts: &Facts) -> Option<String> {
         | Intent::MemoryRead(_)
         | Intent::Session => None,
     }
+}
+
+/// Says that a run may only read, and what of it is the cause.
+fn read_only_because(facts: &Facts) -> String {
+    let cause = if facts.check.is_some() {
+        "it makes a check"
+    } else if facts.trigger == TriggerKind::MergeGroup {
+        "a merge queue started it"
+    } else {
+        "the pull request comes from a fork (`triggers.forks`)"
+    };
+    format!("this run may only read: {cause}")
 }
 
 /// A glob that cannot be read matches nothing.

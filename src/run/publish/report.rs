@@ -2,13 +2,14 @@
 //!
 //! In: an outcome, and where its changes are. Out: postings; what cannot be said becomes a note.
 
+use crate::run::plan::RunSubject;
 use crate::run::publish::reactions::Reactions;
 use crate::run::publish::unpublished::{self, NotPosted};
 use crate::run::publish::{Landed, Publication, PublishResult, Publisher, RunEnd};
 use locum_agent::report::comment::{self, CommentFacts};
 use locum_agent::report::figures;
 use locum_agent::report::waiting::DecisionChannel;
-use locum_agent::session::outcome::Outcome;
+use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_agent::session::word::OutcomeReaction;
 use locum_forge::posts::{Posting, ReactionTarget};
 use locum_forge::sanitise;
@@ -31,10 +32,12 @@ impl Publisher<'_> {
             let RunEnd { retry, kept, .. } = *ending;
             let repair = self.repair_line(&published.result);
             let repair = repair.as_deref();
+            published.remarks.extend(self.about_fork(outcome));
             let known = &self.destination.remarks;
             let new = published.remarks.iter().filter(|remark| !known.contains(remark));
-            let new: Vec<String> =
-                new.map(|remark| format!("Note: {}.", remark.trim_end_matches('.'))).collect();
+            let new: Vec<String> = new
+                .map(|remark| format!("Note: {}.", remark.trim_end_matches('.')))
+                .collect();
             let remarks = [&**known, &new, &published.about_findings].concat();
             let remarks = &remarks;
             let known = self.comment_facts(ending.decide);
@@ -60,6 +63,19 @@ impl Publisher<'_> {
         }
         self.react(outcome, ending, &mut published).await;
         published
+    }
+
+    /// Says why a run about a fork's pull request could change nothing, and what a maintainer can do.
+    fn about_fork(&self, outcome: &Outcome) -> Option<String> {
+        let plan = &self.run.plan;
+        let is_fork = matches!(plan.subject, RunSubject::PullRequest { is_fork: true, .. });
+        let is_kept = is_fork && plan.facts.restriction.read_only;
+        (is_kept && outcome.word == OutcomeWord::Refused).then(|| {
+            "the pull request comes from a fork, where a run may only read; a maintainer can push \
+             its branch to this repository and ask there, or say `triggers: { forks: allow }` in \
+             the policy, by which the comment shows the change as a diff"
+                .to_owned()
+        })
     }
 
     /// Returns the hidden line by which the checks of what a repair pushed are waited for.

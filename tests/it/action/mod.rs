@@ -309,11 +309,14 @@ fn a_pull_request_from_a_fork_is_only_read() {
     assert_eq!((step.code, step.output("outcome")), (Some(4), "refused"), "{step:?}");
     assert_eq!(fixture.remote(&["rev-parse", "refs/pull/8/head"]).trim(), head);
     assert_eq!(step.output("denied-count"), "1", "{step:?}");
-    assert!(
-        fixture.server.comments(8)[0].contains("this run may only read"),
-        "{:?}",
-        fixture.server.comments(8)
-    );
+    let comment = fixture.server.comments(8)[0].clone();
+    for said in ["this run may only read: the pull request comes from a fork", "forks: allow"] {
+        assert!(comment.contains(said), "{comment}");
+    }
+    // A run that only reads there, as it was asked to, says nothing of that.
+    fixture.step(&Ask { number: 8, ids: (56, 4343), ..Ask::comment("/locum ask look at it") });
+    let comment = fixture.server.comments(8).pop().unwrap();
+    assert!(comment.contains("**locum: done**") && !comment.contains("fork"), "{comment}");
     assert_eq!(fixture.remote(&["branch", "--list", "locum/*"]), "");
 }
 
