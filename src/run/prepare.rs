@@ -280,6 +280,7 @@ pub fn prepare(
     };
     let command_env = clean_env(environment.variables(), &policy.settings().commands.env);
     let base = request.base;
+    let above = LimitsAbove::of(&settings, &policy);
     let plan = RunPlan {
         session: request.session,
         task: request.task,
@@ -313,9 +314,10 @@ pub fn prepare(
             .into_iter()
             .chain(unusable_engine)
             .chain(no_browser)
-            .chain(limits_above(&settings, &policy))
+            .chain(above.all)
             .chain(rules::left_out(instructions.rules.clone(), &slug))
             .collect(),
+        for_asker: above.by_flags,
         facts,
     };
     let secrets = std::mem::take(&mut models.keys).into_iter().chain(environment.secrets());
@@ -378,14 +380,29 @@ fn search_engine(
     }
 }
 
-/// Says which limits of the settings the policy does not let pass.
-fn limits_above(settings: &Settings, policy: &Policy) -> Vec<String> {
-    let above = settings.values.budget.above(&policy.settings().budget);
-    let note = |(key, set, holds): (&str, String, String)| {
-        let place = settings.source(key).map(|source| source.place.as_str()).unwrap_or_default();
-        format!("{place}: {set} is above the policy's `{key}` of {holds}, which holds")
-    };
-    above.into_iter().map(note).collect()
+/// The limits of the settings that the policy does not let pass.
+struct LimitsAbove {
+    /// Each in a sentence.
+    all: Vec<String>,
+    /// Those of flags, which whoever asked wrote.
+    by_flags: Vec<String>,
+}
+
+impl LimitsAbove {
+    fn of(settings: &Settings, policy: &Policy) -> Self {
+        let mut found = Self { all: Vec::new(), by_flags: Vec::new() };
+        for (key, set, holds) in settings.values.budget.above(&policy.settings().budget) {
+            let source = settings.source(key);
+            let place = source.map(|source| source.place.as_str()).unwrap_or_default();
+            let note =
+                format!("{place}: {set} is above the policy's `{key}` of {holds}, which holds");
+            if source.is_some_and(|source| source.layer == Layer::Flag) {
+                found.by_flags.push(note.clone());
+            }
+            found.all.push(note);
+        }
+        found
+    }
 }
 
 /// Returns whether some allowed mode may ask a profile for something, by the policy.

@@ -29,6 +29,9 @@ use locum_policy::intent::Facts;
 use locum_workspace::Workspace;
 use locum_workspace::repo::CommitId;
 
+/// Why a run that is started again does not go on with itself, which nobody expects.
+const SAME_COMMENT: &str = "the same comment asked for it";
+
 /// A run on a thread, prepared.
 pub(super) struct ThreadRun {
     /// What it works with.
@@ -90,7 +93,8 @@ pub(super) async fn prepare(
     let (resumed, note) = match resumed {
         Ok(resumed) => (resumed, None),
         Err(why) => {
-            (None, Some(format!("the conversation of the last run here is not resumed: {why}")))
+            let note = format!("the conversation of the last run here is not resumed: {why}");
+            (None, Some((note, why == SAME_COMMENT)))
         }
     };
     let known = resumed.as_ref().map(|resumed| &resumed.known);
@@ -108,7 +112,10 @@ pub(super) async fn prepare(
         request.base.clone_from(base);
     }
     let mut run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
-    run.plan.notes.extend(note);
+    if let Some((note, is_again)) = note {
+        run.plan.for_asker.extend(Some(note.clone()).filter(|_| !is_again));
+        run.plan.notes.push(note);
+    }
     if let Some(ResumedConversation { earlier, .. }) = resumed {
         let note = format!("the conversation of session {} is resumed", earlier.session);
         run.plan.notes.push(note);
@@ -250,7 +257,7 @@ impl EndedSession {
         };
         let asked = earlier::asked(env, &admitted.event.trigger);
         if self.carried.destination.asked == asked {
-            return Err("the same comment asked for it".to_owned());
+            return Err(SAME_COMMENT.to_owned());
         }
         check_age(&self.state, env.clock.now())?;
         let judged =

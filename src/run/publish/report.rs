@@ -36,6 +36,7 @@ impl Publisher<'_> {
             let known = &self.destination.remarks;
             let new = published.remarks.iter().filter(|remark| !known.contains(remark));
             let new: Vec<String> = new
+                .chain(&self.run.plan.for_asker)
                 .map(|remark| format!("Note: {}.", remark.trim_end_matches('.')))
                 .collect();
             let remarks = [&**known, &new, &published.about_findings].concat();

@@ -47,6 +47,9 @@ fn began_anew(fixture: &ActionFixture, step: &WorkflowStep, why: &str) {
     assert_eq!((step.code, earlier(fixture, step)), (Some(0), Value::Null), "{why}: {step:?}");
     let note = note(fixture);
     assert!(note.starts_with(&format!("of the last run here is not resumed: {why}")), "{note}");
+    // Whoever asks reads it where they look.
+    let said = [7, 8].map(|number| fixture.server.comments(number).concat()).concat();
+    assert!(said.contains(&format!("Note: the conversation {note}.")), "{note}: {said}");
 }
 
 #[test]

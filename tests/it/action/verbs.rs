@@ -175,3 +175,21 @@ fn an_edited_comment_starts_nothing() {
     assert_eq!((step.code, step.output("outcome")), (Some(0), "skipped"), "{step:?}");
     assert_eq!(fixture.server.writes(), Vec::<String>::new());
 }
+
+#[test]
+fn the_comment_says_that_a_flag_asks_for_more_than_the_policy_gives() {
+    let fixture = ActionFixture::new();
+    for (id, flag, is_told) in [(55, "--budget=1000", true), (56, "--budget=0.5", false)] {
+        let body = format!("/locum {flag} code say hello");
+        fixture.step(&Ask { ids: (id, id + 4000), ..Ask::comment(&body) });
+        let comment = fixture.server.comments(7).pop().unwrap();
+        let note = "Note: --budget: 1000 is above the policy's `budget.cost_usd` of ";
+        assert_eq!(comment.contains(note), is_told, "{comment}");
+    }
+    // What the workflow sets is for whoever reads its log.
+    let inputs = [("INPUT_MAX_TURNS", "400")];
+    let ask = Ask { ids: (57, 4057), inputs: &inputs, ..Ask::comment("/locum code say hello") };
+    fixture.step(&ask);
+    let comment = fixture.server.comments(7).pop().unwrap();
+    assert!(!comment.contains("above the policy's"), "{comment}");
+}
