@@ -172,8 +172,16 @@ impl RunSubject {
     }
 }
 
-impl std::fmt::Display for RunPlan {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl RunPlan {
+    /// Returns the plan without what is of the machine's alone: paths on it, and hashes.
+    pub fn for_thread(&self) -> String {
+        let mut text = String::new();
+        // NOTE: writing to a string does not fail.
+        let _ = self.rows(&mut text, PlanReader::Thread);
+        text
+    }
+
+    fn rows(&self, formatter: &mut dyn std::fmt::Write, reader: PlanReader) -> std::fmt::Result {
         let mut row = |name: &str, value: &str| writeln!(formatter, "{name:<9} {value}");
         row("task", self.task.trim().lines().next().unwrap_or_default())?;
         self.command.iter().try_for_each(|command| row("command", command))?;
@@ -184,12 +192,21 @@ impl std::fmt::Display for RunPlan {
             &format!("{:?} by {:?}", self.facts.tier, self.facts.trigger).to_lowercase(),
         )?;
         row("about", &self.subject.branch_words())?;
-        row("checkout", &self.checkout)?;
-        row("base", &self.base.0)?;
+        if reader == PlanReader::Log {
+            row("checkout", &self.checkout)?;
+            row("base", &self.base.0)?;
+        }
         self.place.branch.iter().try_for_each(|branch| row("branch", branch))?;
-        row("trusted", &self.trusted.0)?;
-        self.review_base.iter().try_for_each(|base| row("review of", &format!("{base}..")))?;
-        row("policy", &format!("{} ({})", self.policy.origin, self.policy.hash))?;
+        let PolicyName { origin, hash } = &self.policy;
+        match reader {
+            PlanReader::Thread => row("policy", origin)?,
+            PlanReader::Log => {
+                row("trusted", &self.trusted.0)?;
+                let base = self.review_base.as_ref();
+                base.map_or(Ok(()), |base| row("review of", &format!("{base}..")))?;
+                row("policy", &format!("{origin} ({hash})"))?;
+            }
+        }
         row("models", &format!("{} · sub-tasks {}", self.models.0, self.models.1))?;
         row("budget", &budget_words(&self.budget))?;
         for (name, ceiling) in
@@ -212,6 +229,21 @@ impl std::fmt::Display for RunPlan {
         self.risks.iter().try_for_each(|risk| row("risk", risk))?;
         self.notes.iter().try_for_each(|note| row("note", note))
     }
+}
+
+impl std::fmt::Display for RunPlan {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.rows(formatter, PlanReader::Log)
+    }
+}
+
+/// Who reads a plan.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PlanReader {
+    /// Whoever sees the machine's log.
+    Log,
+    /// Whoever sees the thread.
+    Thread,
 }
 
 fn budget_words(budget: &Budget) -> String {

@@ -65,7 +65,7 @@ pub(super) async fn plan(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>, plan
     let body = format!(
         "**locum: dry run**\n\nThis is what would run. No model was asked, and nothing was \
          changed. Write the command without `--dry-run` to start it.\n\n{}",
-        fenced(&plan.to_string(), "text")
+        fenced(&plan.for_thread(), "text")
     );
     post(env, event, &config.policy, &request.facts, &body).await;
 }
@@ -171,7 +171,7 @@ fn explained(admitted: &AdmittedEvent<'_>, plan: &RunPlan) -> String {
         code(request.facts.tier.as_str()),
         code(&plan.policy.origin),
         code(&plan.mode),
-        fenced(&plan.to_string(), "text")
+        fenced(&plan.for_thread(), "text")
     )
 }
 

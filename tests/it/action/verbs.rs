@@ -193,3 +193,17 @@ fn the_comment_says_that_a_flag_asks_for_more_than_the_policy_gives() {
     let comment = fixture.server.comments(7).pop().unwrap();
     assert!(!comment.contains("above the policy's"), "{comment}");
 }
+
+#[test]
+fn a_plan_on_the_thread_names_no_path_or_hash_of_the_machine() {
+    let fixture = today();
+    let folder = fixture.stage.path("checkout").display().to_string();
+    let main = fixture.stage.git(&["rev-parse", "main"]);
+    for (body, id) in [("/locum explain", 55), ("/locum --dry-run code say hello", 56)] {
+        let said = answered(&fixture, body, id);
+        assert!(said.contains("policy    .locum/policy.yml\n"), "{said}");
+        assert!(!said.contains(&folder) && !said.contains(main.trim()), "{said}");
+    }
+    // The summary of the job is about the machine, too.
+    assert!(fixture.stage.read("summary").contains(&folder));
+}
