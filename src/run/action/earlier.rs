@@ -6,6 +6,7 @@
 //! requests that we opened, by their hidden line, and for the branch by its name and its trailer.
 
 use crate::run::action::admission::AdmittedEvent;
+use crate::run::action::jobs::left_out_words;
 use crate::run::action::work_items::{self, WorkItem};
 use crate::run::action::{ActionEnv, refs};
 use crate::run::error::RunError;
@@ -126,7 +127,7 @@ pub(super) async fn find(
 
 fn left_out(subject: &RunSubject, why: &str) -> Beginning {
     let name = if let RunSubject::Job { name, .. } = subject { name } else { "" };
-    Beginning::LeftOut(format!("job `{name}` is left out: {why}"))
+    Beginning::LeftOut(format!("{}{why}", left_out_words(name)))
 }
 
 /// What is looked for.

@@ -14,8 +14,9 @@ use crate::run::action::{ActionEnd, ActionEnv, FinishedRun, answer};
 use crate::run::error::RunError;
 use crate::run::jobs::dashboard::{self, DashboardFacts, dashboard_marker};
 use crate::run::jobs::state_ref::{JobStateRef, permit};
-use crate::run::jobs::states::{JobGrade, JobResult, JobStates, LIMITS_IN_A_ROW};
+use crate::run::jobs::states::{JobGrade, JobLeftOut, JobResult, JobStates, LIMITS_IN_A_ROW};
 use crate::run::plan::RunSubject;
+use crate::run::publish::PublishResult;
 use crate::run::publish::own_branch::PullRequestMarker;
 use locum_agent::report::markdown::{code, inline, marker};
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
@@ -120,7 +121,11 @@ impl<'e> JobBook<'e> {
     /// Does what follows the run of a job, however it ended.
     pub(super) async fn end(&mut self, job: &str, end: Result<&mut ActionEnd, &RunError>) {
         let Some(result) = self.result_of(&end) else {
-            if self.is_by_box() {
+            let is_new = match &end {
+                Ok(ActionEnd::Skipped(why)) => self.leave_out(job, why).await,
+                Ok(_) | Err(_) => false,
+            };
+            if is_new || self.is_by_box() {
                 self.show(None).await;
             }
             return;
@@ -153,6 +158,23 @@ impl<'e> JobBook<'e> {
         }
     }
 
+    /// Remembers why a job that was due did not run; returns whether that is new.
+    async fn leave_out(&mut self, job: &str, why: &str) -> bool {
+        let why = why.strip_prefix(&left_out_words(job)).unwrap_or(why);
+        let redactor = Redactor::new(self.env.environment.secrets());
+        let why = head(&redactor.redact(why), REASON_LIMIT_BYTES).to_owned();
+        let left_out = JobLeftOut { since: self.env.clock.now(), why };
+        // Nothing is written where nothing changes: a schedule may come every few minutes.
+        if !self.states.clone().leave_out(job, left_out.clone()) {
+            return false;
+        }
+        self.change(&|states| {
+            states.leave_out(job, left_out.clone());
+        })
+        .await;
+        true
+    }
+
     /// Whether somebody started it, and not the schedule or an event.
     fn is_by_hand(&self) -> bool {
         self.admitted.request.facts.trigger == TriggerKind::Dispatch
@@ -167,7 +189,15 @@ impl<'e> JobBook<'e> {
         let (outcome, grade, reason, tail) = match end {
             Ok(ActionEnd::Ran(ran)) => {
                 let FinishedRun { outcome, .. } = &**ran;
-                let (reason, tail) = what_failed(outcome);
+                let (reason, tail) = match &ran.publication.result {
+                    // What a person closed is not opened again, and the page is where they look.
+                    PublishResult::Diff(why) | PublishResult::Nowhere(why)
+                        if grade(outcome.word) == JobGrade::Good && !why.is_empty() =>
+                    {
+                        (why.clone(), String::new())
+                    }
+                    _ => what_failed(outcome),
+                };
                 (outcome.word.as_str(), grade(outcome.word), reason, tail)
             }
             Ok(
@@ -414,6 +444,11 @@ fn what_failed(outcome: &Outcome) -> (String, String) {
         }
         None => (reason.to_owned(), rest.to_owned()),
     }
+}
+
+/// How the reason begins for which a job is not started.
+pub(super) fn left_out_words(job: &str) -> String {
+    format!("job `{job}` is left out: ")
 }
 
 fn pause_words(job: &str) -> String {

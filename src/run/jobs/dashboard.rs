@@ -7,7 +7,7 @@
 use jiff::Timestamp;
 
 use crate::run::job::Job;
-use crate::run::jobs::states::{JobGrade, JobResult, JobState, JobStates};
+use crate::run::jobs::states::{JobGrade, JobLeftOut, JobResult, JobState, JobStates};
 use locum_agent::report::markdown::{code, fenced, fold, inline, marker};
 use locum_base::text::head;
 
@@ -19,6 +19,8 @@ const JOBS_LIMIT: usize = 100;
 const TAILS_LIMIT: usize = 10;
 /// Longest description in the list of boxes, in bytes.
 const DESCRIPTION_LIMIT_BYTES: usize = 120;
+/// Longest reason in the table, in bytes.
+const REASON_LIMIT_BYTES: usize = 160;
 /// Body that leaves room for what the sanitiser adds, in characters.
 const BODY_LIMIT_CHARS: usize = 60_000;
 
@@ -160,12 +162,22 @@ fn last(job: &Job, state: Option<&JobState>, facts: &DashboardFacts<'_>) -> Stri
     if facts.starting == Some(job.name.as_str()) {
         return "starts now".to_owned();
     }
-    state.and_then(|state| state.last.as_ref()).map_or_else(dash, last_words)
+    let Some(state) = state else { return dash() };
+    let last = state.last.as_ref().map(last_words);
+    let left_out = state.left_out.as_ref().map(left_out_words);
+    let parts: Vec<String> = last.into_iter().chain(left_out).collect();
+    if parts.is_empty() { dash() } else { parts.join("<br>") }
+}
+
+/// Says since when a job did not run, and why.
+fn left_out_words(left_out: &JobLeftOut) -> String {
+    let why = inline(head(&left_out.why, REASON_LIMIT_BYTES));
+    format!("⏭️ not run since {}: {why}", minute(left_out.since))
 }
 
 /// Says how a run of a job ended, when, and where its log is.
 fn last_words(result: &JobResult) -> String {
-    let JobResult { grade, at, url, .. } = result;
+    let JobResult { grade, at, url, reason, .. } = result;
     let sign = match grade {
         JobGrade::Good => "✅",
         JobGrade::Waiting => "⏸️",
@@ -173,7 +185,14 @@ fn last_words(result: &JobResult) -> String {
     };
     let when = minute(*at);
     let when = if url.is_empty() { when } else { format!("[{when}]({url})") };
-    format!("{sign} {} · {when}", inline(result.heading()))
+    // A run that did its work may say why nothing came of it.
+    let why = match grade {
+        JobGrade::Good if !reason.is_empty() => {
+            format!(" · {}", inline(head(reason, REASON_LIMIT_BYTES)))
+        }
+        JobGrade::Good | JobGrade::Waiting | JobGrade::Failed | JobGrade::AtLimit => String::new(),
+    };
+    format!("{sign} {} · {when}{why}", inline(result.heading()))
 }
 
 fn next(job: &Job, state: Option<&JobState>, facts: &DashboardFacts<'_>) -> String {

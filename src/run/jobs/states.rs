@@ -35,6 +35,9 @@ pub struct JobState {
     /// How its last run ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last: Option<JobResult>,
+    /// Why it was last left out, where that was after its last run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left_out: Option<JobLeftOut>,
     /// Runs in a row that ended at a limit of the budget.
     #[serde(default)]
     pub limits_in_a_row: u32,
@@ -44,6 +47,16 @@ pub struct JobState {
     /// Number of the pull request that has a comment saying that the job failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_reported_on: Option<u64>,
+}
+
+/// Why a job that was due did not run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct JobLeftOut {
+    /// Since when, for this reason.
+    pub since: Timestamp,
+    /// In a line, without a full stop.
+    pub why: String,
 }
 
 /// How a run of a job ended.
@@ -143,6 +156,7 @@ impl JobStates {
         let state = self.jobs.entry(job.to_owned()).or_default();
         let (grade, at) = (result.grade, result.at);
         state.last = Some(result);
+        state.left_out = None;
         match grade {
             JobGrade::AtLimit => state.limits_in_a_row = state.limits_in_a_row.saturating_add(1),
             JobGrade::Good | JobGrade::Failed => state.limits_in_a_row = 0,
@@ -154,6 +168,19 @@ impl JobStates {
             state.paused_since = Some(at);
         }
         pauses
+    }
+
+    /// Writes down why a job did not run. Returns false where that is known.
+    pub fn leave_out(&mut self, job: &str, left_out: JobLeftOut) -> bool {
+        if !self.jobs.contains_key(job) && self.jobs.len() >= JOBS_LIMIT {
+            return false;
+        }
+        let state = self.jobs.entry(job.to_owned()).or_default();
+        if state.left_out.as_ref().is_some_and(|known| known.why == left_out.why) {
+            return false;
+        }
+        state.left_out = Some(left_out);
+        true
     }
 
     /// Writes down which pull request says that a job failed.
@@ -178,7 +205,7 @@ impl JobStates {
 
 #[cfg(test)]
 mod tests {
-    use super::{JobGrade, JobResult, JobStates};
+    use super::{JobGrade, JobLeftOut, JobResult, JobStates};
     use pretty_assertions::assert_eq;
 
     pub(super) fn result(grade: JobGrade) -> JobResult {
@@ -222,6 +249,21 @@ mod tests {
         assert_eq!([end(&mut states), end(&mut states)], [false, true]);
         states.retain(|name| name != "a");
         assert_eq!(states, JobStates::default());
+    }
+
+    #[test]
+    fn why_a_job_did_not_run_is_known_until_it_runs() {
+        let mut states = JobStates::default();
+        let why = |why: &str, since: &str| JobLeftOut {
+            since: since.parse().unwrap(),
+            why: why.to_owned(),
+        };
+        assert!(states.leave_out("a", why("pushed", "2026-01-02T03:04:05Z")));
+        assert!(!states.leave_out("a", why("pushed", "2026-01-02T03:09:05Z")));
+        assert!(states.leave_out("a", why("another", "2026-01-02T03:14:05Z")));
+        assert_eq!(JobStates::parse(&states.render().unwrap()).as_ref(), Ok(&states));
+        states.end("a", result(JobGrade::Good));
+        assert_eq!(states.of("a").and_then(|state| state.left_out.clone()), None);
     }
 
     #[test]

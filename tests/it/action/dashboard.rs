@@ -113,6 +113,35 @@ fn one_issue_shows_the_jobs_and_is_updated_in_place() {
 }
 
 #[test]
+fn the_dashboard_says_that_a_person_pushed_or_closed_before() {
+    let fixture = fixture();
+    tick(&fixture, 1);
+    let greet = |fixture: &ActionFixture| {
+        let pulls = fixture.server.pulls();
+        pulls.into_iter().find(|pull| text(&pull["head"]["ref"]).contains("greet")).unwrap()
+    };
+    let number = greet(&fixture)["number"].as_u64().unwrap();
+    fixture.push_on(number, "locum/job-greet-greets-everyone", "src/more.txt", "more\n");
+    for run in [2, 3] {
+        tick(&fixture, run);
+        let shown = row(&dashboard(&fixture).1, "greet");
+        assert!(shown[2].contains("✅ done") && shown[2].contains("not run since 20"), "{shown:?}");
+        let why = format!("somebody pushed to its open pull request #{number}");
+        assert!(shown[2].contains(&why), "{shown:?}");
+    }
+    let touch = row(&dashboard(&fixture).1, "touch");
+    assert!(!touch[2].contains("not run"), "{touch:?}");
+
+    let fixture = self::fixture();
+    tick(&fixture, 1);
+    let number = greet(&fixture)["number"].as_u64().unwrap();
+    fixture.server.close_pull(number, None);
+    tick(&fixture, 2);
+    let shown = row(&dashboard(&fixture).1, "greet");
+    assert!(shown[2].contains("was closed without a merge"), "{shown:?}");
+}
+
+#[test]
 fn a_jobs_title_and_branch_come_from_its_name_and_description() {
     let fixture = fixture();
     tick(&fixture, 1);

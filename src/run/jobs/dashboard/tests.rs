@@ -5,7 +5,7 @@ use pretty_assertions::assert_eq;
 
 use super::{DashboardFacts, dashboard_marker, job_of_box, render, ticked};
 use crate::run::job::Job;
-use crate::run::jobs::states::{JobGrade, JobResult, JobStates};
+use crate::run::jobs::states::{JobGrade, JobLeftOut, JobResult, JobStates};
 
 fn moment(text: &str) -> Timestamp {
     text.parse().unwrap()
@@ -49,12 +49,27 @@ fn shown(states: &JobStates, has_boxes: bool) -> String {
 #[test]
 fn the_page_shows_each_job_what_failed_and_a_box_for_each() {
     let mut states = JobStates::default();
-    states.end("docs", result(JobGrade::Good, "done"));
+    states.end("docs", JobResult { reason: String::new(), ..result(JobGrade::Good, "done") });
     for _ in 0..2 {
         states.end("lint", result(JobGrade::AtLimit, "timed-out"));
     }
     insta::assert_snapshot!(shown(&states, true));
     assert!(!shown(&states, false).contains("- [ ]"));
+}
+
+#[test]
+fn the_page_says_why_a_job_did_not_run_or_nothing_came_of_its_run() {
+    let mut states = JobStates::default();
+    let closed = "pull request #7 with the same change was closed";
+    states.end("docs", JobResult { reason: closed.to_owned(), ..result(JobGrade::Good, "done") });
+    let since = moment("2026-01-02T04:04:05Z");
+    let why = "somebody pushed to its open pull request #12".to_owned();
+    states.leave_out("lint", JobLeftOut { since, why: why.clone() });
+    let page = shown(&states, true);
+    assert!(page.contains(&format!("⏭️ not run since 2026-01-02 04:04: {why} |")), "{page}");
+    assert!(page.contains(&format!(" · {closed} |")), "{page}");
+    states.end("lint", JobResult { reason: String::new(), ..result(JobGrade::Good, "done") });
+    assert!(!shown(&states, true).contains("not run"), "{page}");
 }
 
 #[test]
