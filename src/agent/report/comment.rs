@@ -222,14 +222,33 @@ pub fn hidden_lines_of(comment: &str) -> impl Iterator<Item = &str> {
     comment.lines().map(str::trim_end).take_while(is_hidden)
 }
 
-/// Returns the comment of a run that ended without a result, as another run writes it: its hidden
-/// lines, the page of that run, how it is known, and how its work is done all the same.
-pub fn abandoned(hidden: &str, run_url: Option<&str>, why: &str, cure: &str) -> String {
+/// A run that ended without a result, as another run tells of it.
+#[derive(Clone, Copy, Debug)]
+pub struct AbandonedRun<'a> {
+    /// Hidden lines of its comment.
+    pub hidden: &'a str,
+    /// Page of its workflow run.
+    pub run_url: Option<&'a str>,
+    /// How it is known.
+    pub why: &'a str,
+    /// Number and page of the pull request that it opened or pushed to.
+    pub pull_request: Option<(u64, &'a str)>,
+    /// How its work is done all the same.
+    pub cure: &'a str,
+}
+
+/// Returns the comment of a run that ended without a result.
+pub fn abandoned(run: &AbandonedRun<'_>) -> String {
+    let AbandonedRun { hidden, run_url, why, pull_request, cure } = *run;
     let log = run_url.map_or_else(String::new, |url| format!(" · [log]({url})"));
-    format!(
-        "{hidden}\n**locum: ended without a result**{log}\n\n{why} What it had not published is \
-         lost. {cure}"
-    )
+    let lost = match pull_request {
+        Some((number, url)) => format!(
+            "What it published is in pull request [#{number}]({}); anything else is lost.",
+            address(url)
+        ),
+        None => "What it had not published is lost.".to_owned(),
+    };
+    format!("{hidden}\n**locum: ended without a result**{log}\n\n{why} {lost} {cure}")
 }
 
 /// Returns the hidden line of a repair: the commit that it made, and the checks that are to mend.

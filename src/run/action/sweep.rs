@@ -16,10 +16,11 @@ use crate::run::action::carry::{TakenBy, WaitingSession};
 use crate::run::action::{ActionEnd, ActionEnv, carry, claim, refs, status, thread};
 use crate::run::error::RunError;
 use crate::run::publish::SEEN;
+use crate::run::publish::own_branch::PullRequestMarker;
 use crate::run::publish::reactions::Reactions;
 use crate::run::source::FileSource;
 use crate::run::trusted::{POLICY_FILE, TrustedConfig};
-use locum_agent::report::comment::{abandoned, hidden_lines_of};
+use locum_agent::report::comment::{AbandonedRun, abandoned, hidden_lines_of};
 use locum_agent::report::figures;
 use locum_agent::report::markdown::{code, fenced, marker};
 use locum_agent::session::word::OutcomeReaction;
@@ -28,6 +29,7 @@ use locum_base::text;
 use locum_forge::command;
 use locum_forge::event::Trigger;
 use locum_forge::posts::{OwnReaction, Posting, ReactionTarget};
+use locum_forge::pull_requests::PullRequestFilter;
 use locum_forge::sanitise::{self, TextRules};
 use locum_forge::{OwnComment, PlacedComment, Thread, ThreadComment};
 use locum_policy::Policy;
@@ -222,7 +224,14 @@ async fn close(
     let cure = cure(&prefix(env, scope), waited.as_ref());
     // A session is found by them that waited for the decision by which the run went on.
     let hidden: Vec<String> = hidden_lines_of(&own.body).map(str::to_owned).collect();
-    let body = abandoned(&hidden.join("\n"), run_url.as_deref(), why, &cure);
+    let opened = opened_by(env, &own).await;
+    let body = abandoned(&AbandonedRun {
+        hidden: &hidden.join("\n"),
+        run_url: run_url.as_deref(),
+        why,
+        pull_request: opened.as_ref().map(|(number, url)| (*number, url.as_str())),
+        cure: &cure,
+    });
     let number = placed.number;
     let body = cleaned(env, scope, hidden, &body);
     let posting = match &placed.comment.place {
@@ -239,6 +248,20 @@ async fn close(
         }
     }
     closed
+}
+
+/// Returns number and page of the open pull request that the run of a comment left, by the hidden
+/// line that names what asked for it.
+async fn opened_by(env: &ActionEnv<'_>, own: &OwnComment) -> Option<(u64, String)> {
+    let of_run = status::value_of(own, "run").map(|run| format!("run-{run}"));
+    let of_comment = status::value_of(own, "comment").map(|id| format!("comment-{id}"));
+    let asked: Vec<String> = of_comment.into_iter().chain(of_run).collect();
+    let open = env.forge.pull_requests(PullRequestFilter::Open).await.ok()?;
+    let left = open.into_iter().filter(|pull| pull.is_own).find(|pull| {
+        PullRequestMarker::parse(&pull.body)
+            .is_some_and(|marker| asked.iter().any(|asked| marker.is_asked_by(asked)))
+    });
+    left.map(|pull| (pull.number, pull.url))
 }
 
 /// Says how the work of a run that ended without a result is done all the same.

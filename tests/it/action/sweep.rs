@@ -83,6 +83,29 @@ fn a_sweep_closes_only_what_is_known_to_be_over() {
 }
 
 #[test]
+fn what_a_dead_run_published_is_named_in_its_comment() {
+    let fixture = ActionFixture::new();
+    ago(&fixture, 30);
+    let step = fixture.step(&Ask { ids: (55, 95), ..Ask::comment("/locum code say hello") });
+    let number = step.output("pull-request-number").to_owned();
+    // It died before it could say so; another one died before it published anything.
+    let marker = "<!-- locum:v1 kind=progress comment=55 run=95 -->";
+    fixture.server.change_comment(7, &format!("{marker}\n**locum: working** · mode code"));
+    working(&fixture, 96);
+    for run in [95, 96] {
+        fixture.server.add_run(run, Some("failure"));
+    }
+    fixture.sweep();
+    let opened = body(&fixture, 95);
+    assert!(
+        opened.contains(&format!("What it published is in pull request [#{number}]")),
+        "{opened}"
+    );
+    let lost = body(&fixture, 96);
+    assert!(lost.contains("What it had not published is lost."), "{lost}");
+}
+
+#[test]
 fn a_step_on_schedule_sweeps_although_no_job_is_due() {
     let fixture = ActionFixture::new();
     ago(&fixture, 30);
