@@ -8,13 +8,16 @@ use crate::run::action::admission::{AdmittedEvent, PROGRESS, thread_of};
 use crate::run::action::carry::TakenBy;
 use crate::run::action::{ActionEnv, carry};
 use crate::run::error::RunError;
+use locum_agent::report::figures;
 use locum_agent::report::markdown::{code, inline};
-use locum_forge::OwnComment;
+use locum_forge::{OwnComment, ThreadComment};
 
 /// How far back runs are listed.
 const LISTED: SignedDuration = SignedDuration::from_hours(24);
 /// Runs that are listed; the latest are.
 const RUNS_LIMIT: usize = 20;
+/// Characters of a request that are shown.
+const WORDS_LIMIT_CHARS: usize = 80;
 /// What a run's comment says while it works.
 const WORKING: &str = "working";
 
@@ -24,20 +27,56 @@ struct ListedRun {
     state: String,
     /// Page of its workflow run.
     url: Option<String>,
+    /// When its comment was written.
+    began: Option<Timestamp>,
+    /// What asked for it.
+    asked: String,
 }
 
 impl ListedRun {
-    fn of(env: &ActionEnv<'_>, comment: &OwnComment) -> Option<Self> {
+    /// Reads a comment of ours; `thread` are those of the thread that could be read.
+    fn of(env: &ActionEnv<'_>, comment: &OwnComment, thread: &[ThreadComment]) -> Option<Self> {
         let state = comment.body.lines().find_map(|line| {
             Some(line.strip_prefix("**locum: ")?.split_once("**")?.0.to_owned())
         })?;
         let url = run_of(comment).map(|run| env.job.url_of_run(&run));
-        Some(Self { state, url })
+        let written = |id| thread.iter().find(|written| written.id == id);
+        let began = written(comment.id).and_then(|written| written.written_at);
+        let asked = value_of(comment, "comment").unwrap_or_default();
+        let asked = match asked.parse().ok() {
+            Some(id) => written(id).map_or_else(String::new, |asks| first_words(&asks.body)),
+            None => event_words(asked).to_owned(),
+        };
+        Some(Self { state, url, began, asked })
     }
 
     fn line(&self) -> String {
-        let log = self.url.as_ref().map_or_else(String::new, |url| format!(" · [log]({url})"));
-        format!("- {}{log}", inline(&self.state))
+        let Self { state, url, began, asked } = self;
+        let began = began.map(|at| format!("{} UTC", at.strftime("%F %H:%M")));
+        let log = url.as_ref().map(|url| format!("[log]({url})"));
+        let parts = [began, Some(inline(state)), Some(asked.clone()), log];
+        let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
+        format!("- {}", parts.collect::<Vec<_>>().join(" · "))
+    }
+}
+
+/// Returns the first words of a request, as code: the line of the command, without what is quoted
+/// above it.
+fn first_words(body: &str) -> String {
+    let mut lines = body.lines().map(str::trim).filter(|line| !line.is_empty());
+    let said = lines.find(|line| !line.starts_with('>')).unwrap_or_default();
+    code(&figures::clip(said, WORDS_LIMIT_CHARS))
+}
+
+/// Says what other than a comment asked, by the word in the hidden line.
+fn event_words(word: &str) -> &'static str {
+    match word {
+        "label" => "the label",
+        "assigned" => "the assignment",
+        "opened" | "edited" => "the text of the issue",
+        "pull-request" => "the pull request",
+        "checks" => "failed checks",
+        _ => "",
     }
 }
 
@@ -111,9 +150,12 @@ async fn runs(
     since: Option<Timestamp>,
 ) -> Result<Vec<ListedRun>, RunError> {
     let Some(subject) = &admitted.event.trigger.subject else { return Ok(Vec::new()) };
-    let comments = env.forge.own_comments(thread_of(subject), PROGRESS, since).await;
+    let place = thread_of(subject);
+    let comments = env.forge.own_comments(place, PROGRESS, since).await;
     let comments = comments.map_err(RunError::internal)?;
-    Ok(comments.iter().filter_map(|comment| ListedRun::of(env, comment)).collect())
+    // Without it, the list is as true and says less.
+    let thread = env.forge.thread_comments(place, None).await.unwrap_or_default();
+    Ok(comments.iter().filter_map(|comment| ListedRun::of(env, comment, &thread)).collect())
 }
 
 /// Returns what waits for a decision here, by name; empty where nothing does.

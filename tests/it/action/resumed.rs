@@ -168,7 +168,7 @@ fn a_sweep_leaves_a_run_at_work_alone_and_closes_it_so_that_it_can_go_on() {
     let status = Ask { ids: (60, 4646), ..Ask::comment("/locum status") };
     fixture.step(&status);
     let told = fixture.server.comments(7).pop().unwrap();
-    assert!(told.contains("- working") && !told.contains("Waiting for a decision"), "{told}");
+    assert!(told.contains("· working ·") && !told.contains("Waiting for a decision"), "{told}");
 
     child.kill().unwrap();
     child.wait().unwrap();

@@ -71,7 +71,7 @@ fn stop_and_cancel_say_what_stops_and_start_nothing() {
     let working = "<!-- locum:v1 kind=progress comment=5 run=99 -->\n**locum: working** · x";
     fixture.server.add_comment(7, "locum-bot", "Bot", working);
     let told = answered(&fixture, "/locum cancel", 56);
-    assert!(told.contains("every half minute") && told.contains("- working"), "{told}");
+    assert!(told.contains("every half minute") && told.contains("· working ·"), "{told}");
     let sentence = answered(&fixture, "/locum stop it, please", 57);
     assert!(sentence.contains("`stop` stands alone"), "{sentence}");
 }
@@ -80,12 +80,17 @@ fn stop_and_cancel_say_what_stops_and_start_nothing() {
 fn status_lists_how_runs_ended_and_what_waits() {
     let fixture = today();
     assert!(answered(&fixture, "/locum status", 54).contains("No run was started here"));
-    fixture.step(&Ask { ids: (55, 1), ..Ask::comment("/locum code say hello") });
+    let asked = "> @bob wrote\n\n/locum code say hello\nwith care";
+    let id = fixture.server.add_comment(7, "alice", "User", asked);
+    fixture.step(&Ask { ids: (id, 1), ..Ask::comment(asked) });
     fixture.step(&Ask { ids: (56, 2), ..Ask::comment("/locum code hold it") });
     let told = answered(&fixture, "/locum status", 57);
-    for part in
-        ["2 runs were started", "- done", "- waits for a person's approval", &fixture.waiting(7)]
-    {
+    for part in [
+        "2 runs were started",
+        " UTC · done · `/locum code say hello` · [log]",
+        " UTC · waits for a person's approval · [log]",
+        &fixture.waiting(7),
+    ] {
         assert!(told.contains(part), "{part}: {told}");
     }
 }
