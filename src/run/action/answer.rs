@@ -1,12 +1,14 @@
 //! Answers that need no run: what can be asked, what ran here, and why something was refused.
 
 use crate::run::action::admission::AdmittedEvent;
-use crate::run::action::{ActionEnd, ActionEnv, ForgeEvent, reply_to, status};
+use crate::run::action::{ActionEnd, ActionEnv, ForgeEvent, reaction_target, reply_to, status};
 use crate::run::error::RunError;
 use crate::run::plan::RunPlan;
+use crate::run::publish::reactions::Reactions;
 use crate::run::request::words::VERBS;
 use crate::run::request::{RefusalNotice, RequestRefusal};
 use locum_agent::report::markdown::{code, fenced, inline, marker};
+use locum_agent::session::word::OutcomeReaction;
 use locum_base::secret::Redactor;
 use locum_forge::event::{EventKind, Trigger};
 use locum_forge::posts::Posting;
@@ -31,7 +33,8 @@ pub(super) async fn question(
         Question::Explain(plan) => explained(admitted, plan),
     };
     let AdmittedEvent { event, request, config, .. } = admitted;
-    post(env, event, &config.policy, &request.facts, &body).await;
+    let place = (&*config.policy, &request.facts);
+    answer(env, event, place, (&body, OutcomeReaction::Rocket)).await;
     Ok(ActionEnd::Answered { what: question.name().to_owned(), refused: false })
 }
 
@@ -67,7 +70,8 @@ pub(super) async fn plan(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>, plan
          changed. Write the command without `--dry-run` to start it.\n\n{}",
         fenced(&plan.for_thread(), "text")
     );
-    post(env, event, &config.policy, &request.facts, &body).await;
+    let place = (&*config.policy, &request.facts);
+    answer(env, event, place, (&body, OutcomeReaction::Rocket)).await;
 }
 
 /// Returns a line on what was done where it was asked.
@@ -77,7 +81,8 @@ pub(super) async fn done(
     what: String,
 ) -> ActionEnd {
     let AdmittedEvent { event, request, config, .. } = admitted;
-    post(env, event, &config.policy, &request.facts, &what).await;
+    let place = (&*config.policy, &request.facts);
+    answer(env, event, place, (&what, OutcomeReaction::Rocket)).await;
     ActionEnd::Answered { what, refused: false }
 }
 
@@ -108,7 +113,8 @@ pub(super) async fn refusal(
     refused: &RequestRefusal,
 ) -> ActionEnd {
     let body = format!("Not started: {} (rule {}).", inline(&refused.why), code(refused.rule));
-    post(env, event, policy, &Facts::default(), &body).await;
+    let place = (policy, &Facts::default());
+    answer(env, event, place, (&body, OutcomeReaction::Confused)).await;
     ActionEnd::Answered { what: refused.to_string(), refused: true }
 }
 
@@ -173,6 +179,20 @@ fn explained(admitted: &AdmittedEvent<'_>, plan: &RunPlan) -> String {
         code(&plan.mode),
         fenced(&plan.for_thread(), "text")
     )
+}
+
+/// Posts an answer where it was asked, and a reaction on what asked, when the policy lets it.
+async fn answer(
+    env: &ActionEnv<'_>,
+    event: &ForgeEvent,
+    (policy, facts): (&Policy, &Facts),
+    (body, reaction): (&str, OutcomeReaction),
+) {
+    post(env, event, policy, facts, body).await;
+    let target = reaction_target(&event.trigger).filter(|_| !env.inputs.writes_bundle());
+    if let Some(target) = target {
+        Reactions { forge: env.forge, policy, facts }.show(target, reaction.as_str()).await;
+    }
 }
 
 /// Posts an answer where it was asked, when the policy lets it.

@@ -3,6 +3,7 @@
 
 mod again;
 mod alerts;
+mod answers;
 mod bundle;
 mod ceilings;
 mod chaos;

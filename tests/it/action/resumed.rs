@@ -177,7 +177,7 @@ fn a_sweep_leaves_a_run_at_work_alone_and_closes_it_so_that_it_can_go_on() {
     for part in ["ended as `cancelled`", "To go on from the decision on `", "`/locum retry`"] {
         assert!(closed.contains(part), "{part}: {closed}");
     }
-    assert_eq!(reactions(&fixture), ["55 confused", "56 confused"]);
+    assert_eq!(reactions(&fixture), ["55 confused", "56 confused", "60 rocket"]);
     fixture.step(&status);
     assert!(fixture.server.comments(7).pop().unwrap().contains("Waiting for a decision"));
     done(&fixture, &fixture.fresh(&again(&approve)));
