@@ -25,6 +25,16 @@ const TARGET_LIMIT_CHARS: usize = 600;
 /// Most verdicts of one call.
 const VERDICT_LIMIT: usize = 3;
 
+/// What stands in a comment between a question and the command that answers it.
+const ANSWER_BY_COMMENT: &str = "Answer by a comment, with your words after the name:";
+
+/// Returns the question that the comment of a run asks, with its suggestions; `None` where it asks
+/// none.
+pub fn question_in(comment: &str) -> Option<&str> {
+    let (before, _) = comment.split_once(&format!("\n{ANSWER_BY_COMMENT}\n"))?;
+    before.split_once("\n\n").map(|(_, question)| question)
+}
+
 /// Where maintainers decide on what a run stopped for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecisionChannel<'a> {
@@ -197,15 +207,15 @@ fn answer(
     let (how, command, then) = match decide {
         DecisionChannel::Nowhere(_) => return String::new(),
         DecisionChannel::Comment { prefix, .. } => {
-            ("by a comment, with your words after the name", format!("{prefix} answer {id}"), None)
+            (ANSWER_BY_COMMENT, format!("{prefix} answer {id}"), None)
         }
         DecisionChannel::CommandLine => (
-            "at the command line",
+            "Answer at the command line:",
             format!("locum session answer {session} {id} TEXT"),
             Some(format!("locum session resume {session}")),
         ),
     };
-    let mut paragraphs = vec![format!("Answer {how}:"), surface.command(&command)];
+    let mut paragraphs = vec![how.to_owned(), surface.command(&command)];
     paragraphs.extend(then.iter().flat_map(|then| resume_after("answer", then, surface)));
     join(&paragraphs)
 }

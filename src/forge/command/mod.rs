@@ -79,6 +79,20 @@ fn begins(line: &str, word: &str) -> bool {
     !word.is_empty() && line.trim_start_matches(' ').starts_with(word)
 }
 
+/// Returns what is quoted above the command of a comment, without the marks of the quote; `None`
+/// where there is no command, or one that says itself what it does with what waits.
+pub fn quoted_above(body: &str, prefix: &str) -> Option<String> {
+    let command = parse(body, prefix)?;
+    if command.clone().answering("").verb == command.verb {
+        return None;
+    }
+    let is_command = |line: &&str| command_in(line, prefix).is_some();
+    let above = body.lines().take_while(|line| !is_command(line));
+    let quoted = above.filter_map(|line| line.trim_start_matches(' ').strip_prefix('>'));
+    let text = quoted.map(str::trim).collect::<Vec<_>>().join("\n");
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
 /// Returns the name of the question that is quoted above a command: what the run's comment says to
 /// answer it with.
 fn quoted_question(above: &str, prefix: &str) -> Option<String> {

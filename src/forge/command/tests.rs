@@ -1,6 +1,6 @@
 //! Comments with and without a command.
 
-use super::{CommentCommand, parse};
+use super::{CommentCommand, parse, quoted_above};
 use pretty_assertions::assert_eq;
 
 fn check(body: &str, verb: &str, flags: &[(&str, &str)], text: &str) {
@@ -174,4 +174,24 @@ fn long_comments_take_linear_time() {
         let _ = parse(&piece.repeat(300_000 / piece.len()), "/locum");
     }
     let _ = parse(&format!("/locum {}", "--a ".repeat(75_000)), "/locum");
+}
+
+#[test]
+fn what_is_quoted_above_a_command_is_found_unless_the_command_needs_none_of_it() {
+    let quoted = |body: &str| quoted_above(body, "/locum");
+    assert_eq!(
+        quoted("> Which colour?\r\n>\r\n> * red\r\n\r\n/locum blue").as_deref(),
+        Some("Which colour?\n\n* red")
+    );
+    assert_eq!(quoted("> a\n\n/locum the blue one\n\n> b").as_deref(), Some("a"));
+    for body in [
+        "/locum blue",
+        "> Which colour?\n\nblue",
+        "/locum blue\n> Which colour?",
+        "> Which colour?\n\n/locum answer blue",
+        "> Which colour?\n\n/locum stop",
+        "> Which colour?\n>\n> /locum answer 0123456789abcdef\n\n/locum blue",
+    ] {
+        assert_eq!(quoted(body), None, "{body}");
+    }
 }

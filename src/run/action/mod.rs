@@ -25,6 +25,7 @@ mod messages;
 mod places;
 mod policy_check;
 mod pull_checks;
+mod quoted;
 mod rebase;
 mod refs;
 mod repair;
@@ -252,6 +253,9 @@ async fn run_event(
         Ok(admission) => admission,
         Err(error) => return Err(setup::tell_maintainer(env, &trigger, error).await),
     };
+    if let Some(answers) = quoted::answering(env, &admission).await? {
+        admission = admission::admit(env, &answers).await?;
+    }
     let mut wish = ConversationWish::GoOn;
     if let Admission::Admitted(admitted) = &admission
         && admitted.request.action == RequestedAction::Retry
