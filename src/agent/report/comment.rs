@@ -251,6 +251,17 @@ pub fn abandoned(run: &AbandonedRun<'_>) -> String {
     format!("{hidden}\n**locum: ended without a result**{log}\n\n{why} {lost} {cure}")
 }
 
+/// Returns the comment of a run that waited for a decision which cannot count any more, without its
+/// hidden lines: the page of the run, why, and the command that starts it anew.
+pub fn outdated(run_url: Option<&str>, why: &str, retry: &str) -> String {
+    let log = run_url.map_or_else(String::new, |url| format!(" · [log]({})", address(url)));
+    format!(
+        "**locum: can no longer go on**{log}\n\nIt waited for a person. A decision does not count \
+         any more: {}.\n\n{retry} starts the last request on this thread again.",
+        inline(why)
+    )
+}
+
 /// Returns the hidden line of a repair: the commit that it made, and the checks that are to mend.
 pub fn repair_line(head: &str, checks: &str) -> String {
     marker("repair", &[("head", head), ("checks", checks)])

@@ -15,6 +15,7 @@ use crate::run::action::claim::{Claim, ClaimAnswer, ClaimRequest};
 use crate::run::action::places::comment_target;
 use crate::run::action::{
     ActionEnd, ActionEnv, ActionStart, RunControl, SessionRun, answer, carry_out, claim, images,
+    outdated,
 };
 use crate::run::error::RunError;
 use crate::run::execute;
@@ -27,6 +28,7 @@ use crate::run::source::FileSource;
 use crate::run::trusted::{ConfigOrigin, TrustedConfig};
 use crate::run::user::UserFolder;
 use locum_agent::report::waiting::WAITING_LIMIT;
+use locum_agent::session::event::SessionStart;
 use locum_agent::session::hold;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::outcome::{HeldCall, PendingDecision};
@@ -85,7 +87,14 @@ async fn take<'a>(
         return Err(ClaimError::Refused(why.to_owned()));
     }
     let journal = journal_of(env, &waits)?;
-    let carried = checked(admitted, &waits, &journal).map_err(ClaimError::Refused)?;
+    let (start, carried) = checked(admitted, &waits, &journal).map_err(ClaimError::Refused)?;
+    if let Some(why) = outdated::why(admitted, &start) {
+        // What a run shows that went on by a decision stays.
+        if fetched.1.is_none() {
+            outdated::close(env, admitted, &waits, &why).await;
+        }
+        return Err(ClaimError::Refused(why));
+    }
     let mut run = prepare(env, admitted, &carried)?;
     if run.plan.policy.hash != admitted.config.policy.hash() {
         return Err(ClaimError::Refused("the session was judged by another policy".to_owned()));
@@ -330,14 +339,13 @@ fn journal_of(env: &ActionEnv<'_>, waits: &WaitingSession) -> Result<String, Cla
     }
 }
 
-/// Checks that the session is about this thread, and that what it was judged by and started from is
-/// what is there now.
+/// Checks that the session is the one that the comment names, and about this thread.
 fn checked(
     admitted: &AdmittedEvent<'_>,
     waits: &WaitingSession,
     journal: &str,
-) -> Result<CarriedState, String> {
-    let (event, hash) = (&admitted.event, admitted.config.policy.hash());
+) -> Result<(Box<SessionStart>, CarriedState), String> {
+    let event = &admitted.event;
     let start = Journal::start_in(journal)
         .map_err(|why| format!("the kept session cannot be read: {why}"))?;
     let carried: CarriedState = serde_json::from_value(start.caller.clone())
@@ -350,20 +358,7 @@ fn checked(
     if request.subject.thread().is_some_and(|own| Some(own) != thread) {
         return Err("the session belongs to another issue or pull request".to_owned());
     }
-    if start.policy_hash != hash {
-        return Err(format!(
-            "the policy, or an ignore file, is another one since ({} then, {} now); ask for the \
-             task again",
-            locum_base::text::head(&start.policy_hash, 12),
-            locum_base::text::head(hash, 12)
-        ));
-    }
-    match &event.pull_request {
-        Some(now) if now.head_sha != start.base.0 => {
-            Err("the pull request has new commits since; ask for the task again".to_owned())
-        }
-        Some(_) | None => Ok(carried),
-    }
+    Ok((start, carried))
 }
 
 /// Brings the checkout to where the session stopped.

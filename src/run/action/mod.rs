@@ -22,6 +22,7 @@ mod images;
 mod jobs;
 mod kept;
 mod messages;
+mod outdated;
 mod places;
 mod policy_check;
 mod pull_checks;

@@ -22,6 +22,31 @@ fn a_command_below_the_quoted_question_alone_answers_it() {
 }
 
 #[test]
+fn a_comment_offers_no_decision_that_cannot_count_any_more() {
+    let fixture = ActionFixture::new();
+    fixture.step(&Ask::comment("/locum code hold it"));
+    let hold = fixture.waiting(7);
+    // Of what waits nothing changes by a decision on something else.
+    let other = "/locum approve 0123456789abcdef";
+    fixture.fresh(&Ask { ids: (56, 4343), ..Ask::comment(other) });
+    assert_eq!(fixture.waiting(7), hold);
+    fixture.set_modes("[code, ask]");
+    let approve = format!("/locum approve {hold}");
+    let step = fixture.fresh(&Ask { ids: (57, 4344), ..Ask::comment(&approve) });
+    let said = step.output("final-message");
+    assert!(said.contains("the policy, or an ignore file, is another one since"), "{step:?}");
+    assert_eq!(fixture.waiting(7), "");
+    let comments = fixture.server.comments(7);
+    let closed = comments.iter().find(|text| text.contains("can no longer go on")).unwrap();
+    assert!(closed.contains("is another one since") && closed.contains("/locum retry"), "{closed}");
+    assert!(!closed.contains("approve"), "{closed}");
+    let step = fixture.fresh(&Ask { ids: (58, 4345), ..Ask::comment("/locum status") });
+    assert_eq!(step.output("outcome"), "skipped", "{step:?}");
+    let status = fixture.server.comments(7).pop().unwrap();
+    assert!(!status.contains("Waiting for a decision"), "{status}");
+}
+
+#[test]
 fn what_is_answered_without_a_run_has_the_reaction_of_its_answer() {
     for (body, reaction) in [
         ("/locum help", "rocket"),

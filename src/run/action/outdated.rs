@@ -1,0 +1,68 @@
+//! A session that waits for a decision which cannot count any more: its comment says so, and nothing
+//! waits there after that.
+//!
+//! In: what the session began with, and what is there now. Out: why it is over, and the comment of
+//! its run without the commands that decide. Its ref goes as those of others that nobody decides on.
+
+use crate::run::action::admission::{AdmittedEvent, PROGRESS, thread_of};
+use crate::run::action::carry::WaitingSession;
+use crate::run::action::places::comment_target;
+use crate::run::action::{ActionEnv, answer, status};
+use crate::run::publish::reactions::Reactions;
+use locum_agent::report::comment;
+use locum_agent::report::markdown::code;
+use locum_agent::session::event::SessionStart;
+use locum_agent::session::word::OutcomeReaction;
+use locum_base::text;
+use locum_forge::OwnComment;
+
+/// Returns why a session cannot go on any more: what it was judged by, or what it started from, is
+/// not what is there now.
+pub(super) fn why(admitted: &AdmittedEvent<'_>, start: &SessionStart) -> Option<String> {
+    let (event, hash) = (&admitted.event, admitted.config.policy.hash());
+    if start.policy_hash != hash {
+        return Some(format!(
+            "the policy, or an ignore file, is another one since ({} then, {} now); ask for the \
+             task again",
+            text::head(&start.policy_hash, 12),
+            text::head(hash, 12)
+        ));
+    }
+    let is_moved = |now: &locum_forge::PullRequest| now.head_sha != start.base.0;
+    event
+        .pull_request
+        .as_ref()
+        .filter(|now| is_moved(now))
+        .map(|_| "the pull request has new commits since; ask for the task again".to_owned())
+}
+
+/// Says in the comment of a run that waits why no decision on it counts any more.
+pub(super) async fn close(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+    waits: &WaitingSession,
+    why: &str,
+) {
+    let AdmittedEvent { event, request, config, .. } = admitted;
+    let Some(subject) = &event.trigger.subject else { return };
+    let comments = env.forge.own_comments(thread_of(subject), PROGRESS, None).await;
+    let is_its = |comment: &OwnComment| WaitingSession::parse(comment).as_ref() == Some(waits);
+    let Some(own) = comments.unwrap_or_default().into_iter().find(is_its) else { return };
+    let Some(marker) = own.body.lines().next() else { return };
+    let run_url = status::run_of(&own).map(|run| env.job.url_of_run(&run));
+    let prefix = answer::prefix_of(env, &config.policy.settings().triggers);
+    let retry = code(&format!("{prefix} retry"));
+    let body = comment::outdated(run_url.as_deref(), why, &retry);
+    let (policy, facts) = (&config.policy, &request.facts);
+    let posting = answer::posting(env, &event.trigger, policy, (marker, &body));
+    let Some(Ok(permit)) = posting.map(|posting| policy.admit(posting, facts)) else { return };
+    if let Err(error) = env.forge.post(permit).await {
+        tracing::warn!(%error, "a comment goes on offering a decision that cannot count");
+        return;
+    }
+    let asked = status::value_of(&own, "comment").and_then(|id| id.parse().ok());
+    if let Some(target) = asked.and_then(|id| comment_target(&event.trigger, id)) {
+        let reactions = Reactions { forge: env.forge, policy, facts };
+        reactions.show(target, OutcomeReaction::Confused.as_str()).await;
+    }
+}
