@@ -185,7 +185,12 @@ impl Script {
                 ScriptExecution::Words(self.neutral.words(&simple.words))
             }
             Some(_) | None => {
-                ScriptExecution::Shell(tree.render(&|simple| self.neutral.words(&simple.words)))
+                let separated = self.separated(tree);
+                let words = |simple: &SimpleCommand| {
+                    let found = separated.iter().find(|(one, _)| std::ptr::eq(*one, simple));
+                    self.neutral.words(found.map_or(&simple.words, |(_, words)| words))
+                };
+                ScriptExecution::Shell(tree.render(&words))
             }
         })
     }
@@ -231,6 +236,24 @@ impl Script {
         let mut found: Vec<_> = commands.map(|simple| (simple, effects(simple))).collect();
         if let Ok(tree) = &self.tree {
             built::note(tree, &mut found);
+        }
+        found
+    }
+
+    /// Returns commands with words that differ from those written: where `xargs` changes the files
+    /// whose names it is given, each name ends where no name can.
+    fn separated<'t>(&self, tree: &'t CommandList) -> Vec<(&'t SimpleCommand, Vec<String>)> {
+        let mut found = Vec::new();
+        for simple in tree.simple_commands() {
+            if simple.words.first().is_none_or(|program| program != "xargs") {
+                continue;
+            }
+            let mut pipe = tree.before_in_pipe(simple);
+            let words = self.seen_from_folder(&simple.words);
+            if let Some(all) = fed::separated(&words, &pipe, &self.folder) {
+                pipe.push(simple);
+                found.extend(pipe.into_iter().zip(all));
+            }
         }
         found
     }

@@ -192,6 +192,26 @@ fn a_folder_to_run_in_makes_no_absolute_path_a_relative_one() {
 }
 
 #[test]
+fn names_of_files_that_are_changed_end_where_no_name_can() {
+    for (text, shown) in [
+        ("find docs | xargs rm", "'find' 'docs' '-print0' | 'xargs' '-0' 'rm'"),
+        (
+            "find docs -name a -print | sort | grep -v b | xargs -n1 rm",
+            "'find' 'docs' '-name' 'a' '-print0' | 'sort' '-z' | 'grep' '-z' '-v' 'b' | 'xargs' \
+             '-0' '-n1' 'rm'",
+        ),
+        ("rg -l x docs | xargs rm", "'rg' '--null' '-l' 'x' 'docs' | 'xargs' '-0' 'rm'"),
+        ("find docs | xargs cat", "'find' 'docs' | 'xargs' 'cat'"),
+        ("find docs | xargs -L1 rm", "'find' 'docs' | 'xargs' '-L1' 'rm'"),
+        ("find docs -print0 | xargs -0 rm", "'find' 'docs' '-print0' | 'xargs' '-0' 'rm'"),
+        ("cat docs | xargs rm", "'cat' 'docs' | 'xargs' 'rm'"),
+    ] {
+        let shown = Some(ScriptExecution::Shell(shown.to_owned()));
+        assert_eq!(Script::parse(text).execution(), shown, "{text}");
+    }
+}
+
+#[test]
 fn complexity_adds_up_what_is_hard_to_see_through() {
     for (text, expected) in [
         ("ls", 0.0),

@@ -5,6 +5,7 @@
 //! be known. What is hidden among the files, the sandbox keeps from being read.
 
 use crate::command::examine::examiner::Examiner;
+use crate::command::examine::names::source;
 use crate::command::examine::{CommandEffects, StartedCommand, UncoveredWord};
 use crate::command::tree::SimpleCommand;
 use crate::words;
@@ -18,9 +19,6 @@ const READERS: &str = "\
 
 /// Programs that change the files they are given and nothing else.
 const WRITERS: &str = "chmod rm sed touch";
-
-/// Programs that pass on lines they are given.
-const FILTERS: &str = "head sort tail uniq";
 
 /// Returns true for a program that may be given files whose names are not known.
 pub(super) fn takes_files(program: &str) -> bool {
@@ -77,9 +75,12 @@ pub(crate) fn xargs(
     let (given, at) = options(words)?;
     let inner = words.get(at..)?;
     let program = inner.first()?;
-    let files = source(before)?;
-    let by_null = given.null && files.null;
-    let known = words::holds(READERS, program) || (by_null && words::holds(WRITERS, program));
+    let files = source(before, folder)?;
+    let by_null = (given.null && files.null) || separated(words, before, folder).is_some();
+    let writes = words::holds(WRITERS, program)
+        // A name that looks like an option would be one.
+        && !files.folders.iter().any(|folder| folder.starts_with('-'));
+    let known = words::holds(READERS, program) || (by_null && writes);
     let mark = given.mark.unwrap_or_default();
     let inside = |word: &&String| !mark.is_empty() && word.contains(&mark) && **word != mark;
     if !known || inner.iter().any(|word| inside(&word)) || inner.iter().any(|word| word == "--") {
@@ -102,10 +103,30 @@ pub(crate) fn xargs(
     })
 }
 
+/// Returns the words of a pipe that ends with `xargs`, all of them, with names that end where no name
+/// can: where what is started changes the files, and nothing else is cut otherwise.
+pub(crate) fn separated(
+    words: &[String],
+    before: &[&SimpleCommand],
+    folder: &RepoPath,
+) -> Option<Vec<Vec<String>>> {
+    let (given, at) = options(words)?;
+    let files = source(before, folder)?;
+    let writes = words.get(at).is_some_and(|program| words::holds(WRITERS, program));
+    let cut = given.null || files.null || given.lines;
+    let mut all = files.by_null.filter(|_| writes && !cut)?;
+    let mut xargs = words.to_vec();
+    xargs.insert(1, "-0".to_owned());
+    all.push(xargs);
+    (all.len() == before.len() + 1).then_some(all)
+}
+
 /// Options of `xargs`.
 #[derive(Default)]
 struct GivenOptions {
     null: bool,
+    /// Whether it counts lines.
+    lines: bool,
     mark: Option<String>,
 }
 
@@ -121,6 +142,7 @@ fn options(words: &[String]) -> Option<(GivenOptions, usize)> {
             "-r0" | "-0r" => given.null = true,
             "-n" | "-P" | "-L" => {
                 words.get(at).filter(|value| number(value))?;
+                given.lines |= word == "-L";
                 at += 1;
             }
             "-I" => {
@@ -134,73 +156,13 @@ fn options(words: &[String]) -> Option<(GivenOptions, usize)> {
                     .find_map(|option| other.strip_prefix(option));
                 match mark {
                     Some(mark) => given.mark = Some(mark.to_owned()),
-                    None => drop(value.filter(|value| number(value))?),
+                    None => {
+                        value.filter(|value| number(value))?;
+                        given.lines |= other.starts_with("-L");
+                    }
                 }
             }
         }
     }
     Some((given, at))
-}
-
-/// Where names of files come from.
-struct NamedFiles {
-    /// The folders below which they lie.
-    folders: Vec<String>,
-    /// Whether each ends where no name can.
-    null: bool,
-}
-
-fn source(before: &[&SimpleCommand]) -> Option<NamedFiles> {
-    let (last, earlier) = before.split_last()?;
-    let program = last.words.first()?.as_str();
-    let rest = last.words.get(1..).unwrap_or_default();
-    let has = |wanted: &[&str]| rest.iter().any(|word| wanted.contains(&word.as_str()));
-    let here = || vec![".".to_owned()];
-    match program {
-        _ if last.redirects.iter().any(|redirect| {
-            matches!(redirect, crate::command::tree::Redirect::Output { fd: 1, .. })
-        }) =>
-        {
-            None
-        }
-        filter if words::holds(FILTERS, filter) => rest
-            .iter()
-            .all(|word| word.starts_with('-') || word.bytes().all(|byte| byte.is_ascii_digit()))
-            .then(|| source(earlier))
-            .flatten()
-            .map(|files| NamedFiles { null: false, ..files }),
-        "grep"
-            if !rest.iter().any(|word| word.starts_with('-') && word.contains(['l', 'L', 'r'])) =>
-        {
-            let plain = |word: &&String| word.starts_with('-');
-            let passes = rest.iter().filter(plain).all(|word| {
-                word.strip_prefix('-')
-                    .is_some_and(|letters| letters.chars().all(|letter| "viEFwx".contains(letter)))
-            });
-            let one_pattern = rest.iter().filter(|word| !word.starts_with('-')).count() == 1;
-            if passes && one_pattern { source(earlier) } else { None }
-        }
-        "find" => {
-            let starts: Vec<String> = rest
-                .iter()
-                .take_while(|word| !word.starts_with(['-', '(', '!']))
-                .cloned()
-                .collect();
-            let prints = has(&["-exec", "-printf", "-ls", "-execdir", "-ok", "-fprintf"]);
-            let folders = if starts.is_empty() { here() } else { starts };
-            (!prints).then(|| NamedFiles { folders, null: has(&["-print0"]) })
-        }
-        "git" if rest.first().is_some_and(|verb| verb == "ls-files") => {
-            let shows_more = has(&["-s", "--stage", "-t", "-v", "--eol", "-u"]);
-            (!shows_more).then(|| NamedFiles { folders: here(), null: has(&["-z"]) })
-        }
-        "rg" | "grep" => {
-            let names = |word: &String| {
-                matches!(word.as_str(), "--files" | "--files-with-matches")
-                    || (word.starts_with('-') && !word.starts_with("--") && word.ends_with('l'))
-            };
-            rest.iter().any(names).then(|| NamedFiles { folders: here(), null: false })
-        }
-        _ => None,
-    }
 }

@@ -9,6 +9,7 @@ mod examiner;
 pub(crate) mod fed;
 mod launchers;
 mod native;
+mod names;
 mod operands;
 mod options;
 mod programs;

@@ -1,0 +1,238 @@
+//! Where the names of files come from that a pipe passes on.
+//!
+//! In: the commands of a pipe. Out: the folders below which all files lie, and the same commands
+//! with names that end where no name can, so that no name is taken for two.
+
+use crate::command::examine::CommandEffects;
+use crate::command::tree::{Redirect, SimpleCommand};
+use crate::words;
+use locum_base::path::RepoPath;
+
+/// Programs that pass on lines they are given.
+const FILTERS: &str = "head sort tail uniq";
+
+/// Options of `git ls-files` that choose files and print nothing besides.
+const CHOOSING: &str = "\
+    -c -d -m -o -z --cached --deleted --exclude-standard --modified --others";
+
+/// Names of files.
+pub(super) struct NamedFiles {
+    /// The folders below which they lie.
+    pub(super) folders: Vec<String>,
+    /// Whether each ends where no name can.
+    pub(super) null: bool,
+    /// The words of the commands with which that is so; `None` where it is not known how.
+    pub(super) by_null: Option<Vec<Vec<String>>>,
+}
+
+/// Returns what a pipe prints; `None` where it could be more than names.
+pub(super) fn source(before: &[&SimpleCommand], folder: &RepoPath) -> Option<NamedFiles> {
+    let (last, earlier) = before.split_last()?;
+    let program = last.words.first()?.as_str();
+    let rest = last.words.get(1..).unwrap_or_default();
+    let has = |wanted: &[&str]| rest.iter().any(|word| wanted.contains(&word.as_str()));
+    let with = |at: usize, word: &str| {
+        let mut words = last.words.clone();
+        words.insert(at.min(words.len()), word.to_owned());
+        words
+    };
+    let first = |folders: Vec<String>, null: bool, by_null: Option<Vec<String>>| NamedFiles {
+        folders,
+        null,
+        by_null: by_null.map(|words| vec![words]),
+    };
+    // What is said on the other descriptor is no name, and what reads a file reads no names.
+    let only_messages = |redirect: &Redirect| matches!(redirect, Redirect::Output { fd: 2, .. });
+    if !last.redirects.iter().all(only_messages) {
+        return None;
+    }
+    match program {
+        filter if words::holds(FILTERS, filter) => passes_lines(filter, rest)
+            .then(|| source(earlier, folder))?
+            .map(|files| files.through(with(1, "-z"), has(&["-z"]))),
+        "grep"
+            if !rest.iter().any(|word| word.starts_with('-') && word.contains(['l', 'L', 'r'])) =>
+        {
+            let plain = |word: &&String| word.starts_with('-');
+            let passes = rest.iter().filter(plain).all(|word| {
+                word.strip_prefix('-')
+                    .is_some_and(|letters| letters.chars().all(|letter| "viEFwxz".contains(letter)))
+            });
+            let one_pattern = rest.iter().filter(|word| !word.starts_with('-')).count() == 1;
+            (passes && one_pattern)
+                .then(|| source(earlier, folder))?
+                .map(|files| files.through(with(1, "-z"), has(&["-z"])))
+        }
+        "xargs" => {
+            // `grep -l` prints those of the names that it is given.
+            let at = rest.iter().position(|word| word == "grep")?;
+            let inner = rest.get(at + 1..)?;
+            let (options, operands): (Vec<&String>, Vec<&String>) =
+                inner.iter().partition(|word| word.starts_with('-'));
+            let letters = |word: &&String| {
+                let letters = word.strip_prefix('-').unwrap_or_default();
+                letters.chars().all(|letter| "EFilnwx".contains(letter))
+            };
+            let plain = |word: &String| {
+                word.starts_with('-') || word.bytes().all(|byte| byte.is_ascii_digit())
+            };
+            let from_input = options.iter().all(letters)
+                && options.iter().any(|word| word.contains('l'))
+                && operands.len() == 1
+                && rest.iter().take(at).all(plain);
+            let files = from_input.then(|| source(earlier, folder))??;
+            Some(NamedFiles { null: false, by_null: None, ..files })
+        }
+        "find" => {
+            let starts: Vec<String> = rest
+                .iter()
+                .take_while(|word| !word.starts_with(['-', '(', '!']))
+                .cloned()
+                .collect();
+            let prints = has(&["-exec", "-printf", "-ls", "-execdir", "-ok", "-fprintf"]);
+            let folders = if starts.is_empty() { here() } else { starts };
+            // At the end it would count for what stands behind the last `-o` alone.
+            let printed: Vec<usize> = (0..last.words.len())
+                .filter(|at| last.words.get(*at).is_some_and(|word| word == "-print"))
+                .collect();
+            let by_null = match printed.as_slice() {
+                _ if has(&["-print0"]) => None,
+                [] if !is_alternative(rest) && !has(&["-delete", "-quit"]) => {
+                    Some(with(usize::MAX, "-print0"))
+                }
+                [at] => {
+                    let mut words = last.words.clone();
+                    words.get_mut(*at).into_iter().for_each(|word| "-print0".clone_into(word));
+                    Some(words)
+                }
+                _ => None,
+            };
+            (!prints).then(|| first(folders, has(&["-print0"]), by_null))
+        }
+        "git" if rest.first().is_some_and(|verb| verb == "ls-files") => {
+            let shows_more = has(&["--stage", "--eol", "--unmerged", "--debug", "--abbrev"])
+                || rest.iter().any(|word| {
+                    word.starts_with("--format")
+                        || (!word.starts_with("--")
+                            && word.starts_with('-')
+                            && word.contains(['s', 't', 'v', 'u', 'f']))
+                });
+            let folders = listed_folders(rest.get(1..).unwrap_or_default())?;
+            (!shows_more).then(|| first(folders, has(&["-z"]), Some(with(2, "-z"))))
+        }
+        "rg" | "grep" => {
+            let names = |word: &String| {
+                matches!(word.as_str(), "--files" | "--files-with-matches")
+                    || (word.starts_with('-') && !word.starts_with("--") && word.ends_with('l'))
+            };
+            let searched = searched_folders(&last.words, folder);
+            let by_null = searched.as_ref().map(|_| with(1, "--null"));
+            rest.iter()
+                .any(names)
+                .then(|| first(searched.unwrap_or_else(here), has(&["--null"]), by_null))
+        }
+        _ => None,
+    }
+}
+
+/// Returns true for options with which a program prints lines of its input, whole and as they are.
+fn passes_lines(program: &str, words: &[String]) -> bool {
+    let letters = |word: &str, known: &str| {
+        word.strip_prefix('-').is_some_and(|letters| {
+            !letters.is_empty() && letters.chars().all(|letter| known.contains(letter))
+        })
+    };
+    let is_count = |text: &str| {
+        let digits = text.strip_prefix('+').unwrap_or(text);
+        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let mut rest = words.iter().map(String::as_str);
+    while let Some(word) = rest.next() {
+        let passes = match program {
+            "sort" => letters(word, "bdfghinruVz"),
+            "uniq" => letters(word, "diuz"),
+            _ if word == "-n" => rest.next().is_some_and(is_count),
+            _ => {
+                let count = word.strip_prefix('-').unwrap_or_default();
+                word == "-z" || is_count(count.strip_prefix('n').unwrap_or(count))
+            }
+        };
+        if !passes {
+            return false;
+        }
+    }
+    true
+}
+
+impl NamedFiles {
+    /// Returns the same behind a program that passes lines on.
+    fn through(self, by_null: Vec<String>, null: bool) -> Self {
+        let by_null = self.by_null.map(|mut all| {
+            all.push(by_null);
+            all
+        });
+        Self { null: self.null && null, by_null, ..self }
+    }
+}
+
+/// Returns true for words of `find` what is printed of which an action at the end would not say.
+fn is_alternative(words: &[String]) -> bool {
+    let mut depth = 0_usize;
+    words.iter().any(|word| {
+        match word.as_str() {
+            "(" => depth += 1,
+            ")" => depth = depth.saturating_sub(1),
+            "-o" | "-or" | "," => return depth == 0,
+            _ => {}
+        }
+        false
+    })
+}
+
+fn here() -> Vec<String> {
+    vec![".".to_owned()]
+}
+
+/// Returns the folders of the files that `git ls-files` lists; `None` for patterns that mean
+/// something else than they say.
+fn listed_folders(words: &[String]) -> Option<Vec<String>> {
+    let (mut folders, mut plain) = (Vec::new(), false);
+    for word in words {
+        if !plain && word == "--" {
+            plain = true;
+        } else if !plain && word.starts_with('-') {
+            if !words::holds(CHOOSING, word) {
+                return Some(here());
+            }
+        } else if word.starts_with(":!") || word.starts_with(":^") {
+            // It only leaves files out.
+        } else if word.starts_with(':') || word.contains("..") {
+            return None;
+        } else {
+            let pattern = word.find(['*', '?', '[', '\\']);
+            let fixed = pattern.map_or(Some(word.as_str()), |at| {
+                word.get(..at).and_then(|start| start.rsplit_once('/')).map(|(folder, _)| folder)
+            });
+            folders.push(fixed.filter(|folder| !folder.is_empty()).unwrap_or(".").to_owned());
+        }
+    }
+    Some(if folders.is_empty() { here() } else { folders })
+}
+
+/// Returns the folders that `rg` and `grep` search, where all of their words are known.
+fn searched_folders(words: &[String], folder: &RepoPath) -> Option<Vec<String>> {
+    let effects = CommandEffects::of(words, folder);
+    let known = effects.findings.is_empty()
+        && effects.never.is_none()
+        && folder.is_root()
+        && !words.iter().any(|word| word.contains("separator") || word.contains("label"));
+    let folders: Vec<String> = effects
+        .reads
+        .iter()
+        .map(|used| {
+            used.inside()
+                .map(|path| if path.is_root() { ".".to_owned() } else { path.as_str().to_owned() })
+        })
+        .collect::<Option<_>>()?;
+    (known && !folders.is_empty()).then_some(folders)
+}
