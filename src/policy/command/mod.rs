@@ -275,8 +275,8 @@ impl Script {
     /// Why such a script cannot be judged even so.
     pub fn loose_examinations(&self) -> Result<Vec<(&SimpleCommand, CommandEffects)>, &str> {
         let commands = self.loose_commands()?.iter();
-        let commands = commands.filter(|LooseCommand { simple, .. }| {
-            !simple.words.is_empty() && !self.stays(simple) && !only_ends(simple)
+        let commands = commands.filter(|LooseCommand { simple, only_sets, .. }| {
+            !simple.words.is_empty() && !only_sets && !self.stays(simple) && !only_ends(simple)
         });
         Ok(commands
             .map(|command| {

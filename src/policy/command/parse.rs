@@ -153,7 +153,7 @@ fn compound(
     }
 }
 
-fn simple(found: &ast::SimpleCommand) -> Result<SimpleCommand, String> {
+pub(super) fn simple(found: &ast::SimpleCommand) -> Result<SimpleCommand, String> {
     let mut command = SimpleCommand::default();
     for item in found.prefix.iter().flat_map(|prefix| &prefix.0) {
         match item {

@@ -196,9 +196,9 @@ fn names_of_files_that_are_changed_end_where_no_name_can() {
     for (text, shown) in [
         ("find docs | xargs rm", "'find' 'docs' '-print0' | 'xargs' '-0' 'rm'"),
         (
-            "find docs -name a -print | sort | grep -v b | xargs -n1 rm",
-            "'find' 'docs' '-name' 'a' '-print0' | 'sort' '-z' | 'grep' '-z' '-v' 'b' | 'xargs' \
-             '-0' '-n1' 'rm'",
+            "find docs -name a -print | head -1 | grep -v b | xargs -n1 rm",
+            "'find' 'docs' '-name' 'a' '-print0' | 'head' '-n1' '-z' | 'grep' '-v' 'b' '-z' | \
+             'xargs' '-0' '-n1' 'rm'",
         ),
         ("rg -l x docs | xargs rm", "'rg' '--null' '-l' 'x' 'docs' | 'xargs' '-0' 'rm'"),
         ("find docs | xargs cat", "'find' 'docs' | 'xargs' 'cat'"),

@@ -112,12 +112,18 @@ impl Evaluation<'_> {
                 return Ruling::allow("it runs nothing");
             }
             Some(problem) => {
-                match expands.then(|| script.loose_examinations()).and_then(Result::ok) {
-                    Some(examinations) => examinations,
-                    None => {
+                let refused = match expands.then(|| script.loose_examinations()) {
+                    Some(Ok(found)) => Ok(found),
+                    // What it is refused for even so.
+                    Some(Err(loose)) => Err(loose),
+                    None => Err(problem),
+                };
+                match refused {
+                    Ok(examinations) => examinations,
+                    Err(why) => {
                         return self
                             .denied_in_text(script)
-                            .unwrap_or_else(|| Ruling::deny(problem.to_owned()));
+                            .unwrap_or_else(|| Ruling::deny(why.to_owned()));
                     }
                 }
             }

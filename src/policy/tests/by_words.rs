@@ -15,7 +15,7 @@ use locum_base::path::RepoPath;
 const ROOT: &str = "/tmp/checkouts/repo";
 
 /// Asks the starter policy of a repository: of each pair the first is allowed, the second is not.
-fn check(files: &[(&str, &str)], pairs: &[(&str, &str)]) {
+pub(super) fn check(files: &[(&str, &str)], pairs: &[(&str, &str)]) {
     let path = |name: &str| RepoPath::parse(name).unwrap();
     let texts: BTreeMap<RepoPath, String> =
         files.iter().map(|(name, text)| (path(name), (*text).to_owned())).collect();
@@ -40,7 +40,8 @@ fn check(files: &[(&str, &str)], pairs: &[(&str, &str)]) {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
-const TEXTS: &[(&str, &str)] = &[("README.md", ""), ("docs/usage.md", ""), ("Makefile", "test:\n")];
+pub(super) const TEXTS: &[(&str, &str)] =
+    &[("README.md", ""), ("docs/usage.md", ""), ("Makefile", "test:\n")];
 
 #[test]
 fn programs_that_start_others_are_what_they_start() {
@@ -116,7 +117,7 @@ fn loops_over_listed_values_are_what_they_do_with_each() {
             ),
             ("for i in 1 2; do make test; done", "for c in rm; do $c docs/usage.md; done"),
             ("for f in a; do cat docs/$f; done", "for f in -x; do cat $f; done"),
-            ("for f in a; do git log docs/a; done", "for c in abcd1234; do git show $c; done"),
+            ("for f in a; do git log docs/a; done", "for c in HEAD:.env; do git show $c; done"),
             ("rm -rf \"$TMPDIR/build\"", "rm -rf \"$TMPDIR\""),
             ("rm -rf ${TMPDIR:-/tmp}/build", "rm -rf ${HOME:-/tmp}/build"),
             ("mkdir -p $TMPDIR/a", "mkdir -p $TMPDIR/../a"),

@@ -13,6 +13,7 @@ mod memory;
 mod modes;
 mod search;
 mod services;
+mod shell_words;
 mod summary;
 mod visits;
 

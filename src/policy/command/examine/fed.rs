@@ -32,6 +32,16 @@ pub(super) fn only_parses(words: &[String]) -> bool {
     matches!((program.as_str(), option.as_str()), ("bash" | "sh", "-n") | ("php", "-l"))
 }
 
+/// Returns true for a program that only reads, whatever its words are.
+pub(crate) fn only_reads(program: &str) -> bool {
+    words::holds(READERS, program)
+}
+
+/// Returns the folders below which all files lie that are named by the output of a pipe.
+pub(crate) fn names(commands: &[&SimpleCommand]) -> Option<Vec<String>> {
+    source(commands, &RepoPath::root()).map(|files| files.folders)
+}
+
 /// Returns words with files in the place of a mark, or at the end where there is none.
 pub(super) fn with_files(words: &[String], mark: &str, files: &[&str]) -> Vec<String> {
     let mut out = Vec::with_capacity(words.len() + files.len());

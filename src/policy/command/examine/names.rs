@@ -47,9 +47,16 @@ pub(super) fn source(before: &[&SimpleCommand], folder: &RepoPath) -> Option<Nam
         return None;
     }
     match program {
-        filter if words::holds(FILTERS, filter) => passes_lines(filter, rest)
-            .then(|| source(earlier, folder))?
-            .map(|files| files.through(with(1, "-z"), has(&["-z"]))),
+        filter if words::holds(FILTERS, filter) => {
+            let files = passes_lines(filter, rest).then(|| source(earlier, folder))??;
+            let mut words = with(usize::MAX, "-z");
+            // `-5` alone is a count only where no other option is.
+            for word in words.iter_mut().filter(|_| matches!(filter, "head" | "tail")) {
+                let count = word.strip_prefix('-').filter(|count| is_count(count));
+                *word = count.map_or_else(|| word.clone(), |count| format!("-n{count}"));
+            }
+            Some(files.through(words, has(&["-z"])))
+        }
         "grep"
             if !rest.iter().any(|word| word.starts_with('-') && word.contains(['l', 'L', 'r'])) =>
         {
@@ -61,7 +68,7 @@ pub(super) fn source(before: &[&SimpleCommand], folder: &RepoPath) -> Option<Nam
             let one_pattern = rest.iter().filter(|word| !word.starts_with('-')).count() == 1;
             (passes && one_pattern)
                 .then(|| source(earlier, folder))?
-                .map(|files| files.through(with(1, "-z"), has(&["-z"])))
+                .map(|files| files.through(with(usize::MAX, "-z"), has(&["-z"])))
         }
         "xargs" => {
             // `grep -l` prints those of the names that it is given.
@@ -142,10 +149,6 @@ fn passes_lines(program: &str, words: &[String]) -> bool {
             !letters.is_empty() && letters.chars().all(|letter| known.contains(letter))
         })
     };
-    let is_count = |text: &str| {
-        let digits = text.strip_prefix('+').unwrap_or(text);
-        !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-    };
     let mut rest = words.iter().map(String::as_str);
     while let Some(word) = rest.next() {
         let passes = match program {
@@ -162,6 +165,11 @@ fn passes_lines(program: &str, words: &[String]) -> bool {
         }
     }
     true
+}
+
+fn is_count(text: &str) -> bool {
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl NamedFiles {

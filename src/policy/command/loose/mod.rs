@@ -6,13 +6,16 @@
 //! included, each word known or marked as unknown. Functions, arithmetic conditions, coprocesses
 //! and expansions that could hold code are refused here too.
 
+mod condition;
+mod producer;
 mod rendering;
+mod sets;
 mod variable;
 mod walker;
 mod word;
 
 use crate::command::UNKNOWN;
-use crate::command::examine::{CommandEffects, UncoveredWord};
+use crate::command::examine::{CommandEffects, PathUse, UncoveredWord, fed};
 use crate::command::tables::index;
 use crate::command::tables::programs::{self, ANY_WORD};
 use crate::command::tree::{Redirect, SimpleCommand};
@@ -32,6 +35,15 @@ pub enum UnknownWord {
     Pipe,
 }
 
+/// A number that stands for any. Texts that stand for others are not in the script itself.
+const NUMBER: &str = "8675309";
+/// The hash of a commit that stands for any.
+const HASH: &str = "feedc0de5eed";
+/// A new file for temporary use.
+const NEW_FILE: &str = "/tmp/tmp.l0cumSamp1e";
+/// What stands for a text of the same form.
+const SAMPLES: &[&str] = &[NUMBER, HASH, "l0cumSamp1e"];
+
 /// What a word may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoopValue {
@@ -39,6 +51,17 @@ pub enum LoopValue {
     Text(String),
     /// The name of any file that matches this glob.
     Files(String),
+    /// A text of the same form as this one, which stands for all of them.
+    Like(String),
+    /// The name of any file below these folders.
+    Below(Vec<String>),
+}
+
+impl LoopValue {
+    /// Returns true for a text without a letter.
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::Text(text) if text.is_empty())
+    }
 }
 
 /// Most ways in which a command is looked at.
@@ -70,6 +93,10 @@ pub struct LooseCommand {
     pub assignments: usize,
     /// What is known of the unknown words, by index.
     pub unknown: Vec<(usize, UnknownWord)>,
+    /// Whether it does nothing but set variables that mean nothing to programs.
+    pub only_sets: bool,
+    /// Why no rule may allow it.
+    pub refused: Option<String>,
 }
 
 /// Returns the script as it would run: line ends as the shell wants them, without separators at its
@@ -117,21 +144,36 @@ impl LooseCommand {
     /// Looks at a command some of whose words are not known before it runs: at each way it may come
     /// out, where those are known.
     pub fn examine(&self, folder: &RepoPath) -> CommandEffects {
+        if let Some(refused) = &self.refused {
+            let never = Some(refused.clone());
+            return CommandEffects { never, ..CommandEffects::default() };
+        }
+        let program = self.simple.words.get(self.assignments).map_or("", String::as_str);
+        // To what only reads, a folder stands for the files below it.
+        let only_reads = fed::only_reads(program);
+        let mut is_given_files = false;
         let mut ways = vec![self.clone()];
-        // What git is given is made certain in its words, where they are known (`neutral`).
-        if self.simple.words.iter().any(|word| word == "git") {
-            for (_, unknown) in ways.iter_mut().flat_map(|way| &mut way.unknown) {
-                if matches!(unknown, UnknownWord::OneOf(_)) {
-                    *unknown = UnknownWord::Value;
+        for (place, (index, unknown)) in self.unknown.iter().enumerate() {
+            let UnknownWord::OneOf(values) = unknown else { continue };
+            // What it says is all the same.
+            if matches!(program, "echo" | "printf" | "true" | "false" | "basename" | "dirname")
+                && *index > self.assignments
+            {
+                continue;
+            }
+            let mut all = Vec::new();
+            for value in values {
+                match value {
+                    LoopValue::Below(folders) if only_reads => {
+                        is_given_files = true;
+                        all.extend(folders.iter().cloned().map(LoopValue::Text));
+                    }
+                    value => all.push(value.clone()),
                 }
             }
-            return ways.pop().unwrap_or_default().examine_one(folder);
-        }
-        for (place, (_, unknown)) in self.unknown.iter().enumerate() {
-            let UnknownWord::OneOf(values) = unknown else { continue };
             ways = ways
                 .iter()
-                .flat_map(|way| values.iter().map(|value| way.with(place, value)))
+                .flat_map(|way| all.iter().map(|value| way.with(place, value)))
                 .collect();
             if ways.len() > WAYS_LIMIT {
                 let never = Some("the script has too many loops in each other".to_owned());
@@ -140,7 +182,30 @@ impl LooseCommand {
         }
         let mut effects = ways.iter().map(|way| way.examine_one(folder));
         let first = effects.next().unwrap_or_default();
-        effects.fold(first, CommandEffects::and)
+        let mut found = effects.fold(first, CommandEffects::and);
+        found.needs_sandbox |= is_given_files;
+        self.names_a_sample(&mut found);
+        found
+    }
+
+    /// Refuses a number or a commit as the name of a file: any file could be called like that.
+    fn names_a_sample(&self, found: &mut CommandEffects) {
+        let holds = |text: &str| [NUMBER, HASH].iter().any(|sample| text.contains(sample));
+        let names = |used: &PathUse| match used {
+            PathUse::Inside(path) => holds(path.as_str()),
+            PathUse::Outside(path) => holds(path) && !path.starts_with("/tmp/"),
+            // Only if there is no such number or commit.
+            PathUse::Perhaps(_) | PathUse::Scratch(_) => false,
+        };
+        let mut used = found.reads.iter().chain(&found.edits);
+        if used.any(names) || found.trees.iter().any(|path| holds(path.as_str())) {
+            let index = self.unknown.first().map_or(usize::MAX, |(index, _)| *index);
+            let reason = "a number or a commit that is not known before it runs would be the name \
+                          of a file"
+                .to_owned();
+            let finding = UncoveredWord { unfamiliar: false, started: false, index, reason };
+            found.findings.push(finding);
+        }
     }
 
     /// Returns the command with a value for one of its unknown words.
@@ -149,7 +214,8 @@ impl LooseCommand {
         let Some((index, unknown)) = way.unknown.get_mut(place) else { return way };
         match value {
             LoopValue::Files(glob) => *unknown = UnknownWord::Files(glob.clone()),
-            LoopValue::Text(text) => {
+            LoopValue::Below(_) => *unknown = UnknownWord::Value,
+            LoopValue::Text(text) | LoopValue::Like(text) => {
                 if let Some(word) = way.simple.words.get_mut(*index) {
                     word.clone_from(text);
                 }
@@ -180,10 +246,10 @@ impl LooseCommand {
             let Some(at) = index.checked_sub(before) else { continue };
             let Some(word) = words.get_mut(at) else { continue };
             *word = match unknown {
-                UnknownWord::OneOf(_) => word.clone(),
+                UnknownWord::OneOf(values) if values.is_empty() => word.clone(),
+                UnknownWord::Value | UnknownWord::OneOf(_) => "x".to_owned(),
                 UnknownWord::Files(glob) => glob.replace(['*', '?'], "x"),
                 UnknownWord::Pipe => "-".to_owned(),
-                UnknownWord::Value => "x".to_owned(),
             };
             if at == 0 {
                 never = Some("the name of the program is not known before it runs".to_owned());

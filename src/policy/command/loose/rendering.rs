@@ -4,12 +4,15 @@
 //! In: raw words, in the place where the walk has come to. Out: words of a command, known or marked
 //! as unknown, and their text. Substitutions in them are walked too.
 
+use brush_parser::ast;
 use brush_parser::word::{WordPiece, WordPieceWithSource};
-use brush_parser::{ParserOptions, ast};
 
 use crate::command::loose::walker::ScriptWalker;
-use crate::command::loose::word::{self, check_arithmetic, check_parameter, escaped};
-use crate::command::loose::{LooseCommand, UnknownWord, files_like};
+use crate::command::loose::word::{
+    self, check_arithmetic, check_parameter, check_variable, escaped, parsed,
+};
+use crate::command::loose::{LoopValue, LooseCommand, UnknownWord, files_like};
+use crate::command::tables::{verbs, wrappers};
 use crate::command::tree::quoted;
 use crate::command::word::literal;
 
@@ -19,9 +22,15 @@ impl ScriptWalker<'_> {
         &mut self,
         assignment: &ast::Assignment,
         word: &ast::Word,
+        is_alone: bool,
         command: &mut LooseCommand,
     ) -> Result<String, String> {
         let mut inner = LooseCommand::default();
+        if let (ast::AssignmentName::VariableName(name), true) = (&assignment.name, is_alone)
+            && let Err(refused) = check_variable(name)
+        {
+            command.refused = Some(refused);
+        }
         match (&assignment.value, &assignment.name, assignment.append) {
             (
                 ast::AssignmentValue::Array(values),
@@ -34,6 +43,7 @@ impl ScriptWalker<'_> {
                 };
                 let rendered: Vec<String> = values.iter().map(value).collect::<Result<_, _>>()?;
                 command.simple.words.push(word.value.clone());
+                self.variables.set(name, None, false);
                 Ok(format!("{name}=({})", rendered.join(" ")))
             }
             (
@@ -47,11 +57,20 @@ impl ScriptWalker<'_> {
                     Some(value) => command.simple.words.push(format!("{name}={value}")),
                     None => command.push_unknown(UnknownWord::Value, &word.value),
                 }
+                let values = if is_alone {
+                    self.variables.values_of_assigned(&parsed(&value.value)?, &value.value)
+                } else {
+                    None
+                };
+                // An error in arithmetic ends the line before the value is set.
+                let works_out = |sign: &&str| value.value.contains(*sign);
+                let sure = values.is_some() || !["$((", "${"].iter().any(works_out);
+                self.variables.set(name, values, is_alone && sure);
                 Ok(format!("{name}={rendered}"))
             }
             (ast::AssignmentValue::Array(_), _, _) => Err("the script sets an array".to_owned()),
             (ast::AssignmentValue::Scalar(_), _, _) => {
-                Err("the script changes a variable or a part of one".to_owned())
+                Err(format!("the script changes a variable or a part of one (`{}`)", word.value))
             }
         }
     }
@@ -63,27 +82,123 @@ impl ScriptWalker<'_> {
             command.simple.words.push(known.clone());
             return Ok(quoted(known));
         }
-        let pieces = brush_parser::word::parse(raw, &ParserOptions::default())
-            .map_err(|_| format!("the word `{raw}` cannot be read"))?;
-        let rendered = self.pieces(&pieces, raw, QuoteState::None)?;
+        let pieces = parsed(raw)?;
+        let rendered = self.pieces(&pieces, raw)?;
         if let Ok(known) = known {
             command.simple.words.push(known.clone());
             return Ok(quoted(&known));
         }
-        if let Some(values) = self.bound.values_of(&pieces, raw) {
-            command.push_unknown(UnknownWord::OneOf(values), raw);
-            // Between quotes, no value becomes several words.
-            return Ok(if raw.contains(['"', '\'']) {
-                rendered
-            } else {
-                format!("\"{rendered}\"")
-            });
+        let is_quoted = raw.contains(['"', '\'']);
+        self.shape.expansions = true;
+        let values = self.variables.values_of(&pieces, raw);
+        let is_program = command.simple.words.len() == command.assignments;
+        match values.as_deref() {
+            // What it is known to be is what the program is given.
+            Some([LoopValue::Text(text)]) if !is_program && (is_quoted || !text.is_empty()) => {
+                command.simple.words.push(text.clone());
+                return Ok(quoted(text));
+            }
+            Some(values) => {
+                command.push_unknown(UnknownWord::OneOf(values.to_vec()), raw);
+                // Between quotes, no value becomes several words.
+                return Ok(if is_quoted { rendered } else { format!("\"{rendered}\"") });
+            }
+            None => {}
         }
-        command.push_unknown(files_like(raw), raw);
+        let unknown = match self.variables.values_of_list(&[(raw, Some(pieces))]) {
+            // The words of a substitution: only names of files are what a program is given many of.
+            Some(values) if matches!(values.as_slice(), [LoopValue::Below(_)]) => {
+                UnknownWord::OneOf(values)
+            }
+            _ => files_like(raw),
+        };
+        command.push_unknown(unknown, raw);
         Ok(if rendered.is_empty() { "''".to_owned() } else { rendered })
     }
 
-    fn pieces(
+    /// Notes a word of a loop's list. It is rendered as it is written: a shell may make several
+    /// words of it, or none.
+    pub(super) fn word_of_list(
+        &mut self,
+        raw: &str,
+        command: &mut LooseCommand,
+    ) -> Result<String, String> {
+        if let (Ok(known), false) = (literal(raw), raw.contains('(')) {
+            command.simple.words.push(known.clone());
+            return Ok(quoted(&known));
+        }
+        let rendered = self.pieces(&parsed(raw)?, raw)?;
+        match literal(raw) {
+            Ok(known) => command.simple.words.push(known),
+            Err(_) => {
+                self.shape.expansions = true;
+                command.push_unknown(files_like(raw), raw);
+            }
+        }
+        Ok(if rendered.is_empty() { "''".to_owned() } else { rendered })
+    }
+
+    /// Leaves words unknown that would change what is added to the others, and makes sure that one
+    /// which may be any object is a commit.
+    pub(super) fn settle(&self, command: &mut LooseCommand, rendered: &mut [String]) {
+        let before = command.assignments;
+        let words = command.simple.words.get(before..).unwrap_or_default();
+        let added = self.neutral.added(words);
+        let is_git = words.iter().any(|word| word == "git");
+        let verb = wrappers::innermost(words);
+        let verb = words.get(verb..).and_then(verbs::place).map(|at| at + verb);
+        let mut settled = Vec::new();
+        let known = |(_, what): &&(usize, UnknownWord)| matches!(what, UnknownWord::OneOf(_));
+        let count = command.unknown.iter().filter(known).count();
+        for (index, what) in &command.unknown {
+            let UnknownWord::OneOf(values) = what else { continue };
+            let Some(at) = index.checked_sub(before) else { continue };
+            let with = |value: &LoopValue| {
+                let text = match value {
+                    LoopValue::Text(text) | LoopValue::Like(text) => text,
+                    LoopValue::Files(glob) if !is_git => glob,
+                    LoopValue::Below(_) if !is_git => return Some(None),
+                    LoopValue::Files(_) | LoopValue::Below(_) => return None,
+                };
+                let mut words = words.to_vec();
+                words.get_mut(at)?.clone_from(text);
+                let as_commit = self.neutral.instead(&words, at);
+                let fits = as_commit.as_ref().is_none_or(|it| *it == format!("{text}^{{commit}}"));
+                (fits && self.neutral.added(&words) == added).then_some(as_commit)
+            };
+            let all: Option<Vec<Option<String>>> = values.iter().map(with).collect();
+            let is_behind = verb.is_some_and(|verb| at > verb) && count == 1;
+            let all = all.filter(|_| !is_git || is_behind);
+            settled.push((*index, all.map(|all| all.iter().any(Option::is_some))));
+        }
+        for (index, as_commit) in settled {
+            match as_commit {
+                None => {
+                    let unknown = command.unknown.iter_mut().find(|(at, _)| *at == index);
+                    unknown.into_iter().for_each(|(_, what)| *what = UnknownWord::Value);
+                }
+                Some(true) => {
+                    if let Some(word) = rendered.get_mut(index)
+                        && let Some(open) = word.strip_suffix('"')
+                    {
+                        *word = format!("{open}^{{commit}}\"");
+                    }
+                }
+                Some(false) => {}
+            }
+        }
+    }
+
+    /// Renders the pieces of a word.
+    pub(super) fn pieces(
+        &mut self,
+        pieces: &[WordPieceWithSource],
+        raw: &str,
+    ) -> Result<String, String> {
+        self.pieces_in(pieces, raw, QuoteState::None)
+    }
+
+    fn pieces_in(
         &mut self,
         pieces: &[WordPieceWithSource],
         raw: &str,
@@ -136,7 +251,7 @@ impl ScriptWalker<'_> {
                 check_arithmetic(&inner.value, raw).map(|()| format!("$(({}))", inner.value))
             }
             (WordPiece::DoubleQuotedSequence(inner), _) => {
-                Ok(format!("\"{}\"", self.pieces(inner, raw, QuoteState::Double)?))
+                Ok(format!("\"{}\"", self.pieces_in(inner, raw, QuoteState::Double)?))
             }
             (WordPiece::BackquotedCommandSubstitution(script), _) if script.contains('\\') => {
                 refused("nested backticks")

@@ -38,7 +38,7 @@ fn what_is_judged_is_what_a_shell_is_given() {
         (
             "if a $x; then b; elif c; then d; else e; fi",
             "if 'a' $x\nthen 'b'\nelif 'c'\nthen 'd'\nelse 'e'\nfi",
-            "if | a ? | b | c | d | e",
+            "a ? | b | c | d | e",
         ),
         (
             "case $x in a|b) c;; *) d; e;; esac",
@@ -70,6 +70,42 @@ fn what_is_judged_is_what_a_shell_is_given() {
         ("a \"\" $x", "'a' '' $x", "a  ?"),
         ("a ''$x", "'a' ''$x", "a ?"),
         ("a b\\\n$x", "'a' b$x", "a ?"),
+        ("x=b; a $x \"$x/c\"", "x='b'\n'a' 'b' 'b/c'", "x=b | a b b/c"),
+        ("x=b && a $x", "x='b' && 'a' 'b'", "x=b | a b"),
+        ("x=-b; a $x", "x='-b'\n'a' '-b'", "x=-b | a -b"),
+        ("x=b; y=$x/c; a $y", "x='b'\ny=\"$x/c\"\n'a' 'b/c'", "x=b | ? | a b/c"),
+        ("x=b; $x c", "x='b'\n\"$x\" 'c'", "x=b | ? c"),
+        ("x=b; x=c; a $x", "x='b'\nx='c'\n'a' \"$x\"", "x=b | x=c | a ?"),
+        ("x='b c'; a $x", "x='b c'\n'a' $x", "x=b c | a ?"),
+        // Where it may not be set, it may be anything.
+        ("b && x=c; a $x", "'b' && x='c'\n'a' $x", "b | x=c | a ?"),
+        ("(x=c); a $x", "( x='c'\n)\n'a' $x", "x=c | a ?"),
+        ("x=c | b; a $x", "x='c' | 'b'\n'a' $x", "x=c | b | a ?"),
+        ("x=c & a $x", "x='c' &\n'a' $x", "x=c | a ?"),
+        ("{ x=c; } < y; a $x", "{ x='c'\n} 0<'y'\n'a' $x", "x=c |  | a ?"),
+        ("if b; then x=c; fi; a $x", "if 'b'\nthen x='c'\nfi\n'a' $x", "b | x=c | a ?"),
+        ("x=$((1/0)); a $x", "x=$((1/0))\n'a' $x", "? | a ?"),
+        (
+            "for f in b c; do a; done; d $f",
+            "for f in 'b' 'c'\ndo 'a'\ndone\n'd' $f",
+            "for b c | a | d ?",
+        ),
+        // What the shell changes itself is never known.
+        ("for _ in b; do a $_; done", "for _ in 'b'\ndo 'a' $_\ndone", "for b | a ?"),
+        (
+            "while read -r x; do a $x; done",
+            "while 'read' '-r' 'x'\ndo 'a' $x\ndone",
+            "while | read -r x | a ?",
+        ),
+        ("IFS= read -r x; a $x", "IFS='' 'read' '-r' 'x'\n'a' $x", "read -r x | a ?"),
+        ("CI=1 a $x", "CI='1' 'a' $x", "a ?"),
+        (
+            "[[ -d a && ! b == c* ]] || d",
+            "{ [[ -d 'a' ]] && { ! [[ 'b' == c* ]]; }; } || 'd'",
+            "test -d a | test b == ? | d",
+        ),
+        ("[[ $x =~ ^[a-z]+$ ]]", "[[ $x =~ ^[a-z]+$ ]]", "test ? =~ ^[a-z]+$"),
+        ("for c in $(git log --format=%h); do a $c; done", "", "git log --format=%h | for ? | a ?"),
         ("a $(b $(c $(d)))", "'a' $( 'b' $( 'c' $( 'd'\n)\n)\n)", "d | c ? | b ? | a ?"),
         (
             "a $(b) $(c) $(d) $(e)",
@@ -79,7 +115,10 @@ fn what_is_judged_is_what_a_shell_is_given() {
         ("a $x <<'E' | b\ntext\nE", "'a' $x <<'LOCUM_TEXT' | 'b'\ntext\nLOCUM_TEXT\n", "a ? | b"),
     ] {
         let script = Script::parse(text);
-        assert_eq!(script.execution(), Some(ScriptExecution::Shell(shown.to_owned())), "{text}");
+        if !shown.is_empty() {
+            let shown = Some(ScriptExecution::Shell(shown.to_owned()));
+            assert_eq!(script.execution(), shown, "{text}");
+        }
         assert_eq!(commands(&script), found, "{text}");
     }
 }
@@ -88,14 +127,28 @@ fn what_is_judged_is_what_a_shell_is_given() {
 fn what_could_hold_code_is_refused_even_so() {
     for (text, said) in [
         ("f() { a $x; }", "the script defines a function"),
-        ("[[ $x ]]", "the script uses `[[ ... ]]`"),
+        (
+            "[[ -v a[$x] ]]",
+            "the script uses `-v` in `[[ ... ]]`, whose words may hold code; use `[ ... ]`",
+        ),
+        (
+            "[[ $x -eq 1 ]]",
+            "the script uses `-eq` in `[[ ... ]]`, whose words may hold code; use `[ ... ]`",
+        ),
+        (
+            "[[ $x < 1 ]]",
+            "the script uses `<` in `[[ ... ]]`, whose words may hold code; use `[ ... ]`",
+        ),
+        ("[[ $x =~ a|b ]]", "the script uses `[[ ... =~ ... ]]` with more than a plain pattern"),
+        ("[[ $x =~ $y ]]", "the script uses `[[ ... =~ ... ]]` with more than a plain pattern"),
+        ("[[ -n $x ]] > y", "the script redirects `[[ ... ]]`"),
         ("((x=1))", "the script uses arithmetic (`((...))`)"),
         ("for ((;;)); do a; done", "the script is not complete shell syntax"),
         ("coproc a $x", "the script uses a coprocess"),
         ("a >(b) $x", "the script uses a process substitution that is written to"),
-        ("x+=1 a $y", "the script changes a variable or a part of one"),
+        ("x+=1 a $y", "the script changes a variable or a part of one (`x+=1`)"),
         ("x+=(1) a $y", "the script sets an array"),
-        ("x[1]=2 a $y", "the script changes a variable or a part of one"),
+        ("x[1]=2 a $y", "the script changes a variable or a part of one (`x[1]=2`)"),
         ("x=([1]=2) a $y", "the script sets a part of an array"),
         ("a x=(1) $y", "the script sets an array"),
         (
@@ -133,6 +186,24 @@ fn what_could_hold_code_is_refused_even_so() {
         let script = Script::parse(text);
         assert_eq!(script.loose_commands().unwrap_err(), said, "{text}");
         assert_eq!(script.execution(), None, "{text}");
+    }
+}
+
+/// A commit that is only known to be one is shown as one.
+#[test]
+fn a_commit_of_a_loop_can_be_no_other_object() {
+    let unseen = [PathGlob::parse("kept/**").unwrap()];
+    for (text, part) in [
+        (
+            "for c in $(git log --format=%h -3); do git show $c; done",
+            "'show' '--no-ext-diff' '--no-textconv' \"$c^{commit}\" ':(top",
+        ),
+        ("for c in $(git log --format=%h -3); do git show \"$c:kept/a\"; done", "\"$c:kept/a\""),
+        ("for c in $(cat a); do git show $c; done", "'--no-textconv' $c ':(top"),
+    ] {
+        let script = Script::parse(text).leaving_out(unseen.clone().into());
+        let Some(ScriptExecution::Shell(shown)) = script.execution() else { panic!("{text}") };
+        assert!(shown.contains(part), "{text}: {shown}");
     }
 }
 

@@ -1,67 +1,151 @@
-//! Variables of loops whose values the script itself lists, and the folder for temporary files.
+//! What is known of a shell's variables: every value that the script itself gives them, and where
+//! they surely have one. Also the folder for temporary files.
 //!
-//! In: the loops around a word, and the word in pieces. Out: everything the word may be, or nothing
-//! where that is not known.
+//! In: each place of a script that sets a variable, in the order of the walk, and words in pieces.
+//! Out: everything a word may be, or nothing where that is not known.
+//!
+//! What a variable may hold is gathered from the whole script before a word counts as known, so no
+//! loop, branch or later line can give it another value. Where it may not be set yet, or by another
+//! shell (a pipe's, a substitution's), nothing is known: it could come from the environment.
 
-use brush_parser::ast;
+use std::collections::{BTreeMap, BTreeSet};
+
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 
-use crate::command::loose::{LoopValue, UnknownWord, files_like};
+use crate::command::loose::{LoopValue, NUMBER, SAMPLES, UnknownWord, files_like, producer};
 use crate::command::word::literal;
 
 /// Most values a word may have.
 const VALUES_LIMIT: usize = 32;
 
-/// The variables of the loops that are open, the innermost last.
-#[derive(Debug, Default)]
-pub(super) struct LoopVariables {
-    script: String,
-    open: Vec<(String, Option<Vec<LoopValue>>)>,
+/// All that a variable may hold; `None` for anything.
+type Values = Option<Vec<LoopValue>>;
+
+/// What a script sets its variables to, wherever it does.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bindings(BTreeMap<String, (usize, Values)>);
+
+/// Which variables surely hold a value at a place of the script.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SetVariables {
+    set: BTreeSet<String>,
+    /// Those whose last value was not empty, since what gave it ended well.
+    filled: BTreeSet<String>,
 }
 
-impl LoopVariables {
-    /// Starts at the outside of a script.
-    pub(super) fn of(script: &str) -> Self {
-        Self { script: script.to_owned(), open: Vec::new() }
+/// The variables of a script, at the place that the walk has come to.
+#[derive(Debug, Default)]
+pub(super) struct ShellVariables {
+    /// What an earlier walk gathered.
+    known: Bindings,
+    /// What this walk gathers.
+    gathered: Bindings,
+    /// What is surely set here.
+    pub(super) here: SetVariables,
+    /// Whether nothing may be known of any variable.
+    closed: bool,
+    sets_tmpdir: bool,
+}
+
+impl ShellVariables {
+    /// Starts at the outside of a script, with what an earlier walk gathered.
+    pub(super) fn of(script: &str, known: Bindings) -> Self {
+        Self {
+            known,
+            // What stands for an unknown text must not be in the script.
+            closed: SAMPLES.iter().any(|sample| script.contains(sample)),
+            sets_tmpdir: script.contains("TMPDIR="),
+            ..Self::default()
+        }
     }
 
-    /// Enters a loop over values.
-    pub(super) fn enter(&mut self, name: &str, values: Option<&[ast::Word]>) {
-        let known = |values: &[ast::Word]| -> Option<Vec<LoopValue>> {
-            values.iter().map(|word| value(&word.value)).collect()
-        };
-        let set_elsewhere = ["=", "+=", "[", "++", "--"]
-            .iter()
-            .any(|sign| self.script.contains(&format!("{name}{sign}")));
-        let loops = self.script.split_whitespace().collect::<Vec<_>>();
-        let loops = loops.windows(2).filter(|pair| matches!(pair, ["for", next] if *next == name));
-        let alone = !set_elsewhere && loops.count() == 1;
-        let values = values.filter(|_| alone).and_then(known);
-        let values = values.filter(|values| !values.is_empty() && values.len() <= VALUES_LIMIT);
-        self.open.push((name.to_owned(), values));
+    /// Returns what was gathered.
+    pub(super) fn gathered(self) -> Bindings {
+        self.gathered
     }
 
-    /// Leaves the innermost loop.
-    pub(super) fn leave(&mut self) {
-        self.open.pop();
+    /// Notes that a variable gets one of these values here. `surely` is where nothing can keep it
+    /// from it.
+    pub(super) fn set(&mut self, name: &str, values: Values, surely: bool) {
+        let (count, all) =
+            self.gathered.0.entry(name.to_owned()).or_insert_with(|| (0, Some(Vec::new())));
+        *count += 1;
+        *all = all.take().zip(values).map(|(mut all, values)| {
+            all.extend(values);
+            all
+        });
+        *all = all.take().filter(|all| all.len() <= VALUES_LIMIT);
+        // What the shell itself changes is never known.
+        if name.starts_with('_') {
+            *all = None;
+        }
+        self.here.filled.remove(name);
+        if surely {
+            self.here.set.insert(name.to_owned());
+        }
     }
 
-    /// Returns everything a word may be.
-    pub(super) fn values_of(
+    /// Notes that what gave a variable its value ended well: only where nothing else sets it.
+    pub(super) fn fill(&mut self, name: &str) {
+        if self.known.0.get(name).is_some_and(|(count, _)| *count == 1) {
+            self.here.filled.insert(name.to_owned());
+        }
+    }
+
+    /// Returns what a loop's variable may be that goes through these words.
+    pub(super) fn values_of_list(
         &self,
-        pieces: &[WordPieceWithSource],
-        raw: &str,
-    ) -> Option<Vec<LoopValue>> {
-        let quotes = raw.matches(['"', '\'']).count();
-        let whole = quotes == 2 && raw.starts_with('"') && raw.ends_with('"');
-        if quotes > 0 && !whole {
+        words: &[(&str, Option<Vec<WordPieceWithSource>>)],
+    ) -> Values {
+        let mut all = Vec::new();
+        for (raw, pieces) in words {
+            all.extend(self.values_of_item(raw, pieces.as_deref())?);
+        }
+        (!self.closed && !all.is_empty() && all.len() <= VALUES_LIMIT).then_some(all)
+    }
+
+    fn values_of_item(&self, raw: &str, pieces: Option<&[WordPieceWithSource]>) -> Values {
+        if let Ok(text) = literal(raw) {
+            return (!text.is_empty() && is_plain(&text)).then(|| vec![LoopValue::Text(text)]);
+        }
+        if let UnknownWord::Files(glob) = files_like(raw) {
+            return Some(vec![LoopValue::Files(glob)]);
+        }
+        match pieces? {
+            // Each word of what is printed.
+            [WordPieceWithSource { piece: WordPiece::CommandSubstitution(script), .. }] => {
+                Some(producer::words_of(script)?)
+            }
+            pieces => self.values_of(pieces, raw).filter(|values| {
+                // What is empty is no word of the list, and a name is cut at its blanks.
+                let is_word = |value: &LoopValue| {
+                    is_quoted_as_one(pieces)
+                        || matches!(value, LoopValue::Text(text) if !text.is_empty())
+                };
+                values.iter().all(is_word)
+            }),
+        }
+    }
+
+    /// Returns the value that a variable is given with this word.
+    pub(super) fn values_of_assigned(&self, pieces: &[WordPieceWithSource], raw: &str) -> Values {
+        match literal(raw) {
+            Ok(text) => (is_plain(&text) && !self.closed).then(|| vec![LoopValue::Text(text)]),
+            Err(_) => self.values_of(pieces, raw),
+        }
+    }
+
+    /// Returns everything a word may be; it stays one word between double quotes alone.
+    pub(super) fn values_of(&self, pieces: &[WordPieceWithSource], raw: &str) -> Values {
+        let quotes = outer_quotes(pieces, raw);
+        if self.closed || (quotes > 0 && !is_quoted_as_one(pieces)) {
             return None;
         }
         let mut found = vec![LoopValue::Text(String::new())];
         self.add(pieces, raw, &mut found)?;
         let plain = |value: &LoopValue| match value {
-            LoopValue::Text(text) => !text.is_empty() && !text.starts_with('-'),
             LoopValue::Files(glob) => !glob.starts_with(['*', '?', '-']),
+            LoopValue::Text(_) | LoopValue::Like(_) | LoopValue::Below(_) => true,
         };
         found.iter().all(plain).then_some(found)
     }
@@ -75,9 +159,12 @@ impl LoopVariables {
         for piece in pieces {
             let source = raw.get(piece.start_index..piece.end_index)?;
             match &piece.piece {
-                WordPiece::Text(text) if is_plain(text) => append(found, text),
+                WordPiece::Text(text) if is_plain(text) => append(found, text)?,
                 WordPiece::DoubleQuotedSequence(inner) => self.add(inner, raw, found)?,
                 WordPiece::ParameterExpansion(_) => self.add_variable(source, found)?,
+                WordPiece::CommandSubstitution(script) => {
+                    combine(found, &producer::text_of(script)?)?;
+                }
                 _ => return None,
             }
         }
@@ -92,19 +179,44 @@ impl LoopVariables {
             || matches!(found.as_slice(), [LoopValue::Text(text)] if text.is_empty());
         // Commands have a folder of their own for temporary files, and it is always set.
         if matches!(name, "TMPDIR" | "TMPDIR:-/tmp") {
-            let is_free = at_the_start() && !self.script.contains("TMPDIR=");
-            return is_free.then(|| append(found, "/tmp"));
+            let is_free = at_the_start() && !self.sets_tmpdir;
+            return is_free.then(|| append(found, "/tmp"))?;
         }
-        let (_, values) = self.open.iter().rev().find(|(open, _)| open == name)?;
+        if is_number(name) {
+            return combine(found, &[LoopValue::Like(NUMBER.to_owned())]);
+        }
+        if !self.here.set.contains(name) {
+            return None;
+        }
+        let (_, values) = self.known.0.get(name)?;
         let values = values.as_ref()?;
-        let mut all = Vec::new();
-        for before in found.iter() {
-            for value in values {
-                all.push(joined(before, value)?);
-            }
+        if self.here.filled.contains(name) {
+            let filled: Vec<LoopValue> =
+                values.iter().filter(|value| !value.is_empty()).cloned().collect();
+            return combine(found, &filled);
         }
-        (all.len() <= VALUES_LIMIT).then(|| *found = all)
+        combine(found, values)
     }
+}
+
+/// Returns true for an expansion that is a number: how long a text is, how commands ended.
+fn is_number(name: &str) -> bool {
+    let is_name = |text: &str| {
+        !text.is_empty()
+            && text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+    };
+    name == "?" || name == "#" || name.strip_prefix('#').is_some_and(is_name)
+}
+
+/// Puts each of some values behind each of those found so far.
+fn combine(found: &mut Vec<LoopValue>, values: &[LoopValue]) -> Option<()> {
+    let mut all = Vec::new();
+    for before in found.iter() {
+        for value in values {
+            all.push(joined(before, value)?);
+        }
+    }
+    (!all.is_empty() && all.len() <= VALUES_LIMIT).then(|| *found = all)
 }
 
 fn joined(before: &LoopValue, value: &LoopValue) -> Option<LoopValue> {
@@ -115,27 +227,40 @@ fn joined(before: &LoopValue, value: &LoopValue) -> Option<LoopValue> {
         (LoopValue::Text(before), LoopValue::Files(glob)) => {
             Some(LoopValue::Files(format!("{before}{glob}")))
         }
-        (LoopValue::Files(_), _) => None,
+        (
+            LoopValue::Text(before) | LoopValue::Like(before),
+            LoopValue::Text(value) | LoopValue::Like(value),
+        ) => Some(LoopValue::Like(format!("{before}{value}"))),
+        // The names of files are whole words.
+        (LoopValue::Text(before), LoopValue::Below(_)) if before.is_empty() => Some(value.clone()),
+        _ => None,
     }
 }
 
-fn append(found: &mut [LoopValue], text: &str) {
+fn append(found: &mut [LoopValue], text: &str) -> Option<()> {
     for value in found {
         match value {
-            LoopValue::Text(before) | LoopValue::Files(before) => before.push_str(text),
+            LoopValue::Text(before) | LoopValue::Files(before) | LoopValue::Like(before) => {
+                before.push_str(text);
+            }
+            LoopValue::Below(_) => return None,
         }
     }
+    Some(())
 }
 
-/// A value that stays one word: known text, or files that match a glob.
-fn value(raw: &str) -> Option<LoopValue> {
-    if let Ok(text) = literal(raw) {
-        return (!text.is_empty() && is_plain(&text)).then_some(LoopValue::Text(text));
-    }
-    match files_like(raw) {
-        UnknownWord::Files(glob) => Some(LoopValue::Files(glob)),
-        UnknownWord::Value | UnknownWord::OneOf(_) | UnknownWord::Pipe => None,
-    }
+/// How many quotes stand in a word outside its expansions.
+fn outer_quotes(pieces: &[WordPieceWithSource], raw: &str) -> usize {
+    let quoted = |piece: &&WordPieceWithSource| {
+        raw.get(piece.start_index..piece.end_index)
+            .is_some_and(|source| source.starts_with(['"', '\'']))
+    };
+    pieces.iter().filter(quoted).count()
+}
+
+/// Whether a word is one text between double quotes.
+fn is_quoted_as_one(pieces: &[WordPieceWithSource]) -> bool {
+    matches!(pieces, [WordPieceWithSource { piece: WordPiece::DoubleQuotedSequence(_), .. }])
 }
 
 /// Text that means nothing to a shell, quoted or not.

@@ -7,12 +7,18 @@
 use brush_parser::ast;
 
 use crate::command::limits;
-use crate::command::loose::variable::LoopVariables;
-use crate::command::loose::word::check_variable;
-use crate::command::loose::{LooseCommand, LooseScript, ScriptFeatures, UnknownWord};
+use crate::command::loose::sets::{
+    harmless_prefix, may_end_before, names_read, printed_names, starts_with_a_program,
+};
+use crate::command::loose::variable::{Bindings, ShellVariables};
+use crate::command::loose::word::{check_variable, parsed};
+use crate::command::loose::{LoopValue, LooseCommand, LooseScript, ScriptFeatures, UnknownWord};
 use crate::command::neutral::NeutralFolder;
 use crate::command::parse::{add_redirect, program};
 use crate::command::tree::{ScriptRendering, quoted};
+
+/// How often a script is walked: values of variables are known in the last walk.
+const WALKS: usize = 3;
 
 /// Deepest nesting of substitutions.
 const DEPTH_LIMIT: usize = 3;
@@ -24,13 +30,18 @@ impl LooseScript {
     /// Names what cannot be judged even so.
     pub fn parse(text: &str, neutral: &NeutralFolder) -> Result<Self, String> {
         limits::check_loose(text)?;
-        let (shape, out) = (ScriptFeatures::default(), ScriptRendering::default());
-        let bound = LoopVariables::of(text);
-        let mut walker = ScriptWalker { found: Vec::new(), shape, neutral, out, depth: 0, bound };
+        // What a variable may hold is gathered from the whole script first. A value may be that of
+        // another variable, so once more.
+        let mut known = Bindings::default();
+        for _ in 1..WALKS {
+            let mut walker = ScriptWalker::new(text, neutral, known);
+            walker.script(text)?;
+            known = walker.variables.gathered();
+        }
+        let mut walker = ScriptWalker::new(text, neutral, known);
         let text = walker.script(text)?;
         let ScriptWalker { found: commands, mut shape, .. } = walker;
         shape.redirects = commands.iter().any(|command| !command.simple.redirects.is_empty());
-        shape.expansions = commands.iter().any(|command| !command.unknown.is_empty());
         if commands.is_empty() {
             Err("the script runs nothing".to_owned())
         } else {
@@ -42,11 +53,30 @@ impl LooseScript {
 /// Commands found so far, and the text rendered so far.
 pub(super) struct ScriptWalker<'r> {
     found: Vec<LooseCommand>,
-    shape: ScriptFeatures,
-    neutral: &'r NeutralFolder,
-    out: ScriptRendering,
+    pub(super) shape: ScriptFeatures,
+    pub(super) neutral: &'r NeutralFolder,
+    pub(super) out: ScriptRendering,
     depth: usize,
-    pub(super) bound: LoopVariables,
+    pub(super) variables: ShellVariables,
+    /// The folders below which the files lie that the next command reads names of.
+    names: Option<Vec<String>>,
+    /// The variable that the last command set, if it did nothing else.
+    assigned: Option<String>,
+}
+
+impl<'r> ScriptWalker<'r> {
+    fn new(text: &str, neutral: &'r NeutralFolder, known: Bindings) -> Self {
+        Self {
+            found: Vec::new(),
+            shape: ScriptFeatures::default(),
+            neutral,
+            out: ScriptRendering::default(),
+            depth: 0,
+            variables: ShellVariables::of(text, known),
+            names: None,
+            assigned: None,
+        }
+    }
 }
 
 impl ScriptWalker<'_> {
@@ -75,9 +105,11 @@ impl ScriptWalker<'_> {
         walk: impl FnOnce(&mut Self) -> Result<(), String>,
     ) -> Result<String, String> {
         let outer = std::mem::take(&mut self.out);
+        let here = self.variables.here.clone();
         self.depth += 1;
         walk(self)?;
         self.depth -= 1;
+        self.variables.here = here;
         Ok(std::mem::replace(&mut self.out, outer).finish())
     }
 
@@ -86,15 +118,26 @@ impl ScriptWalker<'_> {
             if index > 0 {
                 self.out.end_line();
             }
-            self.pipeline(&and_or.first)?;
+            let before = self.variables.here.clone();
+            let mut ended_well = self.pipeline(&and_or.first)?;
+            let after = self.variables.here.clone();
             for next in &and_or.additional {
                 let (joint, pipeline) = match next {
-                    ast::AndOr::And(pipeline) => (" && ", pipeline),
-                    ast::AndOr::Or(pipeline) => (" || ", pipeline),
+                    ast::AndOr::And(pipeline) => {
+                        ended_well.iter().for_each(|name| self.variables.fill(name));
+                        (" && ", pipeline)
+                    }
+                    ast::AndOr::Or(pipeline) => {
+                        self.variables.here = after.clone();
+                        (" || ", pipeline)
+                    }
                 };
                 self.out.push(joint);
-                self.pipeline(pipeline)?;
+                ended_well = self.pipeline(pipeline)?;
             }
+            // Only the first surely ran, and not in a shell of its own.
+            self.variables.here =
+                if matches!(separator, ast::SeparatorOperator::Sequence) { after } else { before };
             match separator {
                 ast::SeparatorOperator::Sequence => {}
                 ast::SeparatorOperator::Async => {
@@ -106,7 +149,8 @@ impl ScriptWalker<'_> {
         Ok(())
     }
 
-    fn pipeline(&mut self, pipeline: &ast::Pipeline) -> Result<(), String> {
+    /// Walks a pipe; returns the variable that has a value if it ends with 0.
+    fn pipeline(&mut self, pipeline: &ast::Pipeline) -> Result<Option<String>, String> {
         if pipeline.timed.is_some() {
             self.out.push("time ");
         }
@@ -114,13 +158,28 @@ impl ScriptWalker<'_> {
             self.out.push("! ");
         }
         self.shape.pipes |= pipeline.seq.len() > 1;
+        let is_alone = pipeline.seq.len() == 1;
         for (index, command) in pipeline.seq.iter().enumerate() {
             if index > 0 {
                 self.out.push(" | ");
             }
+            if index > 0 {
+                self.names = match command {
+                    ast::Command::Compound(ast::CompoundCommand::WhileClause(_), None) => {
+                        printed_names(pipeline.seq.get(..index).unwrap_or_default())
+                    }
+                    _ => None,
+                };
+            }
+            // Each member of a pipe runs in a shell of its own.
+            let here = self.variables.here.clone();
+            self.assigned = None;
             self.command(command)?;
+            if !is_alone {
+                self.variables.here = here;
+            }
         }
-        Ok(())
+        Ok(self.assigned.take().filter(|_| is_alone && !pipeline.bang))
     }
 
     fn command(&mut self, command: &ast::Command) -> Result<(), String> {
@@ -131,7 +190,11 @@ impl ScriptWalker<'_> {
                 for redirect in redirects.iter().flat_map(|list| &list.0) {
                     add_redirect(redirect, &mut command.simple.redirects)?;
                 }
+                // Its parts may not run at all, or not to their end.
+                let here = self.variables.here.clone();
                 self.compound(compound)?;
+                self.variables.here = here;
+                self.assigned = None;
                 self.out.redirects(&command.simple.redirects);
                 if !command.simple.redirects.is_empty() {
                     self.found.push(command);
@@ -139,11 +202,17 @@ impl ScriptWalker<'_> {
                 Ok(())
             }
             ast::Command::Function(_) => Err("the script defines a function".to_owned()),
-            ast::Command::ExtendedTest(..) => Err("the script uses `[[ ... ]]`".to_owned()),
+            ast::Command::ExtendedTest(found, redirects) => {
+                if redirects.as_ref().is_some_and(|list| !list.0.is_empty()) {
+                    return Err("the script redirects `[[ ... ]]`".to_owned());
+                }
+                self.extended_test(&found.expr)
+            }
         }
     }
 
-    /// A keyword counts as a command of its own, so that a rule has to name it.
+    /// The keyword of a loop or of `case` counts as a command of its own, so that a rule has to name
+    /// it.
     fn compound(&mut self, compound: &ast::CompoundCommand) -> Result<(), String> {
         self.shape.flow = true;
         match compound {
@@ -151,18 +220,25 @@ impl ScriptWalker<'_> {
             ast::CompoundCommand::BraceGroup(inner) => self.enclosed("{", &inner.list, "}"),
             ast::CompoundCommand::ForClause(found) => {
                 check_variable(&found.variable_name)?;
-                let values = self.keyword("for", found.values.iter().flatten())?;
-                let values = if found.values.is_some() {
-                    format!(" in {}", values.join(" "))
+                let mut command = LooseCommand::default();
+                command.simple.words.push("for".to_owned());
+                let (mut rendered, mut list) = (Vec::new(), Vec::new());
+                for word in found.values.iter().flatten() {
+                    rendered.push(self.word_of_list(&word.value, &mut command)?);
+                    list.push((word.value.as_str(), Some(parsed(&word.value)?)));
+                }
+                self.found.push(command);
+                let values =
+                    found.values.as_ref().and_then(|_| self.variables.values_of_list(&list));
+                let rendered = if found.values.is_some() {
+                    format!(" in {}", rendered.join(" "))
                 } else {
                     String::new()
                 };
-                self.out.push(&format!("for {}{values}", found.variable_name));
+                self.out.push(&format!("for {}{rendered}", found.variable_name));
                 self.out.end_line();
-                self.bound.enter(&found.variable_name, found.values.as_deref());
-                let body = self.enclosed("do", &found.body.list, "done");
-                self.bound.leave();
-                body
+                self.variables.set(&found.variable_name, values, true);
+                self.enclosed("do", &found.body.list, "done")
             }
             ast::CompoundCommand::WhileClause(found) => self.repeated("while", found),
             ast::CompoundCommand::UntilClause(found) => self.repeated("until", found),
@@ -173,6 +249,11 @@ impl ScriptWalker<'_> {
             }
             ast::CompoundCommand::Coprocess(_) => Err("the script uses a coprocess".to_owned()),
         }
+    }
+
+    /// Notes a command.
+    pub(super) fn note(&mut self, command: LooseCommand) {
+        self.found.push(command);
     }
 
     fn enclosed(
@@ -194,27 +275,37 @@ impl ScriptWalker<'_> {
         Ok(())
     }
 
+    /// A part that may not run: what it sets is not surely set behind it.
+    fn branch(&mut self, keyword: &str, list: &ast::CompoundList) -> Result<(), String> {
+        let here = self.variables.here.clone();
+        self.part(keyword, list)?;
+        self.variables.here = here;
+        Ok(())
+    }
+
     fn repeated(
         &mut self,
         keyword: &str,
         found: &ast::WhileOrUntilClauseCommand,
     ) -> Result<(), String> {
+        let names = self.names.take().filter(|_| keyword == "while");
         self.keyword(keyword, std::iter::empty())?;
+        self.names = names.filter(|_| starts_with_a_program(&found.0));
         self.part(keyword, &found.0)?;
+        self.names = None;
         self.enclosed("do", &found.1.list, "done")
     }
 
     fn condition(&mut self, found: &ast::IfClauseCommand) -> Result<(), String> {
-        self.keyword("if", std::iter::empty())?;
         self.part("if", &found.condition)?;
-        self.part("then", &found.then)?;
+        self.branch("then", &found.then)?;
         for clause in found.elses.iter().flatten() {
             match &clause.condition {
                 Some(condition) => {
                     self.part("elif", condition)?;
-                    self.part("then", &clause.body)?;
+                    self.branch("then", &clause.body)?;
                 }
-                None => self.part("else", &clause.body)?,
+                None => self.branch("else", &clause.body)?,
             }
         }
         self.out.push("fi");
@@ -240,7 +331,9 @@ impl ScriptWalker<'_> {
             self.out.end_line();
             self.out.push(&format!("({}) ", patterns.join("|")));
             if let Some(list) = &case.cmd {
+                let here = self.variables.here.clone();
                 self.list(list)?;
+                self.variables.here = here;
             }
             self.out.end_line();
             self.out.push(";;");
@@ -265,10 +358,20 @@ impl ScriptWalker<'_> {
     }
 
     fn simple(&mut self, found: &ast::SimpleCommand) -> Result<(), String> {
+        let names = self.names.take();
+        let here = self.variables.here.clone();
         let mut command = LooseCommand::default();
-        let mut rendered = Vec::new();
+        let (mut rendered, mut variables) = (Vec::new(), Vec::new());
         for item in found.prefix.iter().flat_map(|prefix| &prefix.0) {
-            rendered.extend(self.item(item, WordPosition::Prefix, &mut command)?);
+            if let Some((name, value)) = harmless_prefix(item, found.word_or_name.as_ref()) {
+                variables.push(format!("{name}={}", quoted(&value)));
+                continue;
+            }
+            let place = WordPosition::Prefix { is_alone: found.word_or_name.is_none() };
+            rendered.extend(self.item(item, place, &mut command)?);
+        }
+        if may_end_before(found) {
+            self.variables.here = here;
         }
         command.assignments = command.simple.words.len();
         if let Some(name) = &found.word_or_name {
@@ -277,6 +380,7 @@ impl ScriptWalker<'_> {
         for item in found.suffix.iter().flat_map(|suffix| &suffix.0) {
             rendered.extend(self.item(item, WordPosition::Suffix, &mut command)?);
         }
+        self.settle(&mut command, &mut rendered);
         let words = command.simple.words.get(command.assignments..).unwrap_or_default();
         for at in 0..words.len() {
             if let (Some(instead), Some(word)) =
@@ -289,10 +393,48 @@ impl ScriptWalker<'_> {
             let at = (at + command.assignments).min(rendered.len());
             rendered.splice(at..at, added.iter().map(|word| quoted(word)));
         }
-        self.out.push(&rendered.join(" "));
+        self.note_what_is_set(found, names, &mut command);
+        variables.extend(rendered);
+        self.out.push(&variables.join(" "));
         self.out.redirects(&command.simple.redirects);
         self.found.push(command);
         Ok(())
+    }
+
+    /// Notes a command that only sets variables: assignments alone, and `read`.
+    fn note_what_is_set(
+        &mut self,
+        found: &ast::SimpleCommand,
+        names: Option<Vec<String>>,
+        command: &mut LooseCommand,
+    ) {
+        self.assigned = None;
+        if command.refused.is_some() {
+            return;
+        }
+        if found.word_or_name.is_none() {
+            command.only_sets = command.assignments > 0;
+            let items = found.prefix.iter().flat_map(|prefix| &prefix.0);
+            self.assigned = items.last().and_then(|item| match item {
+                ast::CommandPrefixOrSuffixItem::AssignmentWord(
+                    ast::Assignment { name: ast::AssignmentName::VariableName(name), .. },
+                    word,
+                    // What follows `|` may have ended well in its place.
+                ) if !word.value.contains('|') => Some(name.clone()),
+                _ => None,
+            });
+        } else if command.assignments == 0
+            && command.unknown.is_empty()
+            && let Some(read) = names_read(&command.simple.words)
+        {
+            command.only_sets = true;
+            let names = names.filter(|_| command.simple.redirects.is_empty());
+            let files = |folders| vec![LoopValue::Below(folders)];
+            for name in &read {
+                let values = names.clone().filter(|_| read.len() == 1).map(files);
+                self.variables.set(name, values, true);
+            }
+        }
     }
 
     fn item(
@@ -309,8 +451,8 @@ impl ScriptWalker<'_> {
             ast::CommandPrefixOrSuffixItem::Word(word) => self.word(&word.value, command).map(Some),
             ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, word) => {
                 match (place, &assignment.value) {
-                    (WordPosition::Prefix, _) => {
-                        self.assignment(assignment, word, command).map(Some)
+                    (WordPosition::Prefix { is_alone }, _) => {
+                        self.assignment(assignment, word, is_alone, command).map(Some)
                     }
                     (WordPosition::Suffix, ast::AssignmentValue::Scalar(_)) => {
                         self.word(&word.value, command).map(Some)
@@ -340,6 +482,6 @@ impl ScriptWalker<'_> {
 /// it is a word.
 #[derive(Clone, Copy)]
 enum WordPosition {
-    Prefix,
+    Prefix { is_alone: bool },
     Suffix,
 }

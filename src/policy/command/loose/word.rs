@@ -3,7 +3,16 @@
 //!
 //! In: pieces of words as the shell grammar cut them. Out: the same in text, or why it is refused.
 
+use brush_parser::ParserOptions;
+use brush_parser::word::WordPieceWithSource;
+
 use crate::command::tables::tasks;
+
+/// Cuts a word into pieces.
+pub(super) fn parsed(raw: &str) -> Result<Vec<WordPieceWithSource>, String> {
+    brush_parser::word::parse(raw, &ParserOptions::default())
+        .map_err(|_| format!("the word `{raw}` cannot be read"))
+}
 
 /// Lets through an expansion of a parameter that holds no code and sets nothing: `$NAME`,
 /// `${NAME}`, `${#NAME}`, `${NAME:-plain}` and the like.
@@ -35,7 +44,14 @@ pub(super) fn check_parameter(source: &str, raw: &str) -> Result<(), String> {
     if named.len() == body.len() {
         return refused();
     }
-    let rest = ["[@]", "[*]"].iter().find_map(|index| named.strip_prefix(index)).unwrap_or(named);
+    // An index is arithmetic, unless it is a number.
+    let rest = ["[@]", "[*]"].iter().find_map(|index| named.strip_prefix(index));
+    let numbered = || {
+        let (index, rest) = named.strip_prefix('[')?.split_once(']')?;
+        let digits = !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
+        digits.then_some(rest)
+    };
+    let rest = rest.or_else(numbered).unwrap_or(named);
     // An offset is arithmetic, in which names can hold code.
     let offset = rest.strip_prefix(':').filter(|rest| !rest.starts_with(['-', '+', '?', '=']));
     let sets = rest.starts_with('=') || rest.starts_with(":=");
@@ -66,7 +82,11 @@ pub(super) fn check_variable(name: &str) -> Result<(), String> {
     let small = name.chars().any(|letter| letter.is_ascii_lowercase()) || name.len() <= 2;
     let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
         && !name.is_empty();
-    if small && plain && !name.ends_with("_proxy") && !name.starts_with("npm_") {
+    let is_for_programs = ["AR", "AS", "CC", "CI", "CO", "ED", "FC", "LD", "PC", "RM", "TZ", "VI"]
+        .contains(&name)
+        || name.ends_with("_proxy")
+        || name.starts_with("npm_");
+    if small && plain && !is_for_programs {
         Ok(())
     } else {
         Err(format!("the script sets the variable `{name}`, which may change what programs do"))
@@ -118,6 +138,9 @@ mod tests {
             "${a:1:2}",
             "${a: -1}",
             "${a[@]}",
+            "${a[0]}",
+            "${#a[12]}",
+            "${PIPESTATUS[0]}",
             "${a/b/c}",
             "${a%\\.rs}",
             "${a##*\\n}",
@@ -137,6 +160,11 @@ mod tests {
             "${!a}",
             "${a@P}",
             "${a[b]}",
+            "${a[0b]}",
+            "${a[1]:$b}",
+            "${a[]}",
+            "${a[0}",
+            "${a[-1]}",
             "${a:-$(b)}",
             "${a:-`b`}",
             "${a:-\"b\"}",
@@ -176,6 +204,8 @@ mod tests {
             "\u{e9}",
             "a\u{e9}",
             "a[0]",
+            "CC",
+            "TZ",
         ] {
             assert!(check_variable(name).is_err(), "{name}");
         }
