@@ -9,6 +9,7 @@ pub mod approval;
 pub mod budget;
 pub mod cases;
 pub mod command;
+mod command_text;
 pub mod edit_command;
 pub mod example;
 pub mod exposure;

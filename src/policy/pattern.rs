@@ -5,6 +5,7 @@
 //! what their options do is decided in `command`.
 
 use crate::command::word;
+use crate::command_text::{self, NamedCommand};
 use crate::glob::{LetterCase, PathGlob, name_matches};
 use crate::intent::{Intent, PUBLICATIONS, PublicationKind};
 use crate::kind::RuleKind;
@@ -79,8 +80,9 @@ pub enum CommandForm {
     /// name. Verbs and interpreters that no table knows are included. For policies imported from
     /// tools that know no options.
     Prefix,
-    /// `command-text(...)`: as a prefix, but the words joined by single blanks start with this
-    /// text, whatever the case. Allowing needs the text to end with a word; refusing does not.
+    /// `command-text(...)`: as a prefix, but the words joined by single blanks, as they are judged
+    /// or as they are written, start with this text, whatever the case. Allowing needs the text to
+    /// end with a word; refusing does not.
     Text(String),
     /// `script(...)`: a whole script, letter for letter.
     Script(String),
@@ -274,24 +276,29 @@ impl CommandPattern {
     /// Returns true when a simple command's words match. `LetterCase::Ignored` is for rules that
     /// refuse.
     pub fn matches(&self, words: &[String], case: LetterCase) -> bool {
+        self.matches_command(NamedCommand::from(words), case)
+    }
+
+    /// As [`Self::matches`], where it is also known how the words are written.
+    pub(crate) fn matches_command(&self, command: NamedCommand<'_>, case: LetterCase) -> bool {
+        let words = command.words;
         match &self.form {
             CommandForm::Prefix => words.starts_with(&self.words),
             CommandForm::Words if self.open => words.starts_with(&self.words),
             CommandForm::Words => words == self.words,
             CommandForm::Text(text) if case == LetterCase::Ignored => {
-                words.join(" ").to_lowercase().starts_with(text.as_str())
+                command_text::refuses(text, command)
             }
-            CommandForm::Text(text) => {
-                let long_enough = words.len() > self.words.len()
-                    || (words.len() == self.words.len() && !text.ends_with(' '));
-                long_enough
-                    && self
-                        .words
-                        .iter()
-                        .zip(words)
-                        .all(|(wanted, word)| *wanted == word.to_lowercase())
-            }
+            CommandForm::Text(text) => command_text::spelled_out(text, command).is_some(),
             CommandForm::Script(_) => false,
+        }
+    }
+
+    /// Returns how many words of a command that it matches it spells out.
+    pub(crate) fn spelled_out(&self, command: NamedCommand<'_>) -> usize {
+        match &self.form {
+            CommandForm::Text(text) => command_text::spelled_out(text, command).unwrap_or_default(),
+            CommandForm::Words | CommandForm::Prefix | CommandForm::Script(_) => self.words.len(),
         }
     }
 

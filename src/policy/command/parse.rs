@@ -171,6 +171,8 @@ pub(super) fn simple(found: &ast::SimpleCommand) -> Result<SimpleCommand, String
             }
         }
     }
+    command.written = written(found).collect();
+    command.source = found.to_string();
     let Some(name) = &found.word_or_name else {
         return Err(format!(
             "the script {} without a command",
@@ -196,6 +198,17 @@ pub(super) fn simple(found: &ast::SimpleCommand) -> Result<SimpleCommand, String
         }
     }
     Ok(command)
+}
+
+/// Returns the program's name and the words behind it as they are written.
+pub(super) fn written(found: &ast::SimpleCommand) -> impl Iterator<Item = String> + '_ {
+    let suffix = found.suffix.iter().flat_map(|suffix| &suffix.0).filter_map(|item| match item {
+        ast::CommandPrefixOrSuffixItem::Word(word)
+        | ast::CommandPrefixOrSuffixItem::AssignmentWord(_, word) => Some(word.value.clone()),
+        ast::CommandPrefixOrSuffixItem::ProcessSubstitution(..) => Some(item.to_string()),
+        ast::CommandPrefixOrSuffixItem::IoRedirect(_) => None,
+    });
+    found.word_or_name.iter().map(|name| name.value.clone()).chain(suffix)
 }
 
 fn variable(assignment: &ast::Assignment, word: &ast::Word) -> Result<(String, String), String> {

@@ -61,6 +61,10 @@ pub struct SimpleCommand {
     pub redirects: Vec<Redirect>,
     /// How the words are written that are not known, in their order.
     pub unknown: Vec<String>,
+    /// All words as they are written, with their quotes.
+    pub written: Vec<String>,
+    /// The whole command as it is written, with single blanks; empty for a keyword.
+    pub source: String,
 }
 
 /// A redirection whose target is known.

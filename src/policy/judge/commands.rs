@@ -7,6 +7,7 @@
 use crate::command::Script;
 use crate::command::examine::{CommandEffects, PathUse, UncoveredWord};
 use crate::command::tables::verbs;
+use crate::command_text::NamedCommand;
 use crate::glob::{LetterCase, PathGlob};
 use crate::intent::Intent;
 use crate::judge::{Evaluation, RuleMatch, Ruling};
@@ -90,14 +91,22 @@ impl Evaluation<'_> {
     /// Looks for a held or denied command in the text of a script that cannot be judged. The text
     /// is cut wherever a command could start.
     pub(super) fn refused_in_text(&self, script: &Script) -> Option<Ruling> {
-        let parts = script.text().split(['\n', '\r', ';', '&', '|', '(', ')', '`', '{', '}']);
-        let words = parts.map(|part| -> Vec<String> {
-            part.split_whitespace().map(|word| word.replace(['\'', '"', '\\'], "")).collect()
-        });
+        let text = script.text();
+        let parts = text.split(['\n', '\r', ';', '&', '|', '(', ')', '`', '{', '}']);
+        let mut at = 0;
         let mut strictest = StrictestRuling::default();
-        for words in words.filter(|words| !words.is_empty()) {
+        for part in parts {
+            let behind = text.get(at..).unwrap_or_default();
+            at += part.len() + 1;
+            let words: Vec<String> =
+                part.split_whitespace().map(|word| word.replace(['\'', '"', '\\'], "")).collect();
+            if words.is_empty() {
+                continue;
+            }
+            let source = single_blanks(behind);
+            let named = NamedCommand { source: &source, ..NamedCommand::from(words.as_slice()) };
             let found =
-                self.command_matches(&words).filter(|found| found.rule.decision != Decision::Allow);
+                self.command_matches(named).filter(|found| found.rule.decision != Decision::Allow);
             found.for_each(|found| strictest.consider(self.judge.ruled(&found)));
         }
         strictest.0
@@ -133,7 +142,7 @@ impl Evaluation<'_> {
         }
         let mut strictest = StrictestRuling::default();
         for (simple, examined) in examinations {
-            let ruling = self.command(&simple.words, &examined, script);
+            let ruling = self.command(NamedCommand::from(simple), &examined, script);
             strictest.consider(ruling.written_as(&simple.unknown));
         }
         let (reads, edits) = script.redirected();
@@ -170,7 +179,12 @@ impl Evaluation<'_> {
     }
 
     /// Judges one command with all that it starts.
-    fn command(&self, words: &[String], examined: &CommandEffects, script: &Script) -> Ruling {
+    fn command(
+        &self,
+        named: NamedCommand<'_>,
+        examined: &CommandEffects,
+        script: &Script,
+    ) -> Ruling {
         let mut strictest = StrictestRuling::default();
         self.globs(examined).for_each(|ruling| strictest.consider(ruling));
         for used in &examined.reads {
@@ -180,8 +194,8 @@ impl Evaluation<'_> {
         }
         let hidden =
             if self.judge.ignored.is_empty() { None } else { self.hidden_operand(examined) };
-        let refused = hidden.or_else(|| self.moved_folder(words, examined));
-        strictest.consider(refused.unwrap_or_else(|| self.simple(words, examined, script)));
+        let refused = hidden.or_else(|| self.moved_folder(named.words, examined));
+        strictest.consider(refused.unwrap_or_else(|| self.simple(named, examined, script)));
         strictest.0.unwrap_or_else(|| Ruling::deny("the script runs nothing".to_owned()))
     }
 
@@ -189,12 +203,19 @@ impl Evaluation<'_> {
     fn started(&self, examined: &CommandEffects, script: &Script) -> Option<Ruling> {
         let mut strictest = StrictestRuling::default();
         for inner in &examined.starts {
-            strictest.consider(self.command(&inner.words, &inner.effects, script));
+            let named = NamedCommand::from(inner.words.as_slice());
+            strictest.consider(self.command(named, &inner.effects, script));
         }
         strictest.0
     }
 
-    fn simple(&self, words: &[String], examined: &CommandEffects, script: &Script) -> Ruling {
+    fn simple(
+        &self,
+        named: NamedCommand<'_>,
+        examined: &CommandEffects,
+        script: &Script,
+    ) -> Ruling {
+        let words = named.words;
         if let Some(never) = &examined.never {
             return Ruling::deny(never.clone());
         }
@@ -203,7 +224,7 @@ impl Evaluation<'_> {
         let mut refused: Option<RuleMatch<'_>> = None;
         let mut allowed: Option<(RuleMatch<'_>, bool)> = None;
         let mut uncovered = None;
-        for found in self.command_matches(words) {
+        for found in self.command_matches(named) {
             let decision = found.rule.decision;
             if decision != Decision::Allow {
                 if refused.as_ref().is_none_or(|before| decision > before.rule.decision) {
@@ -211,7 +232,7 @@ impl Evaluation<'_> {
                 }
                 continue;
             }
-            let (covered, exact) = coverage(&found.written.pattern, examined, inner);
+            let (covered, exact) = coverage(&found.written.pattern, named, examined, inner);
             match covered {
                 Ok(()) if allowed.as_ref().is_none_or(|(_, before)| exact && !before) => {
                     allowed = Some((found, exact));
@@ -224,7 +245,7 @@ impl Evaluation<'_> {
             }
         }
         if let Some(found) = refused {
-            return self.refused(&found, words, examined);
+            return self.refused(&found, named, examined);
         }
         // What starts another command cannot be more than that one is, nor can a refusal of it.
         if let Some(ruling) = &started
@@ -272,17 +293,17 @@ impl Evaluation<'_> {
     fn refused(
         &self,
         found: &RuleMatch<'_>,
-        words: &[String],
+        named: NamedCommand<'_>,
         examined: &CommandEffects,
     ) -> Ruling {
         let ruling = self.judge.ruled(found);
         if ruling.decision == Decision::Deny {
             return ruling;
         }
-        if let Some(refusal) = self.no_sandbox(words, examined) {
+        if let Some(refusal) = self.no_sandbox(named.words, examined) {
             return refusal;
         }
-        let exact = coverage(&found.written.pattern, examined, None).1;
+        let exact = coverage(&found.written.pattern, named, examined, None).1;
         let reads: &[PathUse] = if exact { &[] } else { &examined.reads };
         let refuses = |refusal: &Ruling| {
             refusal.decision == Decision::Deny
@@ -352,15 +373,16 @@ impl Evaluation<'_> {
 
     pub(super) fn command_matches<'j>(
         &'j self,
-        words: &'j [String],
+        named: NamedCommand<'j>,
     ) -> impl Iterator<Item = RuleMatch<'j>> {
+        let words = named.words;
         let plain = verbs::without_dropped(words).or_else(|| verbs::moved(words));
         let readings = verbs::readings(words);
         let by_program = self.judge.starting(RuleKind::Command, words.first().cloned());
         by_program.chain(self.judge.of_kind(RuleKind::Command)).filter(move |found| {
             self.counts(found, |pattern, case| {
                 pattern.command().is_some_and(|pattern| {
-                    pattern.matches(words, case)
+                    pattern.matches_command(named, case)
                         || plain.as_ref().is_some_and(|plain| pattern.matches(plain, case))
                         || (case == LetterCase::Ignored
                             && readings.iter().any(|reading| pattern.matches(reading, case)))
@@ -447,6 +469,16 @@ impl Evaluation<'_> {
     }
 }
 
+/// Most bytes of a script that a rule about its text is compared with.
+const COMPARED: usize = 4096;
+
+/// Returns the beginning of a text with single blanks.
+fn single_blanks(text: &str) -> String {
+    let end = text.floor_char_boundary(COMPARED);
+    let words: Vec<&str> = text.get(..end).unwrap_or(text).split_whitespace().collect();
+    words.join(" ")
+}
+
 /// The strictest ruling so far; of two denials the one by a rule.
 #[derive(Default)]
 pub(super) struct StrictestRuling(pub(super) Option<Ruling>);
@@ -473,6 +505,7 @@ pub(super) fn accesses<'u>(
 /// out. `started` is what is decided on the commands that it starts.
 fn coverage(
     pattern: &Pattern,
+    named: NamedCommand<'_>,
     examined: &CommandEffects,
     started: Option<Decision>,
 ) -> (Result<(), UncoveredWord>, bool) {
@@ -484,8 +517,9 @@ fn coverage(
     if !pattern.open {
         return (Ok(()), true);
     }
+    let spelled_out = pattern.spelled_out(named);
     let named = |finding: &UncoveredWord| {
-        finding.index < pattern.words.len()
+        finding.index < spelled_out
             || (finding.started && started == Some(Decision::Allow))
             || (finding.unfamiliar
                 && matches!(pattern.form, CommandForm::Text(_) | CommandForm::Prefix))

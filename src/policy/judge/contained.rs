@@ -10,6 +10,7 @@ use crate::command::behind::{Behind, behind, is_assignment, reads_script};
 use crate::command::examine::{CommandEffects, PathUse};
 use crate::command::tables::tasks::is_called_secret;
 use crate::command::tree::{Redirect, SimpleCommand};
+use crate::command_text::NamedCommand;
 use crate::judge::commands::{StrictestRuling, accesses};
 use crate::judge::{Evaluation, Ruling};
 use crate::schema::CommandNetwork;
@@ -63,7 +64,7 @@ impl Evaluation<'_> {
         let mut strictest = StrictestRuling::default();
         self.refused_in_home(script).for_each(|ruling| strictest.consider(ruling));
         for (simple, examined) in &commands {
-            self.refusing_rules(&simple.words).for_each(|ruling| strictest.consider(ruling));
+            self.refusing_simple(simple).for_each(|ruling| strictest.consider(ruling));
             self.refusing_started(examined, &mut strictest);
             self.refused_files(simple, examined).for_each(|ruling| strictest.consider(ruling));
             shown_secret(&simple.words).into_iter().for_each(|ruling| strictest.consider(ruling));
@@ -80,9 +81,20 @@ impl Evaluation<'_> {
     fn refusing_rules<'s>(&'s self, words: &'s [String]) -> impl Iterator<Item = Ruling> + 's {
         let assignments = words.iter().take_while(|word| is_assignment(word)).count();
         let words = words.get(assignments..).unwrap_or_default();
-        self.command_matches(words)
+        self.command_matches(NamedCommand::from(words))
             .filter(|found| found.rule.decision != Decision::Allow)
             .map(|found| self.judge.ruled(&found))
+    }
+
+    /// As [`Self::refusing_rules`], of a command of which it is known how it is written.
+    fn refusing_simple<'s>(
+        &'s self,
+        simple: &'s SimpleCommand,
+    ) -> impl Iterator<Item = Ruling> + 's {
+        let named = NamedCommand { words: &[], ..NamedCommand::from(simple) };
+        let by_text = self.command_matches(named);
+        let by_text = by_text.filter(|found| found.rule.decision != Decision::Allow);
+        by_text.map(|found| self.judge.ruled(&found)).chain(self.refusing_rules(&simple.words))
     }
 
     /// Looks for rules that refuse what stands behind the words of a script.
@@ -146,7 +158,7 @@ impl Evaluation<'_> {
     /// Rules that refuse a command count for it behind `timeout` and the like too.
     fn refusing_started(&self, examined: &CommandEffects, strictest: &mut StrictestRuling) {
         for inner in &examined.starts {
-            self.command_matches(&inner.words)
+            self.command_matches(NamedCommand::from(inner.words.as_slice()))
                 .filter(|found| found.rule.decision != Decision::Allow)
                 .for_each(|found| strictest.consider(self.judge.ruled(&found)));
             self.refusing_started(&inner.effects, strictest);

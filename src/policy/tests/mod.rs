@@ -7,6 +7,7 @@ mod closest;
 mod contained;
 mod everyday;
 mod hidden;
+mod imported;
 mod instead;
 mod judged;
 mod memory;

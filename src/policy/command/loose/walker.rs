@@ -14,7 +14,7 @@ use crate::command::loose::variable::{Bindings, ShellVariables};
 use crate::command::loose::word::{check_variable, parsed};
 use crate::command::loose::{LoopValue, LooseCommand, LooseScript, ScriptFeatures, UnknownWord};
 use crate::command::neutral::NeutralFolder;
-use crate::command::parse::{add_redirect, program};
+use crate::command::parse::{add_redirect, program, written};
 use crate::command::tree::{ScriptRendering, quoted};
 
 /// How often a script is walked: values of variables are known in the last walk.
@@ -374,6 +374,10 @@ impl ScriptWalker<'_> {
             self.variables.here = here;
         }
         command.assignments = command.simple.words.len();
+        // What is set stands before the program's name, as words.
+        command.simple.written.clone_from(&command.simple.words);
+        command.simple.written.extend(written(found));
+        command.simple.source = found.to_string();
         if let Some(name) = &found.word_or_name {
             rendered.push(self.word(&name.value, &mut command)?);
         }

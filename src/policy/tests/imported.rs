@@ -1,0 +1,84 @@
+//! What another tool's settings refuse is refused here too, and told as a refusal.
+
+use pretty_assertions::assert_eq;
+
+use crate::Policy;
+use crate::command::Script;
+use crate::import::{Peer, import};
+use crate::intent::{Facts, Intent};
+use crate::verdict::Decision;
+
+/// Returns the verdict as the other tools have it: `allow`, `ask` or `deny`.
+pub(super) fn word(policy: &Policy, intent: &Intent) -> &'static str {
+    let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
+    let verdict = policy.decide(intent, &facts);
+    match verdict.decision {
+        Decision::Allow => "allow",
+        Decision::Deny if verdict.is_by_deny_rule() => "deny",
+        Decision::Hold | Decision::Deny => "ask",
+    }
+}
+
+/// Checks commands against imported settings.
+fn check(peer: Peer, settings: &str, expected: &[(&str, &str)]) {
+    let imported = import(peer, settings, "settings").unwrap();
+    let policy = Policy::parse(&imported.policy, "imported").unwrap();
+    for (command, wanted) in expected {
+        let intent = Intent::Command(Script::parse(command).below("/ws"));
+        assert_eq!(word(&policy, &intent), *wanted, "{command}\n{}", imported.policy);
+    }
+}
+
+#[test]
+fn a_denied_text_counts_however_a_shell_reads_it() {
+    let allowed = r#"{"allowedCommands": ["echo", "ls", "git", "npm"], "deniedCommands": "#;
+    for (denied, command, beside) in [
+        ("echo $FOO", "echo $FOO", "echo $BAR"),
+        ("echo $FOO", "ls && echo  $FOO x", "ls && echo x $FOO"),
+        ("echo $FOO", "ls; (echo $FOO)", "ls; (echo FOO)"),
+        ("echo $", "echo $1", "echo 1"),
+        ("echo ${", "echo ${FOO}", "echo $FOO"),
+        ("echo $((", "echo $((1+1))", "echo 2"),
+        ("echo [ab]", "echo [ab]", "echo ab"),
+        ("echo {a,b}", "echo {a,b}", "echo a,b"),
+        ("ls ~", "ls ~/x", "ls x"),
+        ("ls $HOME", "ls $HOME", "ls HOME"),
+        ("ls \"$FOO\"", "ls \"$FOO\"", "ls \"$BAR\""),
+        ("git commit -m \"wip", "git commit -m \"wip x\"", "git commit -m \"done\""),
+        ("npm run \"release\"", "npm run \"release\"", "npm run \"test\""),
+        ("npm run \"release\"", "npm run release", "npm run test"),
+        ("ls > x", "ls > x", "ls 2>&1"),
+    ] {
+        let denied = serde_json::to_string(denied).unwrap();
+        let settings = format!("{allowed}[{denied}]}}");
+        check(Peer::Roo, &settings, &[(command, "deny"), (beside, "allow")]);
+    }
+    // A script that cannot be judged names the rule too.
+    check(
+        Peer::Roo,
+        r#"{"allowedCommands": ["echo"], "deniedCommands": ["echo ${A@"]}"#,
+        &[("echo ${A@P}", "deny"), ("echo ${B@P}", "ask")],
+    );
+}
+
+#[test]
+fn an_allowed_text_counts_as_it_is_written_but_says_nothing_of_what_is_unknown() {
+    check(
+        Peer::Roo,
+        r#"{"allowedCommands": ["echo $HOME", "ls ~", "git commit -m \"fix", "npm run \"a b\"", "cat $X"], "deniedCommands": ["echo"]}"#,
+        &[
+            ("echo $HOME", "allow"),
+            ("echo $HOME x", "allow"),
+            ("echo $HOMES", "deny"),
+            ("echo $OTHER", "deny"),
+            ("ls ~", "allow"),
+            ("ls .", "ask"),
+            ("git commit -m \"fix it\"", "allow"),
+            ("git commit -m \"done\"", "ask"),
+            ("git commit -m \"fix $(id)\"", "ask"),
+            ("npm run \"a b\"", "allow"),
+            ("npm run \"a c\"", "ask"),
+            ("cat $X", "ask"),
+        ],
+    );
+}
