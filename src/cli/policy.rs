@@ -244,9 +244,11 @@ fn imported(
         .iter()
         .map(|path| given(context, path, "FILE"))
         .collect::<Result<Vec<_>, _>>()?;
+    // Absolute paths below the checkout are paths of the repository.
+    let place = InspectedRepository::open(context, None)?;
     let sources: Vec<ImportSource<'_>> =
         files.iter().map(|file| ImportSource { origin: &file.origin, text: &file.text }).collect();
-    let imported = import_all(args.from, &sources)?;
+    let imported = import_all(args.from, &sources, place.root().to_str().unwrap_or_default())?;
     if args.json {
         output.json(&ImportedRow { policy: &imported.policy, notes: &imported.notes });
     } else {

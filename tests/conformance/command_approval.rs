@@ -3,7 +3,7 @@
 
 use locum_policy::Policy;
 use locum_policy::command::Script;
-use locum_policy::import::{Peer, import};
+use locum_policy::import::{ImportSource, Peer, import_all};
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::verdict::Decision;
 use serde_json::{Value, json};
@@ -30,8 +30,10 @@ pub(crate) fn compare(
     let ranks = [(allow, 0), (ask, 1), (deny, 2)];
     let expected = case.at("expected").word(&ranks)?;
     let safer = case.at("safer").given().map(|safer| safer.word(&ranks)).transpose()?;
-    let imported = import(peer, &settings.to_string(), "settings.json")
-        .map_err(|errors| errors.to_string())?;
+    let root = script.root().map(|root| format!("/{root}")).unwrap_or_default();
+    let text = settings.to_string();
+    let sources = [ImportSource { origin: "settings.json", text: &text }];
+    let imported = import_all(peer, &sources, &root).map_err(|errors| errors.to_string())?;
     let policy =
         Policy::parse(&imported.policy, "imported").map_err(|errors| errors.to_string())?;
     let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };

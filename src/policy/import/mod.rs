@@ -6,6 +6,7 @@
 //! that a maintainer sees them and can take them away.
 
 mod jsonc;
+mod outside;
 mod permissions;
 mod roo;
 
@@ -60,12 +61,13 @@ struct ImportedSettings<'a> {
 /// # Errors
 /// As [`import_all`].
 pub fn import(peer: Peer, text: &str, origin: &str) -> Result<ImportedPolicy, PolicyErrors> {
-    import_all(peer, &[ImportSource { origin, text }])
+    import_all(peer, &[ImportSource { origin, text }], "")
 }
 
 /// Reads settings files as their tool merges them, and returns the policy they amount to. Lists are
 /// joined; of anything else the later file's word counts, so that the order is user, project,
-/// local.
+/// local. `root` is where the repository lies, as an absolute path, and empty where that is not
+/// known: absolute paths below it are paths of the repository.
 ///
 /// # Errors
 /// Every mistake of the settings at once; and, should a rule make a policy that cannot be read,
@@ -73,6 +75,7 @@ pub fn import(peer: Peer, text: &str, origin: &str) -> Result<ImportedPolicy, Po
 pub fn import_all(
     peer: Peer,
     sources: &[ImportSource<'_>],
+    root: &str,
 ) -> Result<ImportedPolicy, PolicyErrors> {
     let mut faults = Vec::new();
     let mut files = Vec::new();
@@ -89,7 +92,8 @@ pub fn import_all(
         }
         faults.extend(mistakes.in_file(source.origin));
     }
-    let mut draft = PolicyDraft::default();
+    let root = root.trim_end_matches('/').to_owned();
+    let mut draft = PolicyDraft { root, ..PolicyDraft::default() };
     match peer {
         Peer::Roo => roo::read(&files, &mut draft),
         Peer::Kode | Peer::Claude => permissions::read(peer, &files, &mut draft),
@@ -113,6 +117,8 @@ struct PolicyDraft {
     budget: Vec<(&'static str, String)>,
     /// Absolute globs that commands may read, and with `!` those they may not.
     outside: Vec<String>,
+    /// Where the repository lies; empty where that is not known.
+    root: String,
     notes: Vec<String>,
     /// What is wrong with the settings.
     faults: Vec<Diagnostic>,

@@ -6,6 +6,7 @@
 
 use crate::command::word;
 use crate::glob::PathGlob;
+use crate::import::outside::{self, is_absolute};
 use crate::import::{DraftRule, ImportedSettings, Peer, PolicyDraft};
 use crate::pattern::Pattern;
 use crate::words;
@@ -84,6 +85,12 @@ pub(super) fn read(peer: Peer, files: &[ImportedSettings<'_>], draft: &mut Polic
         ..DraftRule::default()
     });
     let mode = default_mode(files, draft);
+    let opened = |text: &str| text.split_once('(').is_some_and(|(_, path)| path.starts_with("//"));
+    let opens = files.iter().any(|file| {
+        let texts = permissions(file, "allow").and_then(YamlNode::list).unwrap_or_default();
+        texts.iter().filter_map(YamlNode::text).any(opened)
+            || permissions(file, "additionalDirectories").is_some()
+    });
     for (key, decision) in [("allow", "allow"), ("ask", "hold"), ("deny", "deny")] {
         for file in files {
             let list = draft.texts(file.origin, permissions(file, key), key);
@@ -93,7 +100,7 @@ pub(super) fn read(peer: Peer, files: &[ImportedSettings<'_>], draft: &mut Polic
                     && !text.starts_with("WebFetch")
                     && !text.starts_with("WebSearch");
                 let decision = if decision == "allow" && waits { "hold" } else { decision };
-                RuleImport { peer, origin: file.origin, place, draft }.rule(decision, &text);
+                RuleImport { peer, origin: file.origin, place, opens, draft }.rule(decision, &text);
             }
         }
     }
@@ -101,7 +108,7 @@ pub(super) fn read(peer: Peer, files: &[ImportedSettings<'_>], draft: &mut Polic
         for (text, place) in draft.texts(file.origin, file.root.get(OLDER_LIST), OLDER_LIST) {
             let decision = if mode == ImportedMode::Plan { "hold" } else { "allow" };
             let text = in_todays_words(&text);
-            RuleImport { peer, origin: file.origin, place, draft }.rule(decision, &text);
+            RuleImport { peer, origin: file.origin, place, opens, draft }.rule(decision, &text);
         }
     }
     if mode == ImportedMode::Edits {
@@ -120,7 +127,7 @@ pub(super) fn read(peer: Peer, files: &[ImportedSettings<'_>], draft: &mut Polic
         ("edits", "checkout".to_owned()),
     ]);
     let reads = std::mem::take(&mut draft.outside);
-    if reads.iter().any(|glob| !glob.starts_with('!')) {
+    if !reads.is_empty() {
         let reads: Vec<String> = reads.iter().map(|glob| quoted(glob)).collect();
         draft.commands.push(("reads", format!("[{}]", reads.join(", "))));
     }
@@ -201,6 +208,8 @@ struct RuleImport<'r> {
     peer: Peer,
     origin: &'r str,
     place: Position,
+    /// Whether commands may read something outside the repository.
+    opens: bool,
     draft: &'r mut PolicyDraft,
 }
 
@@ -243,7 +252,7 @@ impl RuleImport<'_> {
             _ => Vec::new(),
         };
         patterns.retain(|pattern| Pattern::parse(pattern).is_ok());
-        if patterns.is_empty() && !outside(inner.unwrap_or_default()) {
+        if patterns.is_empty() && !is_absolute(inner.unwrap_or_default()) {
             return self.unread(decision, text);
         }
         patterns.into_iter().for_each(|pattern| self.draft.rule(decision, pattern));
@@ -262,6 +271,33 @@ impl RuleImport<'_> {
         kinds.into_iter().for_each(|kind| self.draft.rule(decision, kind.to_owned()));
     }
 
+    /// What lies in the repository is judged as a path of it; what commands may read of the rest
+    /// stands in `commands.reads`.
+    fn absolute(&mut self, kind: &str, text: &str, refuses: bool) -> Vec<String> {
+        let found = if refuses {
+            outside::refused(text, &self.draft.root, self.opens)
+        } else {
+            outside::allowed(text, &self.draft.root)
+        };
+        let nothing = |why: &str| format!("`{kind}({})`: {why}", text.escape_debug());
+        match (kind, refuses) {
+            ("read", true) => {
+                self.draft.outside.extend(found.outside.iter().map(|glob| format!("!{glob}")));
+            }
+            ("read", false) => self.draft.outside.extend(found.outside.iter().cloned()),
+            (_, true) if !found.outside.is_empty() => {
+                let note = nothing("nothing outside the repository is written anyway");
+                self.draft.note(self.origin, self.place, note);
+            }
+            (_, _) => {}
+        }
+        if !refuses && found.inside.is_empty() && (kind != "read" || found.outside.is_empty()) {
+            let note = nothing("nothing outside the repository");
+            self.draft.note(self.origin, self.place, note);
+        }
+        found.inside.iter().map(|glob| format!("{kind}({glob})")).collect()
+    }
+
     /// `//x` is absolute, `/x` counts from the settings' folder, `~/x` from the home directory.
     /// Anything else is read like `.gitignore`: without a slash but at its end it matches at any
     /// depth, and a folder matches everything in it.
@@ -270,27 +306,8 @@ impl RuleImport<'_> {
         let refuses = decision != "allow";
         let refused =
             |line: &str| PathGlob::of_ignore_line(line).into_iter().map(|glob| glob.text());
-        if outside(text) {
-            match text.strip_prefix("//") {
-                Some(absolute) if !refuses && kind == "read" => {
-                    self.draft.outside.push(format!("/{absolute}"))
-                }
-                Some(absolute) if refuses => self
-                    .draft
-                    .outside
-                    .extend(refused(&format!("/{absolute}")).map(|glob| format!("!/{glob}"))),
-                // Whose home directory is not known here, so it is refused in everybody's.
-                None if refuses => self.draft.outside.extend(
-                    refused(&format!("**/{}", text.trim_start_matches(['~', '/'])))
-                        .map(|glob| format!("!/{glob}")),
-                ),
-                Some(_) | None => self.draft.note(
-                    self.origin,
-                    self.place,
-                    format!("`{kind}({})`: nothing outside the repository", text.escape_debug()),
-                ),
-            }
-            return Vec::new();
+        if is_absolute(text) {
+            return self.absolute(kind, text, refuses);
         }
         if refuses {
             let line = text
@@ -372,11 +389,6 @@ fn refused_command(peer: Peer, text: &str) -> Option<String> {
         return Some("command-prefix(*)".to_owned());
     }
     form(&begin, true).filter(|_| text.contains(['$', '`', '<', '>', '\'', '"', '\\']))
-}
-
-/// Whether a path rule is about files outside the repository.
-fn outside(text: &str) -> bool {
-    text.starts_with("//") || text.starts_with("~/") || text == "~"
 }
 
 fn mcp(tool: &str) -> Option<String> {

@@ -4,9 +4,10 @@ use pretty_assertions::assert_eq;
 
 use crate::Policy;
 use crate::command::Script;
-use crate::import::{Peer, import};
+use crate::import::{ImportSource, Peer, import_all};
 use crate::intent::{Facts, Intent};
 use crate::verdict::Decision;
+use locum_base::path::RepoPath;
 
 /// Returns the verdict as the other tools have it: `allow`, `ask` or `deny`.
 pub(super) fn word(policy: &Policy, intent: &Intent) -> &'static str {
@@ -21,7 +22,8 @@ pub(super) fn word(policy: &Policy, intent: &Intent) -> &'static str {
 
 /// Checks commands against imported settings.
 fn check(peer: Peer, settings: &str, expected: &[(&str, &str)]) {
-    let imported = import(peer, settings, "settings").unwrap();
+    let sources = [ImportSource { origin: "settings", text: settings }];
+    let imported = import_all(peer, &sources, "/ws").unwrap();
     let policy = Policy::parse(&imported.policy, "imported").unwrap();
     for (command, wanted) in expected {
         let intent = Intent::Command(Script::parse(command).below("/ws"));
@@ -81,4 +83,54 @@ fn an_allowed_text_counts_as_it_is_written_but_says_nothing_of_what_is_unknown()
             ("cat $X", "ask"),
         ],
     );
+}
+
+#[test]
+fn a_refused_absolute_path_below_the_repository_is_one_of_its_paths() {
+    for (refused, command, beside) in [
+        ("Read(//ws/a)", "cat a", "cat b"),
+        ("Read(//ws/a)", "cat /ws/a", "cat /ws/b"),
+        ("Read(//ws/a)", "cat < a", "cat < b"),
+        ("Read(//ws/src/**)", "cat src/x/y", "cat srcs/x"),
+        ("Read(//w?/a)", "cat a", "cat b"),
+        ("Edit(//ws/a)", "cat b > a", "cat b > c"),
+        ("Edit(//ws/a)", "cp b a", "cat a"),
+    ] {
+        let settings = format!(
+            r#"{{"permissions": {{"allow": ["Bash(cat:*)", "Bash(cp:*)"], "deny": ["{refused}"]}}}}"#
+        );
+        for peer in [Peer::Kode, Peer::Claude] {
+            check(peer, &settings, &[(command, "deny"), (beside, "allow")]);
+        }
+    }
+}
+
+#[test]
+fn refused_paths_outside_are_carried_although_nothing_there_is_allowed() {
+    let policy = |refused: &str| {
+        let text = format!(r#"{{"permissions": {{"deny": ["{refused}"]}}}}"#);
+        import_all(Peer::Kode, &[ImportSource { origin: "settings", text: &text }], "/ws").unwrap()
+    };
+    let imported = policy("Read(//usr/share/x/**)");
+    assert!(imported.policy.contains("reads: [\"!/usr/share/x/**\"]"), "{}", imported.policy);
+    let imported = policy("Read(~/.ssh/**)");
+    assert!(imported.policy.contains("\"!/home/*/.ssh/**\""), "{}", imported.policy);
+    let imported = policy("Edit(//etc/**)");
+    assert!(!imported.policy.contains("reads"), "{}", imported.policy);
+    assert_eq!(
+        imported.notes,
+        ["settings:1: `edit(//etc/**)`: nothing outside the repository is written anyway"]
+    );
+}
+
+#[test]
+fn an_allowed_absolute_path_below_the_repository_is_one_of_its_paths() {
+    let settings =
+        r#"{"permissions": {"allow": ["Edit(//ws/src/**)", "Edit(//etc/**)", "Read(//**)"]}}"#;
+    let sources = [ImportSource { origin: "settings", text: settings }];
+    let imported = import_all(Peer::Claude, &sources, "/ws").unwrap();
+    let policy = Policy::parse(&imported.policy, "imported").unwrap();
+    let edit = |path: &str| word(&policy, &Intent::Edit(RepoPath::parse(path).unwrap()));
+    assert_eq!((edit("src/a"), edit("a")), ("allow", "ask"));
+    assert_eq!(imported.notes.len(), 2, "{:?}", imported.notes);
 }

@@ -1,0 +1,159 @@
+//! Path rules with absolute paths: `Read(//etc/**)`, `Read(~/.ssh/**)`.
+//!
+//! In: such a path and where the repository lies. Out: what of it lies in the repository, and globs
+//! of what does not. A refusal may be wider here than it was; what is allowed never is.
+
+use crate::glob::{PathGlob, name_matches};
+
+/// Folders below which home directories lie.
+const HOMES: &[&str] = &["/home/*", "/root", "/Users/*"];
+/// Absolute folders that are never opened to commands.
+const CLOSED: &[&str] = &["proc", "sys", "dev", "run"];
+
+/// Whether a path rule says where in the file system its path lies.
+pub(super) fn is_absolute(text: &str) -> bool {
+    text.starts_with("//") || text.starts_with("~/") || text == "~"
+}
+
+/// What an absolute path is about.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct AbsolutePath {
+    /// Globs of paths of the repository.
+    pub(super) inside: Vec<String>,
+    /// Absolute globs of what may lie outside.
+    pub(super) outside: Vec<String>,
+}
+
+/// Reads a path that is allowed, where the repository lies at `root`.
+pub(super) fn allowed(text: &str, root: &str) -> AbsolutePath {
+    let mut found = AbsolutePath::default();
+    let absolute = match (text.strip_prefix("//"), home_of(root)) {
+        (Some(absolute), _) => absolute.to_owned(),
+        (None, Some(home)) => format!("{home}/{}", text.trim_start_matches(['~', '/'])),
+        (None, None) => return found,
+    };
+    let parts: Vec<&str> = absolute.split('/').filter(|part| !part.is_empty()).collect();
+    let root: Vec<&str> = root.split('/').filter(|part| !part.is_empty()).collect();
+    let first = parts.first().copied().unwrap_or_default();
+    let below = !root.is_empty() && parts.len() > root.len() && parts.starts_with(&root);
+    if below {
+        found.inside.extend(remainders(&parts, &root).into_iter().flatten());
+    } else if text.starts_with("//")
+        && !first.contains(['*', '?', '[', '{'])
+        && !CLOSED.contains(&first)
+    {
+        found.outside.push(format!("/{absolute}"));
+    }
+    found
+}
+
+/// Reads a path that is refused. Whose home directory `~` is may not be known: with `everywhere`,
+/// what lies there is refused wherever it may lie.
+pub(super) fn refused(text: &str, root: &str, everywhere: bool) -> AbsolutePath {
+    let in_home = text.trim_start_matches(['~', '/']);
+    let absolute = match text.strip_prefix("//") {
+        Some(absolute) => vec![format!("/{absolute}")],
+        None => {
+            let homes = HOMES.iter().map(|home| (*home).to_owned());
+            let mut paths: Vec<String> =
+                homes.chain(home_of(root)).map(|home| format!("{home}/{in_home}")).collect();
+            paths.extend(everywhere.then(|| format!("/**/{in_home}")));
+            paths
+        }
+    };
+    let mut found = AbsolutePath::default();
+    let root: Vec<&str> = root.split('/').filter(|part| !part.is_empty()).collect();
+    for glob in absolute.iter().flat_map(|line| PathGlob::of_ignore_line(line)) {
+        let parts: Vec<&str> = glob.parts().iter().map(String::as_str).collect();
+        if !root.is_empty() && !parts.starts_with(&["**"]) {
+            for rest in remainders(&parts, &root) {
+                let rest = rest.unwrap_or_else(|| "**".to_owned());
+                if !found.inside.contains(&rest) {
+                    found.inside.push(rest);
+                }
+            }
+        }
+        if root.is_empty() || !parts.starts_with(&root) {
+            found.outside.push(format!("/{}", glob.text()));
+        }
+    }
+    found
+}
+
+/// Returns what is left of a glob behind the folder that the repository is, in every way in which
+/// it reaches there; `None` where it matches a folder around it.
+fn remainders(glob: &[&str], root: &[&str]) -> Vec<Option<String>> {
+    let (Some((first, rest)), Some((folder, below))) = (glob.split_first(), root.split_first())
+    else {
+        return vec![(!glob.is_empty()).then(|| glob.join("/"))];
+    };
+    if *first == "**" {
+        let mut found = remainders(rest, root);
+        found.extend(remainders(glob, below));
+        return found;
+    }
+    // A file system may not tell letters by their case.
+    let meets = name_matches(&first.to_lowercase(), &folder.to_lowercase());
+    if meets { remainders(rest, below) } else { Vec::new() }
+}
+
+/// Returns the home directory that the repository lies in, as far as its path tells.
+fn home_of(root: &str) -> Option<String> {
+    let parts: Vec<&str> = root.split('/').collect();
+    match parts.as_slice() {
+        ["", "root", _, ..] => Some("/root".to_owned()),
+        ["", homes @ ("home" | "Users"), name, _, ..] => Some(format!("/{homes}/{name}")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{allowed, refused};
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn what_lies_in_the_repository_becomes_a_path_of_it() {
+        for (text, root, inside) in [
+            ("//ws/a", "/ws", "a/** a"),
+            ("//ws/src/**", "/ws", "src/**"),
+            ("//ws", "/ws", "**"),
+            ("//ws/**", "/ws", "**"),
+            ("//w*/a", "/ws", "a/** a"),
+            ("//home/**", "/home/me/p", "**"),
+            ("//other/a", "/ws", ""),
+            ("//wsx/a", "/ws", ""),
+            ("~/p/.env", "/home/me/p", ".env/** .env"),
+            ("~/q/.env", "/home/me/p", ""),
+            ("~/.env", "/ws", ""),
+            ("//ws/a", "", ""),
+        ] {
+            assert_eq!(refused(text, root, false).inside.join(" "), inside, "{text} {root}");
+        }
+        for (text, root, inside, outside) in [
+            ("//ws/src/**", "/ws", "src/**", ""),
+            ("//ws", "/ws", "", "/ws"),
+            ("//etc/**", "/ws", "", "/etc/**"),
+            ("//**", "/ws", "", ""),
+            ("//proc/1/environ", "/ws", "", ""),
+            ("~/p/src/**", "/home/me/p", "src/**", ""),
+            ("~/q/**", "/home/me/p", "", ""),
+            ("~/p/**", "/ws", "", ""),
+        ] {
+            let found = allowed(text, root);
+            assert_eq!(found.inside.join(" "), inside, "{text} {root}");
+            assert_eq!(found.outside.join(" "), outside, "{text} {root}");
+        }
+    }
+
+    #[test]
+    fn what_lies_in_a_home_directory_is_refused_in_everybodys() {
+        assert_eq!(
+            refused("~/.ssh/**", "/ws", false).outside,
+            ["/home/*/.ssh/**", "/root/.ssh/**", "/Users/*/.ssh/**"]
+        );
+        assert!(refused("~/.ssh/**", "/ws", true).outside.contains(&"/**/.ssh/**".to_owned()));
+        assert_eq!(refused("//ws/a", "/ws", false).outside, [""; 0]);
+        assert_eq!(refused("//etc/a", "/ws", false).outside, ["/etc/a/**", "/etc/a"]);
+    }
+}
