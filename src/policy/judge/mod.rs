@@ -8,6 +8,7 @@ mod commands;
 mod contained;
 mod memory;
 mod network;
+mod script;
 mod servers;
 
 use std::cmp::Reverse;

@@ -1,0 +1,165 @@
+//! Decides on scripts: every simple command of it, its redirections, and the whole as it is written.
+//!
+//! In: a script and facts. Out: the strictest verdict of all its parts. Single commands are judged
+//! in `commands`, scripts that no rule allows and that run contained in `contained`.
+
+use crate::command::Script;
+use crate::command::examine::PathUse;
+use crate::command_text::NamedCommand;
+use crate::judge::commands::{StrictestRuling, accesses};
+use crate::judge::{Evaluation, RuleMatch, Ruling};
+use crate::kind::RuleKind;
+use crate::schema::{Expansions, SandboxSetting};
+use crate::verdict::{Access, Cause, Decision};
+
+impl Evaluation<'_> {
+    pub(super) fn script(&self, script: &Script) -> Ruling {
+        let ruling = self.by_words(script);
+        if ruling.decision != Decision::Allow && self.spec.commands.contains(self.facts) {
+            return self.contained(script, ruling);
+        }
+        if ruling.decision == Decision::Allow {
+            return self.refused_behind(script).unwrap_or(ruling);
+        }
+        ruling
+    }
+
+    fn by_words(&self, script: &Script) -> Ruling {
+        let ruling = self.parts(script);
+        let with_folder = script.with_folder();
+        let spells_out = |found: &RuleMatch<'_>| {
+            found.written.pattern.command().is_some_and(|pattern| {
+                pattern.is_script(script.text()) || pattern.is_script(&with_folder)
+            })
+        };
+        let spelled_out = self
+            .judge
+            .of_kind(RuleKind::Command)
+            .filter(|found| spells_out(found) && found.rule.narrowing.holds(self.facts))
+            .max_by_key(|found| found.rule.decision);
+        let Some(found) = spelled_out else { return ruling };
+        let counts = match found.rule.decision {
+            Decision::Allow => {
+                let refused = ruling.decision == Decision::Hold || ruling.is_by_deny_rule();
+                ruling.decision != Decision::Allow && !refused && !self.checks_refuse(script)
+            }
+            Decision::Hold | Decision::Deny => found.rule.decision > ruling.decision,
+        };
+        if counts { self.judge.ruled(&found) } else { ruling }
+    }
+
+    /// Returns true for a script that no rule can allow: nothing to run, no sandbox where one is
+    /// required, a shell word that changes later commands, hidden or protected files.
+    fn checks_refuse(&self, script: &Script) -> bool {
+        if script.execution().is_none()
+            || (!self.facts.sandboxed && self.spec.commands.sandbox == SandboxSetting::Required)
+        {
+            return true;
+        }
+        let commands = if script.problem().is_none() {
+            script.examinations()
+        } else {
+            script.loose_examinations().unwrap_or_default()
+        };
+        let refused = |used: &PathUse, access: Access| self.used(used, access).is_some();
+        let (reads, edits) = script.redirected();
+        commands.iter().any(|(_, examined)| {
+            examined.never.is_some()
+                || self.hidden_operand(examined).is_some()
+                || examined.edits.iter().any(|used| refused(used, Access::Write))
+        }) || reads.iter().any(|used| refused(used, Access::Read))
+            || edits.iter().any(|used| refused(used, Access::Write))
+    }
+
+    /// Looks for a denied command in the text of a script that cannot be judged, so that the
+    /// verdict names the rule; the script is refused either way.
+    fn denied_in_text(&self, script: &Script) -> Option<Ruling> {
+        self.refused_in_text(script).filter(|ruling| ruling.decision == Decision::Deny)
+    }
+
+    /// Looks for a held or denied command in the text of a script that cannot be judged. The text
+    /// is cut wherever a command could start.
+    pub(super) fn refused_in_text(&self, script: &Script) -> Option<Ruling> {
+        let text = script.text();
+        let parts = text.split(['\n', '\r', ';', '&', '|', '(', ')', '`', '{', '}']);
+        let mut at = 0;
+        let mut strictest = StrictestRuling::default();
+        for part in parts {
+            let behind = text.get(at..).unwrap_or_default();
+            at += part.len() + 1;
+            let words: Vec<String> =
+                part.split_whitespace().map(|word| word.replace(['\'', '"', '\\'], "")).collect();
+            if words.is_empty() {
+                continue;
+            }
+            let source = single_blanks(behind);
+            let named = NamedCommand { source: &source, ..NamedCommand::from(words.as_slice()) };
+            let found =
+                self.command_matches(named).filter(|found| found.rule.decision != Decision::Allow);
+            found.for_each(|found| strictest.consider(self.judge.ruled(&found)));
+        }
+        strictest.0
+    }
+
+    fn parts(&self, script: &Script) -> Ruling {
+        let commands = &self.spec.commands;
+        let expands = commands.expansions == Expansions::Allow;
+        let examinations = match script.problem() {
+            None => script.examinations(),
+            Some(_) if expands && script.text().trim().is_empty() => {
+                return Ruling::allow("it runs nothing");
+            }
+            Some(problem) => {
+                let refused = match expands.then(|| script.loose_examinations()) {
+                    Some(Ok(found)) => Ok(found),
+                    // What it is refused for even so.
+                    Some(Err(loose)) => Err(loose),
+                    None => Err(problem),
+                };
+                match refused {
+                    Ok(examinations) => examinations,
+                    Err(why) => {
+                        return self
+                            .denied_in_text(script)
+                            .unwrap_or_else(|| Ruling::deny(why.to_owned()));
+                    }
+                }
+            }
+        };
+        if script.problem().is_none() && examinations.is_empty() {
+            return Ruling::allow("it stays where it is");
+        }
+        let mut strictest = StrictestRuling::default();
+        for (simple, examined) in examinations {
+            let ruling = self.command(NamedCommand::from(simple), &examined, script);
+            strictest.consider(ruling.written_as(&simple.unknown));
+        }
+        let (reads, edits) = script.redirected();
+        for (used, access) in accesses(&reads, &edits) {
+            let taken_out = self.taken_out(used, false, script).into_iter();
+            taken_out.for_each(|ruling| strictest.consider(ruling));
+            let ruling = self.used(used, access);
+            strictest.consider(ruling.unwrap_or_else(|| Ruling::allow("its files are allowed")));
+        }
+        let StrictestRuling(Some(ruling)) = strictest else {
+            return Ruling::deny("the script runs nothing".to_owned());
+        };
+        let (complexity, limit) = (script.complexity(), commands.max_complexity);
+        if ruling.decision == Decision::Allow && complexity > limit {
+            let said =
+                format!("complexity {complexity:.1} is above `commands.max_complexity` {limit:.1}");
+            return Ruling { decision: Decision::Hold, cause: Cause::Complexity { said } };
+        }
+        ruling
+    }
+}
+
+/// Most bytes of a script that a rule about its text is compared with.
+const COMPARED: usize = 4096;
+
+/// Returns the beginning of a text with single blanks.
+fn single_blanks(text: &str) -> String {
+    let end = text.floor_char_boundary(COMPARED);
+    let words: Vec<&str> = text.get(..end).unwrap_or(text).split_whitespace().collect();
+    words.join(" ")
+}
