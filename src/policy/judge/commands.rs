@@ -176,6 +176,16 @@ impl Evaluation<'_> {
 
     /// Judges a path that a command reads or writes; `None` when nothing is wrong with it.
     pub(super) fn used(&self, used: &PathUse, access: Access) -> Option<Ruling> {
+        self.used_by(used, access, self.spec.commands.edits)
+    }
+
+    /// As [`Self::used`], where edits are judged in this way.
+    pub(super) fn used_by(
+        &self,
+        used: &PathUse,
+        access: Access,
+        edits: CommandEdits,
+    ) -> Option<Ruling> {
         let edit = access == Access::Write;
         let (path, certain) = match used {
             PathUse::Inside(path) => (path, true),
@@ -197,7 +207,7 @@ impl Evaluation<'_> {
         let intent = if edit { Intent::Edit(path.clone()) } else { Intent::Read(path.clone()) };
         let Ruling { decision, cause } = self.rule_on(&intent);
         let free = edit
-            && self.spec.commands.edits == CommandEdits::Checkout
+            && edits == CommandEdits::Checkout
             && self.judge.protection.of_edit(path).is_none();
         let needs_rule = certain && !free;
         if decision == Decision::Allow || (matches!(cause, Cause::NoRule { .. }) && !needs_rule) {

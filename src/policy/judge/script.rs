@@ -5,11 +5,12 @@
 
 use crate::command::Script;
 use crate::command::examine::PathUse;
+use crate::command::tree::{Redirect, SimpleCommand};
 use crate::command_text::NamedCommand;
 use crate::judge::commands::{StrictestRuling, accesses};
 use crate::judge::{Evaluation, RuleMatch, Ruling};
 use crate::kind::RuleKind;
-use crate::schema::{Expansions, SandboxSetting};
+use crate::schema::{CommandEdits, Expansions, SandboxSetting};
 use crate::verdict::{Access, Cause, Decision};
 
 impl Evaluation<'_> {
@@ -135,10 +136,12 @@ impl Evaluation<'_> {
             strictest.consider(ruling.written_as(&simple.unknown));
         }
         let (reads, edits) = script.redirected();
+        let spelled_out = !edits.is_empty() && self.redirects_spelled_out(script);
+        let edits_are = if spelled_out { CommandEdits::Ruled } else { commands.edits };
         for (used, access) in accesses(&reads, &edits) {
             let taken_out = self.taken_out(used, false, script).into_iter();
             taken_out.for_each(|ruling| strictest.consider(ruling));
-            let ruling = self.used(used, access);
+            let ruling = self.used_by(used, access, edits_are);
             strictest.consider(ruling.unwrap_or_else(|| Ruling::allow("its files are allowed")));
         }
         let StrictestRuling(Some(ruling)) = strictest else {
@@ -151,6 +154,27 @@ impl Evaluation<'_> {
             return Ruling { decision: Decision::Hold, cause: Cause::Complexity { said } };
         }
         ruling
+    }
+
+    /// Returns true where a command's output goes into a file although rules only allow that
+    /// command word for word: the file is more than they spell out.
+    fn redirects_spelled_out(&self, script: &Script) -> bool {
+        let writes = |simple: &SimpleCommand| {
+            simple.redirects.iter().any(|redirect| matches!(redirect, Redirect::Output { .. }))
+        };
+        let loose = script.loose_commands().unwrap_or_default().iter().map(|loose| &loose.simple);
+        let commands: Vec<&SimpleCommand> =
+            script.simple_commands().into_iter().chain(loose).collect();
+        // Where none of them writes, a group of them does.
+        let groups = !commands.iter().any(|simple| writes(simple));
+        commands.into_iter().filter(|simple| groups || writes(simple)).any(|simple| {
+            let mut allowing = self
+                .command_matches(NamedCommand::from(simple))
+                .filter(|found| found.rule.decision == Decision::Allow)
+                .filter_map(|found| found.written.pattern.command())
+                .peekable();
+            allowing.peek().is_some() && allowing.all(|pattern| !pattern.open)
+        })
     }
 }
 

@@ -134,3 +134,34 @@ fn an_allowed_absolute_path_below_the_repository_is_one_of_its_paths() {
     assert_eq!((edit("src/a"), edit("a")), ("allow", "ask"));
     assert_eq!(imported.notes.len(), 2, "{:?}", imported.notes);
 }
+
+#[test]
+fn commands_that_need_no_rule_write_no_files() {
+    for peer in [Peer::Kode, Peer::Claude] {
+        check(
+            peer,
+            r#"{"permissions": {"allow": ["Bash(cat:*)", "Bash(git log:*)"]}}"#,
+            &[
+                ("date", "allow"),
+                ("date > src/main.rs", "ask"),
+                ("date >> a", "ask"),
+                ("date 2>&1", "allow"),
+                ("date > /dev/null", "allow"),
+                ("{ date; } > a", "ask"),
+                ("(git diff) > a", "ask"),
+                ("date; cat a > b", "allow"),
+                ("cat a > b; date", "allow"),
+                ("cat $(date > x)", "ask"),
+                ("git status > src/main.rs", "ask"),
+                ("git status | cat > x", "allow"),
+                ("git log > x", "allow"),
+                ("date < a", "allow"),
+            ],
+        );
+        check(
+            peer,
+            r#"{"permissions": {"defaultMode": "acceptEdits", "deny": ["Edit(kept/**)"]}}"#,
+            &[("date > a", "allow"), ("date > kept/a", "deny")],
+        );
+    }
+}
