@@ -96,13 +96,14 @@ impl Tool for ExecuteCommand {
         let in_background = arguments.flag("background", false, "whether it is only started")?;
         arguments.finish()?;
         let mut command = command.as_str();
+        let mut entered = None;
         if let Some((inner, rest)) = change_of_folder(command) {
             folder = if inner.starts_with('/') {
                 ResolvedPath::find(inner, context)?
             } else {
                 ResolvedPath::find(&format!("{}/{inner}", folder.asked), context)?
             };
-            command = rest;
+            (command, entered) = (rest, Some(inner));
         }
         match context.checkout.entry(&folder.real) {
             Ok(Some(entry)) if entry.kind == EntryKind::Folder => {}
@@ -123,6 +124,10 @@ impl Tool for ExecuteCommand {
         let script = Script::parse_in(command, &folder.real)
             .below(root)
             .leaving_out(context.run.policy.settings().commands.unseen.clone());
+        let script = match entered {
+            Some(folder) => script.entered_by(folder),
+            None => script,
+        };
         let behind_links = behind_links(&script, context)?;
         Ok(Self {
             script,

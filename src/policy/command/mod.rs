@@ -37,6 +37,8 @@ pub struct Script {
     text: String,
     folder: RepoPath,
     neutral: NeutralFolder,
+    /// The folder of a `cd` that stood before it, as written.
+    entered: Option<String>,
     tree: Result<CommandList, String>,
     /// What the tree cannot hold, read when first needed: for policies that let a shell work words
     /// out.
@@ -47,7 +49,8 @@ pub struct Script {
 /// from that.
 impl PartialEq for Script {
     fn eq(&self, other: &Self) -> bool {
-        (&self.text, &self.folder, &self.neutral) == (&other.text, &other.folder, &other.neutral)
+        (&self.text, &self.folder, &self.neutral, &self.entered)
+            == (&other.text, &other.folder, &other.neutral, &other.entered)
     }
 }
 
@@ -77,6 +80,7 @@ impl Script {
             text: text.to_owned(),
             folder: folder.clone(),
             neutral: NeutralFolder::default(),
+            entered: None,
             tree,
             loose: OnceLock::new(),
         }
@@ -86,8 +90,22 @@ impl Script {
     /// its front is where the rest runs, as it is when a model calls a command.
     pub fn asked(text: &str) -> Self {
         let inner = change_of_folder(text)
-            .and_then(|(folder, rest)| Some((RepoPath::parse(folder).ok()?, rest)));
-        inner.map_or_else(|| Self::parse(text), |(folder, rest)| Self::parse_in(rest, &folder))
+            .and_then(|(folder, rest)| Some((folder, RepoPath::parse(folder).ok()?, rest)));
+        inner.map_or_else(
+            || Self::parse(text),
+            |(written, folder, rest)| Self::parse_in(rest, &folder).entered_by(written),
+        )
+    }
+
+    /// Says which change of folder was taken off its front: a rule may refuse that.
+    pub fn entered_by(mut self, folder: &str) -> Self {
+        self.entered = Some(folder.to_owned());
+        self
+    }
+
+    /// Returns the folder of the `cd` that was taken off its front, as written.
+    pub(crate) fn entered(&self) -> Option<&str> {
+        self.entered.as_deref()
     }
 
     /// Says where the repository lies: a `cd` to where the script already is counts as nothing, and
@@ -109,7 +127,7 @@ impl Script {
     pub(crate) fn with_text(&self, text: &str) -> Self {
         let (tree, loose) = (parse::parse(text), OnceLock::new());
         let (folder, neutral) = (self.folder.clone(), self.neutral.clone());
-        Self { text: text.to_owned(), folder, neutral, tree, loose }
+        Self { text: text.to_owned(), folder, neutral, entered: None, tree, loose }
     }
 
     /// Returns the script as written.
@@ -256,6 +274,14 @@ impl Script {
             }
         }
         found
+    }
+
+    /// Returns the simple commands that are not examined, as all they do is to stay in a folder or
+    /// to end something.
+    pub(crate) fn set_aside(&self) -> impl Iterator<Item = &SimpleCommand> {
+        let loose = self.loose_commands().unwrap_or_default().iter().map(|command| &command.simple);
+        let commands = self.simple_commands().into_iter().chain(loose);
+        commands.filter(|simple| self.stays(simple) || only_ends(simple))
     }
 
     /// Returns what `xargs` does with the names that it is given.

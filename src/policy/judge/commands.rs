@@ -77,7 +77,10 @@ impl Evaluation<'_> {
     ) -> Ruling {
         let words = named.words;
         if let Some(never) = &examined.never {
-            return Ruling::deny(never.clone());
+            // That no rule allows it is no reason to forget the one that refuses it.
+            let mut strictest = StrictestRuling(Some(Ruling::deny(never.clone())));
+            self.consider_refusals(named, &mut strictest);
+            return strictest.0.unwrap_or_else(|| Ruling::deny(never.clone()));
         }
         let started = self.started(examined, script);
         let inner = started.as_ref().map(|ruling| ruling.decision);

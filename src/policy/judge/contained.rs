@@ -62,6 +62,7 @@ impl Evaluation<'_> {
             },
         };
         let mut strictest = StrictestRuling::default();
+        self.refused_besides(script, &mut strictest);
         self.refused_in_home(script).for_each(|ruling| strictest.consider(ruling));
         for (simple, examined) in &commands {
             self.refusing_simple(simple).for_each(|ruling| strictest.consider(ruling));

@@ -95,9 +95,7 @@ impl Evaluation<'_> {
             }
             let source = single_blanks(behind);
             let named = NamedCommand { source: &source, ..NamedCommand::from(words.as_slice()) };
-            let found =
-                self.command_matches(named).filter(|found| found.rule.decision != Decision::Allow);
-            found.for_each(|found| strictest.consider(self.judge.ruled(&found)));
+            self.consider_refusals(named, &mut strictest);
         }
         strictest.0
     }
@@ -127,10 +125,11 @@ impl Evaluation<'_> {
                 }
             }
         };
-        if script.problem().is_none() && examinations.is_empty() {
-            return Ruling::allow("it stays where it is");
-        }
         let mut strictest = StrictestRuling::default();
+        self.refused_besides(script, &mut strictest);
+        if script.problem().is_none() && examinations.is_empty() {
+            return strictest.0.unwrap_or_else(|| Ruling::allow("it stays where it is"));
+        }
         for (simple, examined) in examinations {
             let ruling = self.command(NamedCommand::from(simple), &examined, script);
             strictest.consider(ruling.written_as(&simple.unknown));
@@ -154,6 +153,26 @@ impl Evaluation<'_> {
             return Ruling { decision: Decision::Hold, cause: Cause::Complexity { said } };
         }
         ruling
+    }
+
+    /// Looks for rules that refuse what needs no rule: a change of folder that was taken off the
+    /// front, and what only stays in a folder or ends something.
+    pub(super) fn refused_besides(&self, script: &Script, strictest: &mut StrictestRuling) {
+        let entered = script.entered().map(|folder| vec!["cd".to_owned(), folder.to_owned()]);
+        let entered = entered.as_deref().map(NamedCommand::from);
+        let named = script.set_aside().map(NamedCommand::from).chain(entered);
+        named.for_each(|named| self.consider_refusals(named, strictest));
+    }
+
+    /// Considers the rules that hold or deny a command.
+    pub(super) fn consider_refusals(
+        &self,
+        named: NamedCommand<'_>,
+        strictest: &mut StrictestRuling,
+    ) {
+        self.command_matches(named)
+            .filter(|found| found.rule.decision != Decision::Allow)
+            .for_each(|found| strictest.consider(self.judge.ruled(&found)));
     }
 
     /// Returns true where a command's output goes into a file although rules only allow that

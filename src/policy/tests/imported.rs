@@ -165,3 +165,49 @@ fn commands_that_need_no_rule_write_no_files() {
         );
     }
 }
+
+#[test]
+fn a_denied_word_of_the_shell_is_told_as_denied() {
+    for word in ["cd", "export", "source", "eval", "exec", "trap", "umask", "exit", "wait"] {
+        let rest = if word == "exit" { "1" } else { "x" };
+        let command = format!("ls; {word} {rest}");
+        let roo = format!(r#"{{"allowedCommands": ["ls"], "deniedCommands": ["{word}"]}}"#);
+        check(Peer::Roo, &roo, &[(&command, "deny"), ("ls", "allow")]);
+        let kode = format!(
+            r#"{{"permissions": {{"allow": ["Bash(ls:*)"], "deny": ["Bash({word}:*)"]}}}}"#
+        );
+        check(Peer::Kode, &kode, &[(&command, "deny"), ("ls", "allow")]);
+    }
+    let roo = r#"{"allowedCommands": ["ls", "cd", "eval"], "deniedCommands": ["cd /etc", "cd ."]}"#;
+    check(
+        Peer::Roo,
+        roo,
+        &[
+            ("cd /etc && ls", "deny"),
+            ("cd . && ls", "deny"),
+            ("ls && cd .", "deny"),
+            ("ls && cd $(cd .)", "deny"),
+            ("ls; exit 1", "allow"),
+            ("cd /ws && ls", "allow"),
+            // What no rule can allow is still only asked about.
+            ("eval ls", "ask"),
+            ("cd /usr && ls", "ask"),
+        ],
+    );
+}
+
+#[test]
+fn a_denied_change_of_folder_is_refused_at_the_front_of_a_command_too() {
+    let policy = |rules: &str| Policy::parse(&format!("version: 1\nrules: {rules}\n"), "p");
+    let denied = policy("[{ allow: 'command(ls)' }, { deny: 'command(cd src:*)' }]").unwrap();
+    for (command, wanted) in [
+        ("cd src && ls", "deny"),
+        ("cd src/a && ls", "allow"),
+        ("cd docs && ls", "allow"),
+        ("ls", "allow"),
+    ] {
+        assert_eq!(word(&denied, &Intent::Command(Script::asked(command))), wanted, "{command}");
+    }
+    let held = policy("[{ allow: 'command(ls)' }, { hold: 'command(cd:*)' }]").unwrap();
+    assert_eq!(word(&held, &Intent::Command(Script::asked("cd src && ls"))), "ask");
+}
