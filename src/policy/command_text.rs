@@ -82,15 +82,46 @@ fn written_out(text: &str, written: &[String]) -> Option<usize> {
     Some(spelled)
 }
 
+/// Returns a script without its quotes, in lower case, with single blanks and none beside
+/// operators.
+pub(crate) fn bare(script: &str) -> String {
+    let is_operator = |letter: char| ";&|<>()".contains(letter);
+    let mut out = String::with_capacity(script.len());
+    let mut blank = false;
+    for letter in script.to_lowercase().chars().filter(|letter| !"'\"\\".contains(*letter)) {
+        if letter.is_whitespace() {
+            blank = true;
+            continue;
+        }
+        if blank && !out.is_empty() && !out.ends_with(is_operator) && !is_operator(letter) {
+            out.push(' ');
+        }
+        blank = false;
+        out.push(letter);
+    }
+    out.truncate(out.trim_end_matches(';').len());
+    out
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{NamedCommand, refuses, spelled_out};
+    use super::{NamedCommand, bare, refuses, spelled_out};
     use crate::command::UNKNOWN;
-    use pretty_assertions::assert_eq;
+    use pretty_assertions::{assert_eq, assert_ne};
 
     /// Cuts at `,`.
     fn words(text: &str) -> Vec<String> {
         text.split(',').map(|word| word.replace('?', UNKNOWN)).collect()
+    }
+
+    #[test]
+    fn a_script_is_bare_without_quotes_and_blanks_that_mean_nothing() {
+        for (one, other) in [("ls  && pwd;", "LS&&'pwd'"), ("a 'b' > c", "a b>c")] {
+            assert_eq!(bare(one), bare(other));
+        }
+        for (one, other) in [("ls && pwd", "ls; pwd"), ("git commit", "gitcommit")] {
+            assert_ne!(bare(one), bare(other));
+        }
     }
 
     #[test]

@@ -302,6 +302,13 @@ impl CommandPattern {
         }
     }
 
+    /// Returns true when a whole script may be the one written here: blanks, quotes and the case of
+    /// letters aside. For rules that refuse.
+    pub(crate) fn is_like_script(&self, text: &str) -> bool {
+        let CommandForm::Script(wanted) = &self.form else { return false };
+        command_text::bare(wanted) == command_text::bare(text)
+    }
+
     /// Returns true when a whole script is the one written here.
     pub fn is_script(&self, text: &str) -> bool {
         matches!(&self.form, CommandForm::Script(wanted) if wanted == text.trim())

@@ -30,7 +30,10 @@ impl Evaluation<'_> {
         let with_folder = script.with_folder();
         let spells_out = |found: &RuleMatch<'_>| {
             found.written.pattern.command().is_some_and(|pattern| {
-                pattern.is_script(script.text()) || pattern.is_script(&with_folder)
+                let refuses = found.rule.decision != Decision::Allow;
+                pattern.is_script(script.text())
+                    || pattern.is_script(&with_folder)
+                    || (refuses && pattern.is_like_script(&with_folder))
             })
         };
         let spelled_out = self
@@ -162,6 +165,23 @@ impl Evaluation<'_> {
         let entered = entered.as_deref().map(NamedCommand::from);
         let named = script.set_aside().map(NamedCommand::from).chain(entered);
         named.for_each(|named| self.consider_refusals(named, strictest));
+        self.refused_keywords(script.text(), strictest);
+    }
+
+    /// Looks for rules that refuse a keyword of the shell, such as `time` or `if`. The text is cut
+    /// wherever one could stand.
+    fn refused_keywords(&self, text: &str, strictest: &mut StrictestRuling) {
+        let text = text.get(..text.floor_char_boundary(SCRIPT_COMPARED)).unwrap_or(text);
+        for part in text.split(['\n', '\r', ';', '&', '|', '(', ')', '`']) {
+            let words: Vec<String> = part.split_whitespace().map(str::to_owned).collect();
+            let mut rest = words.as_slice();
+            while let Some((_, behind)) =
+                rest.split_first().filter(|(word, _)| KEYWORDS.contains(&word.as_str()))
+            {
+                self.consider_refusals(NamedCommand::from(rest), strictest);
+                rest = behind;
+            }
+        }
     }
 
     /// Considers the rules that hold or deny a command.
@@ -196,6 +216,15 @@ impl Evaluation<'_> {
         })
     }
 }
+
+/// Words that are part of the shell's grammar where a command could start.
+const KEYWORDS: &[&str] = &[
+    "!", "{", "}", "[[", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
+    "function", "if", "select", "then", "time", "until", "while",
+];
+
+/// Most bytes of a script in which keywords are looked for.
+const SCRIPT_COMPARED: usize = 65_536;
 
 /// Most bytes of a script that a rule about its text is compared with.
 const COMPARED: usize = 4096;

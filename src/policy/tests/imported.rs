@@ -211,3 +211,35 @@ fn a_denied_change_of_folder_is_refused_at_the_front_of_a_command_too() {
     let held = policy("[{ allow: 'command(ls)' }, { hold: 'command(cd:*)' }]").unwrap();
     assert_eq!(word(&held, &Intent::Command(Script::asked("cd src && ls"))), "ask");
 }
+
+#[test]
+fn a_denied_keyword_or_script_counts_however_it_is_spaced() {
+    for (denied, command, beside) in [
+        ("time", "time ls", "ls time"),
+        ("if", "if ls; then ls; fi", "ls; ls if"),
+        ("then", "if ls; then ls; fi", "ls then"),
+        ("for", "for x in a b; do ls $x; done", "ls for"),
+        ("{", "{ ls; }", "ls {}"),
+        ("!", "! ls", "ls !"),
+    ] {
+        let roo = format!(
+            r#"{{"allowedCommands": ["ls", "if", "for"], "deniedCommands": ["{denied}"]}}"#
+        );
+        check(Peer::Roo, &roo, &[(command, "deny"), (beside, "allow")]);
+        let kode = format!(
+            r#"{{"permissions": {{"allow": ["Bash(ls:*)"], "deny": ["Bash({denied}:*)"]}}}}"#
+        );
+        check(Peer::Kode, &kode, &[(command, "deny"), (beside, "allow")]);
+    }
+    check(
+        Peer::Kode,
+        r#"{"permissions": {"allow": ["Bash(ls:*)"], "deny": ["Bash(ls && pwd)"]}}"#,
+        &[
+            ("ls && pwd", "deny"),
+            ("ls&&pwd", "deny"),
+            ("ls  &&  'pwd';", "deny"),
+            ("ls; pwd", "allow"),
+            ("ls -a && pwd", "allow"),
+        ],
+    );
+}
