@@ -14,7 +14,7 @@ use crate::judge::{Evaluation, RuleMatch, Ruling};
 use crate::kind::RuleKind;
 use crate::pattern::{CommandForm, Pattern};
 use crate::schema::{CommandEdits, SandboxSetting};
-use crate::verdict::{Access, Cause, Decision};
+use crate::verdict::{Access, Cause, Decision, RuleRef};
 use locum_base::path::RepoPath;
 
 /// Folders of the system in which nothing is a secret.
@@ -55,7 +55,8 @@ impl Evaluation<'_> {
         let hidden =
             if self.judge.ignored.is_empty() { None } else { self.hidden_operand(examined) };
         let refused = hidden.or_else(|| self.moved_folder(named.words, examined));
-        strictest.consider(refused.unwrap_or_else(|| self.simple(named, examined, script)));
+        refused.into_iter().for_each(|ruling| strictest.consider(ruling));
+        strictest.consider(self.simple(named, examined, script));
         strictest.0.unwrap_or_else(|| Ruling::deny("the script runs nothing".to_owned()))
     }
 
@@ -117,6 +118,10 @@ impl Evaluation<'_> {
             return ruling.clone();
         }
         let Some((allowing, exact)) = allowed else {
+            // What a rule denies of its files is said rather than that no rule allows it.
+            if let Some(denied) = self.denied_file(&examined.reads, &examined.edits) {
+                return denied;
+            }
             let plain = examined.only_starts && examined.findings.iter().all(|found| found.started);
             if plain && let Some(started) = started {
                 return self.no_sandbox(words, examined).unwrap_or(started);
@@ -143,11 +148,19 @@ impl Evaluation<'_> {
         let reads: &[PathUse] = if exact { &[] } else { &examined.reads };
         for (used, access) in accesses(reads, &examined.edits) {
             let refusal = self.used(used, access);
-            if let Some(refusal) = refusal.filter(|refusal| refusal.decision > ruling.decision) {
+            let is_stricter = |refusal: &Ruling| rank(refusal) > rank(&ruling);
+            if let Some(refusal) = refusal.filter(is_stricter) {
                 ruling = refusal;
             }
         }
         ruling
+    }
+
+    /// Looks for a rule that denies one of the files that a command uses.
+    fn denied_file(&self, reads: &[PathUse], edits: &[PathUse]) -> Option<Ruling> {
+        accesses(reads, edits)
+            .filter_map(|(used, access)| self.used(used, access))
+            .find(Ruling::is_by_deny_rule)
     }
 
     /// Returns the verdict on a command that a rule refuses. Once approved, a hold allows,
@@ -325,7 +338,10 @@ impl Evaluation<'_> {
             glob.matches(&absolute, LetterCase::Ignored) || (descends && glob.meets(&below))
         };
         let glob = unread.iter().find(matches)?.text();
-        Some(Ruling::deny(format!("it reads `/{absolute}`, and `commands.reads` says `!/{glob}`")))
+        let said = format!("it reads `/{absolute}`, and `commands.reads` says `!/{glob}`");
+        let origin = self.judge.origin.clone();
+        let rule = RuleRef { pattern: format!("!/{glob}"), origin, line: 0 };
+        Some(Ruling { decision: Decision::Deny, cause: Cause::Rule { rule, said } })
     }
 
     /// Refuses a command that runs code of the repository where the sandbox it needs is missing.
@@ -353,11 +369,15 @@ pub(super) struct StrictestRuling(pub(super) Option<Ruling>);
 
 impl StrictestRuling {
     pub(super) fn consider(&mut self, ruling: Ruling) {
-        let rank = |ruling: &Ruling| (ruling.decision, ruling.is_by_deny_rule());
         if self.0.as_ref().is_none_or(|strictest| rank(&ruling) > rank(strictest)) {
             self.0 = Some(ruling);
         }
     }
+}
+
+/// How strict a ruling is: of two denials, one by a rule says more.
+fn rank(ruling: &Ruling) -> (Decision, bool) {
+    (ruling.decision, ruling.is_by_deny_rule())
 }
 
 /// Returns what a command reads, then what it writes.

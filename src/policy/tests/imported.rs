@@ -243,3 +243,21 @@ fn a_denied_keyword_or_script_counts_however_it_is_spaced() {
         ],
     );
 }
+
+#[test]
+fn a_denied_file_among_others_is_told_as_denied() {
+    for (denied, command, beside, other) in [
+        ("Read(//etc/**)", "cat /etc/a", "cat /usr/a", "ask"),
+        ("Read(//etc/**)", "cat < /etc/a", "cat < /srv/a", "ask"),
+        ("Read(a)", "diff a ~/a", "diff b ~/b", "ask"),
+        ("Read(a)", "cat /srv/x a", "cat /srv/x b", "ask"),
+        ("Read(a)", "head a", "head b", "ask"),
+        ("Edit(a)", "cp b /srv/x && cp b a", "cp b /srv/x && cp b c", "ask"),
+        ("Edit(a)", "cp b a", "cp b c", "allow"),
+    ] {
+        let settings = format!(
+            r#"{{"permissions": {{"allow": ["Bash(cat:*)", "Bash(cp:*)", "Bash(diff:*)"], "deny": ["{denied}"]}}}}"#
+        );
+        check(Peer::Kode, &settings, &[(command, "deny"), (beside, other)]);
+    }
+}
