@@ -226,6 +226,13 @@ impl RuleImport<'_> {
             },
         };
         let refuses = decision != "allow";
+        // A prefix that ends with a blank is never one of a command there.
+        let is_of_none = |inner: &str| {
+            inner.strip_suffix(":*").is_some_and(|head| head.ends_with(char::is_whitespace))
+        };
+        if tool == "Bash" && !refuses && self.peer == Peer::Kode && inner.is_some_and(is_of_none) {
+            return self.unread(decision, text);
+        }
         let mut patterns = match (tool, inner) {
             ("Bash", None) => vec!["command-prefix(*)".to_owned()],
             ("Bash", Some(inner)) => {
@@ -310,9 +317,12 @@ impl RuleImport<'_> {
             return self.absolute(kind, text, refuses);
         }
         if refuses {
-            let line = text
-                .strip_prefix("./")
-                .map_or_else(|| text.to_owned(), |rooted| format!("/{rooted}"));
+            let line = match text.strip_prefix("./") {
+                // Kode takes `./` away, so that the rest matches at any depth.
+                Some(rest) if self.peer == Peer::Kode => rest.to_owned(),
+                Some(rooted) => format!("/{rooted}"),
+                None => text.to_owned(),
+            };
             return refused(&line).map(|glob| format!("{kind}({glob})")).collect();
         }
         let rooted = text.strip_prefix("./").or_else(|| text.strip_prefix('/'));

@@ -55,10 +55,10 @@ const CARRIED: &str = "\
 const NAMED: usize = 12;
 
 pub(super) fn read(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) {
-    let allowed = joined(files, "allowedCommands", draft);
+    let allowed = joined(files, "allowedCommands", draft, ListedCommands::Allowed);
     let allowed =
         allowed.unwrap_or_else(|| DEFAULT_ALLOWED.iter().map(|text| (*text).to_owned()).collect());
-    let denied = joined(files, "deniedCommands", draft).unwrap_or_default();
+    let denied = joined(files, "deniedCommands", draft, ListedCommands::Denied).unwrap_or_default();
     let is = |key: &str, wanted: bool| {
         last(files, key).is_some_and(|found| found.node.value == YamlValue::Bool(wanted))
     };
@@ -139,18 +139,50 @@ fn joined(
     files: &[ImportedSettings<'_>],
     key: &str,
     draft: &mut PolicyDraft,
+    listed: ListedCommands,
 ) -> Option<Vec<String>> {
     let mut found: Option<Vec<String>> = None;
     for list in all(files, key) {
         let texts = draft.texts(list.origin, Some(list.node), key);
-        let texts =
-            texts.into_iter().filter_map(|(text, place)| usable(list.origin, text, place, draft));
+        let texts = texts.into_iter().filter_map(|(text, place)| {
+            let text = usable(list.origin, text, place, draft)?;
+            spaced(list.origin, text, place, draft, listed)
+        });
         let mut texts: Vec<String> = texts.collect();
         let known = found.get_or_insert_default();
         texts.retain(|one| !known.contains(one));
         known.append(&mut texts);
     }
     found
+}
+
+/// Which of the lists a command stands in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ListedCommands {
+    Allowed,
+    Denied,
+}
+
+/// Returns a command as it is compared there: between words stands one blank, and none in front. A
+/// prefix with more matches nothing; a refusal is carried over without them.
+fn spaced(
+    origin: &str,
+    text: String,
+    place: Position,
+    draft: &mut PolicyDraft,
+    listed: ListedCommands,
+) -> Option<String> {
+    // Between quotes, blanks are part of a word.
+    if text.contains('"') || !(text.starts_with(' ') || text.contains("  ")) {
+        return Some(text);
+    }
+    if listed == ListedCommands::Allowed {
+        let note = format!("the command `{text}`, whose blanks no command has");
+        draft.note(origin, place, note);
+        return None;
+    }
+    let end = if text.ends_with(' ') { " " } else { "" };
+    Some(text.split_whitespace().collect::<Vec<_>>().join(" ") + end)
 }
 
 fn usable(origin: &str, text: String, place: Position, draft: &mut PolicyDraft) -> Option<String> {
@@ -174,10 +206,10 @@ fn pattern(text: &str) -> String {
 }
 
 /// Whether an allowed prefix is a longer one of the same commands, so that it wins over a denied
-/// one.
+/// one. Lengths are counted as JavaScript does; `*` counts as one letter.
 fn is_longer(allowed: &str, denied: &str) -> bool {
-    allowed.len() > denied.len() && (denied == "*" || allowed.starts_with(denied))
-        || (denied == "*" && allowed != "*")
+    let length = |text: &str| text.encode_utf16().count();
+    length(allowed) > length(denied) && (denied == "*" || allowed.starts_with(denied))
 }
 
 fn limits(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) {

@@ -261,3 +261,37 @@ fn a_denied_file_among_others_is_told_as_denied() {
         check(Peer::Kode, &settings, &[(command, "deny"), (beside, other)]);
     }
 }
+
+#[test]
+fn prefixes_are_as_long_as_they_are_there() {
+    for (allowed, denied, command, wanted) in [
+        ("l", "*", "l", "deny"),
+        ("ls", "*", "ls", "allow"),
+        ("git  ", "git ", "git log", "deny"),
+        ("git log", "git ", "git log", "allow"),
+        (" ls", "rm", "ls", "ask"),
+        ("ls", "  rm", "rm", "deny"),
+        ("echo \"a  b\"", "echo", "echo \"a  b\"", "allow"),
+        ("echo \u{1f600}", "echo \u{1f600}", "echo \u{1f600}", "deny"),
+    ] {
+        let settings =
+            serde_json::json!({ "allowedCommands": [allowed], "deniedCommands": [denied] });
+        check(Peer::Roo, &settings.to_string(), &[(command, wanted)]);
+    }
+}
+
+#[test]
+fn what_kode_reads_otherwise_than_its_look_is_read_so() {
+    let settings =
+        r#"{"permissions": {"allow": ["Bash(cargo :*)", "Bash(cat:*)"], "deny": ["Read(./a)"]}}"#;
+    check(
+        Peer::Kode,
+        settings,
+        &[("cargo test", "ask"), ("cat a", "deny"), ("cat src/a", "deny"), ("cat src/b", "allow")],
+    );
+    check(
+        Peer::Claude,
+        settings,
+        &[("cargo test", "allow"), ("cat a", "deny"), ("cat src/a", "allow")],
+    );
+}
