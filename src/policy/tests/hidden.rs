@@ -140,3 +140,13 @@ fn an_ignore_file_hides_itself_and_is_not_edited() {
         &[("edit(.rooignore)", Deny), ("edit(.kilocodeignore)", Deny), ("edit(.gitignore)", Allow)],
     );
 }
+
+#[test]
+fn type_may_show_a_file_that_is_hidden() {
+    let policy = policy("rules: [{ allow: 'command(type:*)' }]");
+    let policy = policy.with_ignored(ignored(&[(".rooignore", ".env\n")]));
+    for (command, expected) in [("type .env", Deny), ("type -a cargo", Allow)] {
+        let intent = parse_intent(&format!("command({command})")).unwrap();
+        assert_eq!(policy.decide(&intent, &facts("code")).decision, expected, "{command}");
+    }
+}

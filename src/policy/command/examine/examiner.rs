@@ -245,6 +245,10 @@ impl Examiner<'_> {
             let named = self.words.iter().skip(1).flat_map(|word| nameable(word, self.folder));
             self.found.perhaps = named.collect();
             self.leaving();
+        } else if self.words.first().is_some_and(|program| program.eq_ignore_ascii_case("type")) {
+            // Where it is no word of the shell, it shows files.
+            let named = self.words.iter().skip(1).flat_map(|word| nameable(word, self.folder));
+            self.found.perhaps.extend(named);
         }
         self.found.is_known = self.known;
         self.found.descends |= !self.known || programs::descends(self.words);
