@@ -188,6 +188,9 @@ fn warnings(
             warnings.extend(file.warnings.iter().map(of_hooks));
             warnings.extend(hooks::unallowed(policy, &file.hooks));
         }
+        if let Ok(ignored) = place.source().ignored() {
+            warnings.extend(ignored.left_out().map(of_ignore_file));
+        }
         // Mistakes in files of modes are reported by `locum modes validate` and by every run.
         if let Ok(modes) = place.modes() {
             let slugs: Vec<String> = modes.iter().map(|mode| mode.slug.clone()).collect();
@@ -213,6 +216,13 @@ fn warnings(
 fn of_hooks(warning: &Diagnostic) -> Warning {
     let (origin, line) = (HOOKS_FILE.to_owned(), warning.place.line);
     let rule = RuleRef { pattern: "hooks".to_owned(), origin, line };
+    Warning { rule, message: warning.message.clone() }
+}
+
+/// A line of an ignore file that hides nothing.
+fn of_ignore_file((name, warning): (&str, &Diagnostic)) -> Warning {
+    let (origin, line) = (name.to_owned(), warning.place.line);
+    let rule = RuleRef { pattern: name.to_owned(), origin, line };
     Warning { rule, message: warning.message.clone() }
 }
 

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::glob::PathGlob;
+use crate::glob::{LetterCase, PathGlob};
 use crate::verdict::RuleRef;
 use locum_base::path::RepoPath;
 use locum_files::diagnostic::Diagnostic;
@@ -53,6 +53,13 @@ impl IgnoreFiles {
         self.files.iter().map(|file| (file.name.as_str(), file.text.as_str()))
     }
 
+    /// Returns the lines that hide nothing although they say something, by the name of their file.
+    pub fn left_out(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
+        self.files
+            .iter()
+            .flat_map(|file| file.left_out.iter().map(|mistake| (file.name.as_str(), mistake)))
+    }
+
     /// Returns the line that hides a path, or `None`.
     pub fn hidden(&self, path: &RepoPath) -> Option<RuleRef> {
         self.files.iter().find_map(|file| file.hidden(path))
@@ -85,6 +92,11 @@ struct IgnoreFile {
     text: String,
     matcher: Gitignore,
     globs: Vec<PathGlob>,
+    /// Patterns of lines that hide, by line, in which `?` is a letter of any script and case means
+    /// nothing in any: the matcher goes by bytes.
+    of_letters: Vec<(u32, PathGlob)>,
+    /// Lines that are left out, as git does.
+    left_out: Vec<Diagnostic>,
     /// The last line that says a pattern.
     lines: HashMap<String, PatternLine>,
 }
@@ -103,7 +115,8 @@ impl IgnoreFile {
         let mut builder = GitignoreBuilder::new("");
         let mut mistakes = Vec::new();
         let mut lines = HashMap::new();
-        let mut globs = Vec::new();
+        let mut globs: Vec<PathGlob> = Vec::new();
+        let (mut of_letters, mut left_out) = (Vec::new(), Vec::new());
         // Setting this cannot fail.
         let _ = builder.case_insensitive(true);
         for (number, written) in (1u32..).zip(text.trim_start_matches('\u{feff}').lines()) {
@@ -111,11 +124,20 @@ impl IgnoreFile {
                 mistakes.push(mistake(number, format!("more than {LINES_LIMIT} lines")));
                 break;
             }
+            if ends_escaped(written) {
+                left_out
+                    .push(mistake(number, format!("`{written}` ends with `\\`: it hides nothing")));
+                continue;
+            }
             for (spelling, needed) in spellings(written) {
                 if !spelling.starts_with('!') {
-                    globs.extend(
-                        braces(&spelling).iter().flat_map(|line| PathGlob::of_ignore_line(line)),
-                    );
+                    let hides = braces(&spelling).into_iter();
+                    let hides: Vec<PathGlob> =
+                        hides.flat_map(|line| PathGlob::of_ignore_line(&line)).collect();
+                    if !spelling.is_ascii() || spelling.contains(['?', '[']) {
+                        of_letters.extend(hides.iter().map(|glob| (number, glob.clone())));
+                    }
+                    globs.extend(hides);
                 }
                 match builder.add_line(None, &spelling) {
                     Ok(_) => drop(lines.insert(
@@ -131,9 +153,15 @@ impl IgnoreFile {
             }
         }
         match builder.build() {
-            Ok(matcher) if mistakes.is_empty() => {
-                Ok(Self { name: name.to_owned(), text: text.to_owned(), matcher, globs, lines })
-            }
+            Ok(matcher) if mistakes.is_empty() => Ok(Self {
+                name: name.to_owned(),
+                text: text.to_owned(),
+                matcher,
+                globs,
+                of_letters,
+                left_out: Diagnostics(left_out).finish(text),
+                lines,
+            }),
             Ok(_) => Err(Diagnostics(mistakes).finish(text)),
             Err(error) => {
                 Err(vec![mistake(1, format!("its patterns cannot be used together: {error}"))])
@@ -147,12 +175,37 @@ impl IgnoreFile {
             .match_indices('/')
             .filter_map(|(end, _)| text.get(..end))
             .map(|folder| (folder, true));
-        let mut names = folders.chain([(text, true), (text, false)]);
-        let hiding = names
-            .find_map(|(name, is_folder)| self.hiding(name, is_folder))
-            .filter(|_| !path.is_root())?;
+        let names = folders.chain([(text, true), (text, false)]);
+        if path.is_root() {
+            return None;
+        }
+        let hiding = names.clone().find_map(|(name, is_folder)| self.hiding(name, is_folder));
+        let Some(hiding) = hiding else {
+            let of_letters = names.filter(|_| !text.is_ascii());
+            let number = of_letters.flat_map(|(name, is_folder)| self.by_letters(name, is_folder));
+            return number.last().and_then(|number| self.line(number));
+        };
         let (number, written) =
             self.lines.get(hiding).map_or((0, hiding), |line| (line.number, line.written.as_str()));
+        Some(RuleRef { pattern: written.to_owned(), origin: self.name.clone(), line: number })
+    }
+
+    /// Returns the line that hides a name by its letters, unless a later one brings that back.
+    fn by_letters(&self, name: &str, is_folder: bool) -> Option<u32> {
+        let path = RepoPath::parse(name).ok()?;
+        let matching = self.of_letters.iter().rev();
+        let (number, _) =
+            matching.into_iter().find(|(_, glob)| glob.matches(&path, LetterCase::Ignored))?;
+        let later = match self.matcher.matched(name, is_folder) {
+            Match::Whitelist(glob) => self.lines.get(glob.original()).map(|line| line.number),
+            Match::None | Match::Ignore(_) => None,
+        };
+        (later.is_none_or(|later| later < *number)).then_some(*number)
+    }
+
+    fn line(&self, number: u32) -> Option<RuleRef> {
+        let written = self.text.trim_start_matches('\u{feff}').lines();
+        let written = written.zip(1u32..).find(|(_, at)| *at == number)?.0.trim_end();
         Some(RuleRef { pattern: written.to_owned(), origin: self.name.clone(), line: number })
     }
 
@@ -162,6 +215,12 @@ impl IgnoreFile {
             Match::None | Match::Whitelist(_) => None,
         }
     }
+}
+
+/// Returns true for a line that ends with a backslash which escapes nothing.
+fn ends_escaped(line: &str) -> bool {
+    let slashes = line.len() - line.trim_end_matches('\\').len();
+    !line.starts_with('#') && slashes % 2 == 1
 }
 
 /// Returns the ways a line is understood, and whether each has to be a pattern. Braces are plain
@@ -261,6 +320,15 @@ mod tests {
             ("{a,{b,c}}.x\n", "b.x", "d.x"),
             ("{a,b}{c,d}.x\n", "ad.x", "a.x"),
             ("{a\n", "{a", "a"),
+            ("\u{c9}\n", "\u{e9}", "e"),
+            ("\u{e9}/\n", "x/\u{c9}/a", "x/\u{e8}/a"),
+            ("?x\n", "\u{e9}x", "\u{e9}\u{e9}x"),
+            ("?x\n", "a/\u{4e2d}x/b", "a/xx\u{e9}"),
+            ("[!a]x\n", "\u{e9}x", "\u{e9}"),
+            ("a\\\n\u{e9}?\n", "\u{e9}\u{f1}", "a"),
+            ("?x\n!\u{e9}x\n", "\u{e8}x", "\u{e9}x"),
+            ("!\u{e9}x\n?x\n", "\u{e9}x", "\u{e9}"),
+            ("a\\\\\n", "a\\", "a"),
             ("*.key\n!*.{key,txt}\n", "a.key", "a.txt"),
         ] {
             assert!(hidden(text, yes), "{text:?} hides {yes}");
@@ -319,6 +387,18 @@ mod tests {
             assert_eq!(files(text).itself(&path), expected, "{text:?}");
         }
         assert_eq!(files("a\n").itself(&RepoPath::parse("sub/.rooignore").unwrap()), None);
+    }
+
+    #[test]
+    fn a_line_that_ends_with_a_backslash_is_left_out_and_told() {
+        let files = files("a\\\nb\n# c\\\n");
+        let told: Vec<String> = files
+            .left_out()
+            .map(|(name, told)| format!("{name}:{}: {}", told.place.line, told.message))
+            .collect();
+        assert_eq!(told, [".rooignore:1: `a\\` ends with `\\`: it hides nothing"]);
+        let hidden = |path: &str| files.hidden(&RepoPath::parse(path).unwrap()).map(|it| it.line);
+        assert_eq!((hidden("a"), hidden("b")), (None, Some(2)));
     }
 
     #[test]

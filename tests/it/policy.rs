@@ -429,3 +429,28 @@ fn a_switch_is_explained_as_a_run_decides_it() {
     assert_eq!(report["refusals"][0]["verdicts"][0]["intent"], "mode(ask)", "{report:#}");
     assert_eq!(report["refusals"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn a_line_of_an_ignore_file_that_hides_nothing_is_warned_of_and_stops_nothing() {
+    let stage = questioned();
+    stage.write("checkout/.locumignore", "hidden/\na\\\n");
+    let checked = stage.run(&["policy", "check"]);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    let said = "warning: .locumignore:2: `a\\` ends with `\\`: it hides nothing";
+    assert!(checked.out.contains(said), "{checked:?}");
+    let explained = stage.run(&["policy", "explain", "read(hidden/a)", "read(a)"]);
+    assert!(explained.out.contains("deny   read(hidden/a)"), "{explained:?}");
+    assert!(explained.out.contains("allow  read(a)"), "{explained:?}");
+}
+
+#[test]
+fn an_import_takes_absolute_paths_of_the_checkout_for_its_own() {
+    let stage = questioned();
+    let root = stage.path("checkout").canonicalize().unwrap();
+    let refused = format!("Read(/{}/hidden/a)", root.display());
+    let settings = serde_json::json!({ "permissions": { "deny": [refused] } });
+    stage.write("checkout/claude.json", &settings.to_string());
+    let imported = stage.run(&["policy", "import", "--from", "claude", "claude.json"]);
+    assert!(imported.out.contains("- deny: \"read(hidden/a)\""), "{imported:?}");
+    assert!(!imported.out.contains("reads:"), "{imported:?}");
+}
