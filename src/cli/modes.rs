@@ -227,8 +227,10 @@ fn origin(mode: &Mode) -> String {
 
 fn groups(mode: &Mode) -> String {
     let group = |entry: &GroupEntry| match &entry.file_regex {
-        Some(regex) => format!("{} ({})", entry.group.as_str(), regex.source()),
-        None => entry.group.as_str().to_owned(),
+        Some(regex) if entry.may_limit_files() => {
+            format!("{} ({})", entry.group.as_str(), regex.source())
+        }
+        Some(_) | None => entry.group.as_str().to_owned(),
     };
     let groups: Vec<String> = mode.groups.iter().map(group).collect();
     if groups.is_empty() { "-".to_owned() } else { groups.join(", ") }

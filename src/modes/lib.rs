@@ -180,10 +180,18 @@ pub struct ModeAppearance {
 pub struct GroupEntry {
     /// Tools that the entry gives.
     pub group: ToolGroup,
-    /// For `edit` and `read`: only files whose path matches.
+    /// For `edit` and `read`: only files whose path matches. Another group keeps what its file has,
+    /// without effect.
     pub file_regex: Option<file_regex::FileRegex>,
     /// What the restriction means, for users and the model.
     pub description: Option<String>,
+}
+
+impl GroupEntry {
+    /// Whether `file_regex` has an effect on the group.
+    pub fn may_limit_files(&self) -> bool {
+        matches!(self.group, ToolGroup::Edit | ToolGroup::Read)
+    }
 }
 
 /// Where a mode was defined; later ones replace earlier ones by slug.

@@ -2,6 +2,8 @@
 //! key that a reader does not know; out: whether it may be a limit. Of such a key nobody can say
 //! what it forbids, so a reader refuses the file. Which keys are known is the readers' matter.
 
+use locum_files::fields::nearest;
+
 /// Parts of words that only limits have.
 const STEMS: &[&str] = &[
     "allow",
@@ -72,19 +74,34 @@ const WITHOUT_LIMIT: &[&str] = &[
     "sourcePath",
 ];
 
+/// Parts of words that limits have among the options of a group of tools.
+const OPTION_STEMS: &[&str] = &[
+    "deni", "except", "exten", "filter", "includ", "match", "patter", "regex", "scope", "suffix",
+    "within",
+];
+
+/// Returns true when an option of a group that is not known may be its `fileRegex`, misspelt or by
+/// another word: without it the group would give more than is meant.
+pub(crate) fn looks_like_option(key: &str) -> bool {
+    let joined = joined(key);
+    nearest(&joined, &["fileRegex"]).is_some()
+        || OPTION_STEMS.iter().any(|stem| joined.contains(stem))
+}
+
 /// Returns true when a key's name says that it takes something away: `readOnly`, `denied-commands`,
 /// `paths`.
 pub(crate) fn looks_like_limit(key: &str) -> bool {
     if WITHOUT_LIMIT.contains(&key) {
         return false;
     }
-    let joined: String = key
-        .chars()
-        .filter(|letter| letter.is_alphanumeric())
-        .flat_map(char::to_lowercase)
-        .collect();
+    let joined = joined(key);
     STEMS.iter().any(|stem| joined.contains(stem))
         || words(key).iter().any(|word| WORDS.contains(&word.as_str()))
+}
+
+/// Returns the letters and digits of a key, in small letters.
+fn joined(key: &str) -> String {
+    key.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// Splits `noEdit`, `no_edit` and `no-edit` into small words.
@@ -105,7 +122,31 @@ fn words(key: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::looks_like_limit;
+    use super::{looks_like_limit, looks_like_option};
+
+    #[test]
+    fn options_of_a_group_that_may_be_its_pattern_are_told_from_others() {
+        for key in [
+            "fileregex",
+            "file_regex",
+            "fileRegexp",
+            "fileRegx",
+            "fielRegex",
+            "filRegx",
+            "regex",
+            "regexp",
+            "pattern",
+            "filePattern",
+            "match",
+            "include",
+            "extensions",
+        ] {
+            assert!(looks_like_option(key) || looks_like_limit(key), "{key}");
+        }
+        for key in ["", "x", "extra", "note", "title", "color", "comment", "label", "reason"] {
+            assert!(!looks_like_option(key) && !looks_like_limit(key), "{key}");
+        }
+    }
 
     #[test]
     fn words_of_limits_are_told_from_others() {

@@ -1,7 +1,7 @@
 //! One mode of a mode file, key by key. In: a mapping; out: a mode, or mistakes in the reader's
 //! list. Knows the vocabulary most mode files have; the rest of the keys are `more`'s.
 
-use crate::limit_words::looks_like_limit;
+use crate::limit_words::{looks_like_limit, looks_like_option};
 use crate::loader::{Dialect, ModeFileReader};
 use crate::schema::{MODE_KEYS, OPTION_KEYS};
 use crate::{Mode, ModeSource};
@@ -196,7 +196,7 @@ impl ModeFileReader<'_> {
             if NOTED_KEYS.contains(&key.as_str()) && self.dialect != Dialect::Locum {
                 continue;
             }
-            let limits = known == OPTION_KEYS || looks_like_limit(key);
+            let limits = looks_like_limit(key) || (known == OPTION_KEYS && looks_like_option(key));
             let hint = if key == "rulesFiles" {
                 "`locum modes import` writes them where they are read".to_owned()
             } else {

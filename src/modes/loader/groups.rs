@@ -147,6 +147,20 @@ impl ModeFileReader<'_> {
 
     /// Reads `read` or `[edit, { fileRegex: ... }]`; `None` when it is neither.
     fn group(&mut self, node: &YamlNode, path: &str) -> Option<NamedGroup> {
+        if self.dialect != Dialect::Locum
+            && let Some([_, options @ ..]) = node.list().filter(|_| is_browser(node))
+        {
+            // The peers take it out unread, whatever its options are.
+            if options.iter().any(|options| options.entries() != Some(&[])) {
+                let message =
+                    format!("options of `{}` have no effect", ToolGroup::Browser.as_str());
+                self.warn(node.place, path, message, None);
+            }
+            let entry =
+                GroupEntry { group: ToolGroup::Browser, file_regex: None, description: None };
+            let word = entry.group.as_str().to_owned();
+            return Some(NamedGroup { entry, word, place: node.place, left_out: &[] });
+        }
         let (name, options) = match node.list() {
             None => (node, None),
             Some([name, options]) => (name, Some(options)),
@@ -199,18 +213,14 @@ impl ModeFileReader<'_> {
             return None;
         };
         self.only_keys(keys, OPTION_KEYS, &format!("{path}.1"));
-        if !matches!(group, ToolGroup::Edit | ToolGroup::Read) && pattern.is_some() {
-            let hint = Some("`edit` and `read` can be limited to files".to_owned());
-            self.wrong(
-                options.place,
-                &format!("{path}.1.fileRegex"),
-                format!("has no effect on `{}`", group.as_str()),
-                hint,
-            );
+        if pattern.is_some() && !entry.may_limit_files() {
+            self.without_limit(options, group, &format!("{path}.1.fileRegex"));
         }
         entry.description = description.map(str::to_owned);
         if let Some(pattern) = pattern {
             match FileRegex::parse(pattern) {
+                // What is taken over must be right where it goes.
+                Ok(_) if self.dialect == Dialect::Import && !entry.may_limit_files() => {}
                 Ok(regex) => entry.file_regex = Some(regex),
                 Err(error) => {
                     let message =
@@ -225,6 +235,18 @@ impl ModeFileReader<'_> {
             }
         }
         named(entry)
+    }
+
+    /// Says that a group cannot be limited to files: a mistake in our files, a warning in those of
+    /// the peers, whose programs give the whole group.
+    fn without_limit(&mut self, options: &YamlNode, group: ToolGroup, path: &str) {
+        let message = format!("has no effect on `{}`", group.as_str());
+        let hint = Some("`edit` and `read` can be limited to files".to_owned());
+        if self.dialect == Dialect::Locum {
+            self.wrong(options.place, path, message, hint);
+        } else {
+            self.warn(options.place, path, message, hint);
+        }
     }
 }
 
