@@ -23,7 +23,7 @@ pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, Strin
     let found = match part.of(case.at("content").text()?) {
         Ok(view) => json!({
             "content": view.render(),
-            "ranges": [[view.first, view.last()]],
+            "ranges": view.range().into_iter().collect::<Vec<_>>(),
             "total_lines": view.total_lines,
             "returned_lines": view.lines.len(),
             "truncated": view.truncated,

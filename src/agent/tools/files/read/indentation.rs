@@ -1,6 +1,8 @@
 //! The lines around one line that belong together by their indentation: a method, a class, a block
 //! of a configuration.
 
+use std::ops::Range;
+
 use crate::tools::files::read::view::{FileView, OutOfRange, lines_of};
 
 /// Columns that make one level; a tab is one level.
@@ -39,9 +41,13 @@ pub fn around<'a>(text: &'a str, wanted: &IndentationScope) -> Result<FileView<'
     };
     let least = if wanted.max_levels == 0 { 0 } else { own.saturating_sub(wanted.max_levels) };
     let most_lines = wanted.max_lines.min(total_lines).max(1);
-
+    if most_lines == 1 {
+        // The line that was asked for is shown, blank or not.
+        let lines = lines.get(anchor..=anchor).unwrap_or_default().to_vec();
+        return Ok(FileView { first: anchor + 1, lines, total_lines, truncated: total_lines > 1 });
+    }
     let grow = ScopeGrowth { lines: &lines, levels: &levels, least, wanted };
-    let (start, end) = grow.from(anchor, most_lines);
+    let (Range { start, end }, is_cut) = grow.from(anchor, most_lines);
     let shown = lines.get(start..end).unwrap_or_default();
     let leading = shown.iter().take_while(|line| line.trim().is_empty()).count();
     let trailing = shown.iter().rev().take_while(|line| line.trim().is_empty()).count();
@@ -51,7 +57,8 @@ pub fn around<'a>(text: &'a str, wanted: &IndentationScope) -> Result<FileView<'
         first: start + leading + 1,
         lines: shown.to_vec(),
         total_lines,
-        truncated: shown.len() >= most_lines,
+        // Blank lines at the edges that are not shown count, too.
+        truncated: is_cut || shown.len() >= most_lines,
     })
 }
 
@@ -63,8 +70,9 @@ struct ScopeGrowth<'a> {
 }
 
 impl ScopeGrowth<'_> {
-    /// Returns the range of lines, counted from 0, end not included.
-    fn from(&self, anchor: usize, most_lines: usize) -> (usize, usize) {
+    /// Returns the range of lines, counted from 0, and whether the limit ended it before both sides
+    /// were looked at to their ends.
+    fn from(&self, anchor: usize, most_lines: usize) -> (Range<usize>, bool) {
         let (mut start, mut end) = (anchor, anchor + 1);
         let (mut up, mut down) = (true, true);
         let (mut outermost_above, mut outermost_below) = (0, 0);
@@ -85,7 +93,7 @@ impl ScopeGrowth<'_> {
                 end += 1;
             }
         }
-        (start, end)
+        (start..end, (up && start > 0) || (down && end < self.lines.len()))
     }
 
     /// Whether the line next to the range belongs to it; one that does not may follow once.
@@ -144,6 +152,52 @@ mod tests {
         assert_eq!(range(&IndentationScope { max_levels: 0, ..base }), (3, 11));
         assert_eq!(range(&IndentationScope { max_lines: 3, ..base }), (5, 6));
         assert_eq!(range(&IndentationScope { max_lines: 1, ..base }), (6, 6));
+    }
+
+    #[test]
+    fn a_cut_is_told_also_where_blank_lines_at_the_edge_are_left_out() {
+        let text = "def a():\n    x\n\n    y\n    z\n\ndef b():\n    w\n";
+        for (anchor_line, max_lines, shown, truncated) in [
+            // The third line is the blank one above.
+            (4, 3, (4, 5), true),
+            (4, 2, (4, 4), true),
+            (2, 5, (1, 5), true),
+            (4, 6, (1, 5), true),
+            (4, 2000, (1, 8), false),
+        ] {
+            let wanted = IndentationScope {
+                anchor_line,
+                max_levels: 1,
+                include_siblings: false,
+                include_header: true,
+                max_lines,
+            };
+            let view = around(text, &wanted).unwrap();
+            let found = ((view.first, view.last()), view.truncated);
+            assert_eq!(found, (shown, truncated), "{anchor_line} {max_lines}");
+        }
+    }
+
+    #[test]
+    fn blank_lines_alone_are_no_range() {
+        let view = |text: &'static str, anchor_line, max_lines| {
+            let wanted = IndentationScope {
+                anchor_line,
+                max_levels: 0,
+                include_siblings: false,
+                include_header: true,
+                max_lines,
+            };
+            let view = around(text, &wanted).unwrap();
+            (view.range(), view.render(), view.truncated)
+        };
+        let shown = |first, last, text: &str, cut| (Some((first, last)), text.to_owned(), cut);
+        assert_eq!(view("a\n\n\nb", 3, 1), shown(3, 3, "3 | ", true));
+        assert_eq!(view("a\n\n\nb", 3, 2), (None, String::new(), true));
+        assert_eq!(view("a\n\n\nb", 3, 3), shown(4, 4, "4 | b", true));
+        assert_eq!(view("\n\n\n", 2, 2000), (None, String::new(), false));
+        assert_eq!(view("", 1, 2000), shown(1, 1, "1 | ", false));
+        assert_eq!(view("a", 1, 2000), shown(1, 1, "1 | a", false));
     }
 
     #[test]

@@ -269,6 +269,9 @@ impl ShownFile<'_> {
         if let Some(column) = self.wanted.column {
             return self.line_part(&view, column, room_bytes);
         }
+        if view.range().is_none() {
+            return Ok(format!("The lines there are blank (total: {} lines).", view.total_lines));
+        }
         let wanted = view.lines.len();
         view.fit(room_bytes);
         let (first, last, total) = (view.first, view.last(), view.total_lines);

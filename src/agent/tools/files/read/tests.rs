@@ -37,6 +37,22 @@ fn counts_lines_as_wc_does_and_calls_only_its_own_limits_a_truncation() {
 }
 
 #[test]
+fn a_block_of_blank_lines_has_no_range_of_lines() {
+    let fixture = ToolFixture::new(&[("blank", "\n\n\n"), ("mixed", "a\n\n\nb\n")]);
+    let around = |path: &str, anchor_line: usize, max_lines: usize| {
+        let indentation = json!({ "anchor_line": anchor_line, "max_lines": max_lines });
+        read(&fixture, path, &json!({ "mode": "indentation", "indentation": indentation }))
+    };
+    let nothing = |path: &str, total: usize| {
+        format!("File: {path}\nThe lines there are blank (total: {total} lines).")
+    };
+    assert_eq!(around("blank", 2, 9), nothing("blank", 3));
+    assert_eq!(around("mixed", 3, 2), nothing("mixed", 4));
+    assert!(around("mixed", 3, 1).ends_with("3 | \n\nIncluded ranges: 3-3 (total: 4 lines)"));
+    assert!(around("mixed", 3, 9).ends_with("4 | b\n\nIncluded ranges: 4-4 (total: 4 lines)"));
+}
+
+#[test]
 fn shows_lines_of_a_file_of_any_size() {
     let fixture = ToolFixture::new(&[]);
     let size = usize::try_from(FILE_LIMIT_BYTES).unwrap() + 11;

@@ -68,6 +68,11 @@ impl FileView<'_> {
         (self.first + self.lines.len()).saturating_sub(1)
     }
 
+    /// Returns the numbers of the first line shown and the last; `None` where none is shown.
+    pub fn range(&self) -> Option<(usize, usize)> {
+        (!self.lines.is_empty()).then(|| (self.first, self.last()))
+    }
+
     /// Returns the lines with their numbers, right-aligned to the widest.
     pub fn render(&self) -> String {
         let width = self.last().to_string().len();
