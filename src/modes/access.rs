@@ -179,7 +179,9 @@ fn check_file(
     let regex = mode.group(group).and_then(|entry| Some((entry.file_regex.as_ref()?, entry)));
     if let Some((regex, entry)) = regex.filter(|(regex, _)| !regex.matches(path.as_str())) {
         let error = restriction(mode, tool, (used, path), (FileLimit::Only, regex.source()));
-        return Err(FileRestrictionError { description: entry.description.clone(), ..error });
+        // An empty one says nothing.
+        let description = entry.description.clone().filter(|text| !text.is_empty());
+        return Err(FileRestrictionError { description, ..error });
     }
     match mode.file_limits.refusing(used, path.as_str()) {
         Some((limit, pattern)) => Err(restriction(mode, tool, (used, path), (limit, &pattern))),

@@ -68,6 +68,22 @@ fn check_edit_names_mode_pattern_meaning_and_path() {
 }
 
 #[test]
+fn a_meaning_without_words_is_left_out_of_the_message() {
+    for (description, shown) in [("''", ""), ("d", " (d)")] {
+        let text = format!(
+            "customModes:\n  - {{slug: x, name: X, roleDefinition: R, groups: [[edit, {{fileRegex: \
+             a, description: {description}}}]]}}\n"
+        );
+        let source = ModeSource::Project { file: ".roomodes".to_owned() };
+        let mode = loader::parse(&text, &source).unwrap().remove(0);
+        let path = RepoPath::parse("b").unwrap();
+        let error = check_edit(&mode, ToolName::WriteToFile, &path).unwrap_err().to_string();
+        let expected = "Tool 'write_to_file' in mode 'X' can only edit files matching pattern: a";
+        assert_eq!(error, format!("{expected}{shown}. Got: b"));
+    }
+}
+
+#[test]
 fn what_a_command_would_write_is_held_to_the_mode_too() {
     let modes = modes();
     let said = |slug: &str, path: &str| {
