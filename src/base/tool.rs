@@ -317,9 +317,10 @@ const PEER_NAMES: &[(&[&str], ToolName)] = &[
 ];
 
 /// Returns the name the table has for a tool: `write_to_file` for `write_file`, `use_mcp_tool` for
-/// every tool of an MCP server.
+/// every tool of an MCP server. With single `_` a name may mean several of those: the servers of
+/// the run say which.
 pub fn resolve(tool: &str) -> &str {
-    if tool.starts_with("mcp--") || tool.starts_with("mcp__") {
+    if tool.starts_with("mcp--") || tool.starts_with("mcp_") {
         return ToolName::UseMcpTool.as_str();
     }
     ALIASES.iter().find(|(alias, _)| *alias == tool).map_or(tool, |(_, name)| name)
@@ -352,6 +353,9 @@ mod tests {
             ("Think", Some(ToolName::Think)),
             ("str_replace_based_edit_tool", Some(ToolName::ApplyDiff)),
             ("mcp__time__now", Some(ToolName::UseMcpTool)),
+            ("mcp_time_now", Some(ToolName::UseMcpTool)),
+            ("mcp", None),
+            ("mcptime_now", None),
             ("TaskOutput", Some(ToolName::CommandOutput)),
             ("TaskStop", Some(ToolName::StopCommand)),
             ("container.exec", Some(ToolName::ExecuteCommand)),

@@ -32,7 +32,7 @@ fn a_mode_has_the_tools_of_its_groups_and_the_common_ones() {
 
 #[test]
 fn tools_of_mcp_servers_belong_to_their_group() {
-    for tool in ["mcp--time--now", "mcp__time__now", "use_mcp_tool"] {
+    for tool in ["mcp--time--now", "mcp__time__now", "mcp_time_now", "use_mcp_tool"] {
         assert!(has("free", tool) && !has("tests", tool), "{tool}");
     }
 }

@@ -130,7 +130,8 @@ pub fn granted(word: &str) -> GrantedTools {
         .iter()
         .flat_map(|(_, names)| names.iter().filter_map(|name| ToolName::find(name)))
         .collect();
-    let own = ToolName::called(&word.to_lowercase());
+    // With single signs a name does not say which server it is of: that gives none.
+    let own = ToolName::called(&word.to_lowercase()).filter(|own| *own != ToolName::UseMcpTool);
     tools.extend(own.filter(|own| !tools.contains(own)));
     of_tools(&tools)
 }
@@ -254,6 +255,7 @@ mod tests {
             ("LSP", GrantedTools::Unknown),
             ("Task", GrantedTools::Group(ToolGroup::Modes)),
             ("make_coffee", GrantedTools::Unknown),
+            ("mcp_time_now", GrantedTools::Unknown),
             ("", GrantedTools::Unknown),
         ] {
             assert_eq!(granted(word), expected, "{word}");

@@ -9,8 +9,9 @@ use serde_json::{Map, Value, json};
 
 use crate::tools::arguments::{CallFields, known};
 use crate::tools::dispatch::{self, CheckedCall};
+use crate::tools::mcp::catalogue::NameLikeness;
 use crate::tools::mcp::servers::ServerFailure;
-use crate::tools::mcp::{catalogue, content, schema};
+use crate::tools::mcp::{content, schema};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::chat::ToolCall;
@@ -181,22 +182,32 @@ pub(crate) fn server_of(call: &ToolCall, offered: &[OfferedServer]) -> Option<St
 /// Reads server and tool off a name such as `mcp--time--now`.
 fn named(name: &str, offered: Option<&[OfferedServer]>) -> Result<(String, String), CallError> {
     if let Some(offered) = offered {
-        let mut tools =
-            offered.iter().flat_map(|server| server.tools.iter().map(move |tool| (server, tool)));
-        return match tools.find(|(_, tool)| catalogue::is_called(tool, name)) {
-            Some((server, tool)) => Ok((server.name.clone(), tool.name.clone())),
-            None => {
-                let names: Vec<&str> = offered
-                    .iter()
-                    .flat_map(|server| &server.tools)
-                    .map(|tool| tool.called.as_str())
-                    .collect();
-                Err(CallError(format!("There is no tool `{name}`. {}", known(name, &names, ""))))
+        let tools: Vec<(&OfferedServer, &OfferedTool)> = offered
+            .iter()
+            .flat_map(|server| server.tools.iter().map(move |tool| (server, tool)))
+            .collect();
+        let names = |tools: &[(&OfferedServer, &OfferedTool)]| -> Vec<String> {
+            tools.iter().map(|(_, tool)| tool.called.clone()).collect()
+        };
+        let found = NameLikeness::ALL.iter().map(|likeness| -> Vec<_> {
+            tools.iter().copied().filter(|(_, tool)| likeness.holds(&tool.called, name)).collect()
+        });
+        let found = found.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
+        return match found.as_slice() {
+            [(server, tool)] => Ok((server.name.clone(), tool.name.clone())),
+            [] => {
+                let all = names(&tools);
+                let all: Vec<&str> = all.iter().map(String::as_str).collect();
+                Err(CallError(format!("There is no tool `{name}`. {}", known(name, &all, ""))))
             }
+            several => Err(CallError(format!(
+                "`{name}` can mean several tools: {}. Call one by its name.",
+                names(several).iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", ")
+            ))),
         };
     }
-    let rest = name.strip_prefix("mcp--").or_else(|| name.strip_prefix("mcp__")).unwrap_or(name);
-    let split = rest.split_once("--").or_else(|| rest.split_once("__"));
+    let rest = name.strip_prefix("mcp--").or_else(|| name.strip_prefix("mcp__"));
+    let split = rest.and_then(|rest| rest.split_once("--").or_else(|| rest.split_once("__")));
     let (server, tool) = split
         .ok_or_else(|| CallError(format!("`{name}` is not of the form `mcp--server--tool`.")))?;
     Ok((server.to_owned(), tool.to_owned()))
@@ -236,4 +247,70 @@ fn without_nulls(schema: &Value, arguments: Value) -> Value {
             .filter(|(name, value)| !value.is_null() || takes_null(name))
             .collect::<Map<_, _>>(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::named;
+    use crate::tools::mcp::catalogue::add_tools;
+    use locum_modes::prompts::servers::OfferedServer;
+
+    fn servers(servers: &[(&str, &[&str])]) -> Vec<OfferedServer> {
+        let server = |(name, tools): &(&str, &[&str])| {
+            let mut server = OfferedServer { name: (*name).to_owned(), ..OfferedServer::default() };
+            let tools: Vec<_> = tools.iter().map(|tool| json!({ "name": tool })).collect();
+            add_tools(name, &json!({ "tools": tools }), &mut server.tools);
+            server
+        };
+        servers.iter().map(server).collect()
+    }
+
+    #[test]
+    fn a_name_with_single_signs_means_the_only_tool_that_it_can_mean() {
+        let offered = servers(&[("time", &["now"]), ("a", &["b_c", "d"]), ("a_b", &["c", "d"])]);
+        let read = |name: &str| {
+            named(name, Some(&offered)).map(|(server, tool)| format!("{server}/{tool}")).ok()
+        };
+        for (name, expected) in [
+            ("mcp_time_now", Some("time/now")),
+            ("mcp-time-now", Some("time/now")),
+            ("mcp_a_d", Some("a/d")),
+            ("mcp_a_b_d", Some("a_b/d")),
+            ("mcp__a__b_c", Some("a/b_c")),
+            ("mcp--a_b--c", Some("a_b/c")),
+            // Of two servers.
+            ("mcp_a_b_c", None),
+            ("mcp_time", None),
+            ("mcp_time_no", None),
+            ("mcp_time_now_", Some("time/now")),
+            ("mcp_", None),
+        ] {
+            assert_eq!(read(name).as_deref(), expected, "{name}");
+        }
+        let text = named("mcp_a_b_c", Some(&offered)).unwrap_err().0;
+        let expected = "`mcp_a_b_c` can mean several tools: `mcp--a--b_c`, `mcp--a_b--c`. Call \
+                        one by its name.";
+        assert_eq!(text, expected);
+    }
+
+    #[test]
+    fn a_name_in_one_servers_own_words_is_not_taken_for_anothers() {
+        let offered = servers(&[("a_b", &["c"]), ("a-b", &["c"])]);
+        let read = |name: &str| named(name, Some(&offered)).map(|(server, _)| server).ok();
+        assert_eq!(read("mcp--a_b--c").as_deref(), Some("a_b"));
+        assert_eq!(read("mcp--a-b--c").as_deref(), Some("a-b"));
+        assert_eq!(read("mcp__a_b__c"), None, "either can be meant");
+    }
+
+    #[test]
+    fn where_no_server_is_known_single_signs_name_none() {
+        let read = |name: &str| named(name, None).ok();
+        let time = Some(("time".to_owned(), "now".to_owned()));
+        assert_eq!([read("mcp--time--now"), read("mcp__time__now")], [time.clone(), time]);
+        for name in ["mcp_time_now", "mcp_time__now", "mcp_"] {
+            assert_eq!(read(name), None, "{name}");
+        }
+    }
 }

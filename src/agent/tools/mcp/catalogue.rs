@@ -82,9 +82,35 @@ pub fn called(server: &str, tool: &str) -> String {
     )
 }
 
-/// Whether a name a model wrote means a tool: few models keep `-` and `_` distinct.
-pub fn is_called(tool: &OfferedTool, name: &str) -> bool {
-    tool.called == name || tool.called.replace('-', "_") == name.replace('-', "_")
+/// How like a name that a model wrote is to the one of a tool, the strictest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameLikeness {
+    /// Letter for letter.
+    Exact,
+    /// But for `-` and `_`, which few models keep distinct: `mcp__time__now`.
+    Signs,
+    /// And but for how many of them stand in a row: `mcp_time_now`, which does not say where the
+    /// server's name ends.
+    Runs,
+}
+
+impl NameLikeness {
+    /// All of them, in the order they are tried.
+    pub const ALL: [Self; 3] = [Self::Exact, Self::Signs, Self::Runs];
+
+    /// Whether a written name is so like the name of a tool.
+    pub fn holds(self, called: &str, name: &str) -> bool {
+        let signs = |name: &str| name.replace('-', "_");
+        let runs = |name: &str| {
+            let signs = signs(name);
+            signs.split('_').filter(|part| !part.is_empty()).collect::<Vec<_>>().join("_")
+        };
+        match self {
+            Self::Exact => called == name,
+            Self::Signs => signs(called) == signs(name),
+            Self::Runs => runs(called) == runs(name),
+        }
+    }
 }
 
 /// Reads a page of `resources/list` behind the addresses that are known already.
@@ -166,8 +192,8 @@ mod tests {
     use serde_json::json;
 
     use super::{
-        PROMPTS_LIMIT, RESOURCES_SHOWN, TOOLS_LIMIT, add_prompts, add_resources, add_tools, called,
-        is_called,
+        NameLikeness, PROMPTS_LIMIT, RESOURCES_SHOWN, TOOLS_LIMIT, add_prompts, add_resources,
+        add_tools, called,
     };
 
     #[test]
@@ -198,11 +224,15 @@ mod tests {
         let mut tools = Vec::new();
         add_tools("my-time", &json!({ "tools": [{ "name": "get_now" }] }), &mut tools);
         for (name, known) in [
-            ("mcp--my-time--get_now", true),
-            ("mcp__my_time__get_now", true),
-            ("mcp--my-time--get", false),
+            ("mcp--my-time--get_now", Some(NameLikeness::Exact)),
+            ("mcp__my_time__get_now", Some(NameLikeness::Signs)),
+            ("mcp_my_time_get_now", Some(NameLikeness::Runs)),
+            ("mcp--my-time--get", None),
+            ("mcp_my_time_getnow", None),
+            ("mcp_my_time_Get_now", None),
         ] {
-            assert_eq!(is_called(&tools[0], name), known, "{name}");
+            let mut found = NameLikeness::ALL.into_iter();
+            assert_eq!(found.find(|it| it.holds(&tools[0].called, name)), known, "{name}");
         }
     }
 
