@@ -18,7 +18,8 @@ const FOREIGN: &[(&str, Availability)] = &[
     ("read_command_output", Availability::In(ToolGroup::Command)),
 ];
 /// Tools of this program whose like the newest version of that agent has no more.
-const REMOVED: &[&str] = &["list_code_definition_names", "browser_action"];
+const REMOVED: &[&str] =
+    &["list_code_definition_names", "browser_action", "insert_content", "fetch_instructions"];
 /// Parameters that make a call of an edit tool an edit; a call with none of them cannot change a
 /// file.
 const CONTENT_PARAMETERS: &[&str] = &[
