@@ -99,9 +99,6 @@ pub enum PatchParseError {
     /// The last line is something else.
     #[error("the last line of the patch must be `{END}`")]
     NoEnd,
-    /// There is nothing between the two.
-    #[error("the patch names no file; start with `{UPDATE}PATH`, `{ADD}PATH` or `{DELETE}PATH`")]
-    Empty,
     /// A line that is not a header stands where one is needed.
     #[error(
         "line {line} is `{text}`, where `{UPDATE}PATH`, `{ADD}PATH` or `{DELETE}PATH` is needed"
@@ -147,7 +144,11 @@ pub enum PatchParseError {
     TooMany,
 }
 
-/// Reads a patch.
+/// What is wrong with a patch that has nothing between its first line and its last.
+pub const NO_FILE: &str = "the patch names no file; start with `*** Update File: PATH`, \
+                           `*** Add File: PATH` or `*** Delete File: PATH`";
+
+/// Reads a patch. One that names no file has no hunks and changes nothing.
 ///
 /// # Errors
 /// The first thing that is not as the grammar has it.
@@ -164,7 +165,7 @@ pub fn parse(patch: &str) -> Result<Vec<Hunk>, PatchParseError> {
             return Err(PatchParseError::TooMany);
         }
     }
-    if hunks.is_empty() { Err(PatchParseError::Empty) } else { Ok(hunks) }
+    Ok(hunks)
 }
 
 /// Returns the lines after the first and before the last, without a here-document around them.
@@ -245,7 +246,7 @@ impl<'a> PatchReader<'a> {
             if line.starts_with("*** ") && line.trim_end() != END_OF_FILE {
                 break;
             }
-            if line.trim().is_empty() && self.only_blank_before_header() {
+            if self.parts_chunks(line, chunks.is_empty()) {
                 self.at += 1;
                 continue;
             }
@@ -267,10 +268,17 @@ impl<'a> PatchReader<'a> {
         }
     }
 
-    /// Whether nothing but blank lines stands before the next header or the end.
-    fn only_blank_before_header(&self) -> bool {
+    /// Whether the next line is a blank one between headers and chunks, and no line of a file. Above
+    /// a first chunk without `@@` one without a mark is none either where lines that are looked for
+    /// follow: the place would be another if it were left out above lines that are only added.
+    fn parts_chunks(&self, line: &str, is_first: bool) -> bool {
         let rest = self.lines.get(self.at..).unwrap_or_default();
-        rest.iter().find(|line| !line.trim().is_empty()).is_none_or(|line| line.starts_with("*** "))
+        let next = rest.iter().find(|line| !line.trim().is_empty());
+        let is_structure = |line: &&str| line.starts_with("*** ") || line.starts_with("@@");
+        let is_sought = |line: &&str| line.starts_with([' ', '-']);
+        line.trim().is_empty()
+            && (next.is_none_or(is_structure)
+                || (is_first && line.is_empty() && next.is_some_and(is_sought)))
     }
 
     fn chunk(&mut self, path: &str, first: bool) -> Result<PatchChunk, PatchParseError> {
@@ -415,6 +423,45 @@ mod tests {
     }
 
     #[test]
+    fn blank_lines_before_and_between_chunks_are_no_lines_of_a_file() {
+        let chunk = |old: &[&str], new: &[&str]| PatchChunk {
+            old: lines(old),
+            new: lines(new),
+            ..PatchChunk::default()
+        };
+        for (body, expected) in [
+            ("\n@@\n-1\n+x", vec![chunk(&["1"], &["x"])]),
+            ("\n  \n@@\n-1\n+x", vec![chunk(&["1"], &["x"])]),
+            ("\n-1\n+x", vec![chunk(&["1"], &["x"])]),
+            ("@@\n-1\n+x\n*** End of File\n\n@@\n-2\n+y", {
+                let first = PatchChunk { at_end: true, ..chunk(&["1"], &["x"]) };
+                vec![first, chunk(&["2"], &["y"])]
+            }),
+            // What is only added goes below the blank line, and not to the end of the file.
+            ("\n+x", vec![chunk(&[""], &["", "x"])]),
+            // One with a mark is a line of the file.
+            (" \n-1\n+x", vec![chunk(&["", "1"], &["", "x"])]),
+            ("@@\n\n-1\n+x", vec![chunk(&["", "1"], &["", "x"])]),
+        ] {
+            let hunks = parse(&patch(&format!("*** Update File: a\n{body}"))).unwrap();
+            let update = Hunk::Update { path: "a".into(), to: None, chunks: expected };
+            assert_eq!(hunks, [update], "{body:?}");
+        }
+        let moved = parse(&patch("*** Update File: a\n*** Move to: b\n\n@@\n-1\n+x")).unwrap();
+        assert!(matches!(&moved[..], [Hunk::Update { to: Some(to), .. }] if to == "b"));
+        let only_blank = parse(&patch("*** Update File: a\n\n"));
+        assert!(matches!(only_blank, Err(PatchParseError::NoLines { .. })), "{only_blank:?}");
+    }
+
+    #[test]
+    fn a_patch_without_files_has_no_hunks() {
+        for text in ["*** Begin Patch\n*** End Patch", "*** Begin Patch\n\n \n*** End Patch\n"] {
+            assert_eq!(parse(text), Ok(Vec::new()), "{text:?}");
+        }
+        assert_eq!(parse("*** Begin Patch"), Err(PatchParseError::NoEnd));
+    }
+
+    #[test]
     fn says_which_line_is_wrong() {
         let no_mark = |line, text: &str| PatchParseError::NoMark {
             path: "a".into(),
@@ -425,7 +472,6 @@ mod tests {
             (String::new(), PatchParseError::NoBegin),
             ("*** Begin Patch".into(), PatchParseError::NoEnd),
             ("*** Begin Patch\n*** Update File: a\n@@\n-x\n+y".into(), PatchParseError::NoEnd),
-            (patch(""), PatchParseError::Empty),
             (
                 patch("*** Rename File: a"),
                 PatchParseError::NoHeader { line: 2, text: "*** Rename File: a".into() },

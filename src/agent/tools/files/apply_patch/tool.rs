@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
-use crate::tools::files::apply_patch::parse::{Hunk, parse};
+use crate::tools::files::apply_patch::parse::{Hunk, NO_FILE, parse};
 use crate::tools::files::apply_patch::{PatchError, PatchedFile, apply};
 use crate::tools::files::known::SeenFile;
 use crate::tools::files::overwrite::{refusal, refuse_outdated, seen_after};
@@ -175,6 +175,9 @@ fn hunks(arguments: &mut CallFields, context: ToolContext<'_>) -> Result<Vec<Hun
     };
     let hunks =
         parse(&patch).map_err(|error| CallError(format!("Nothing was changed: {error}.")))?;
+    if hunks.is_empty() {
+        return Err(CallError(format!("Nothing was changed: {NO_FILE}.")));
+    }
     Ok(hunks.into_iter().map(|hunk| hunk.below(&folder)).collect())
 }
 
@@ -356,6 +359,13 @@ mod tests {
             assert!(done.is_error && done.text.starts_with("Nothing was changed"), "{}", done.text);
             assert!(!fixture.at("new").exists());
         }
+    }
+
+    #[test]
+    fn an_empty_patch_says_what_to_write() {
+        let fixture = ToolFixture::new(&[("a", "x\n")]);
+        let done = fixture.parse("apply_patch", &arguments(""), ToolName::ALL).unwrap_err();
+        assert!(done.0.starts_with("Nothing was changed: the patch names no file; start with"));
     }
 
     #[test]
