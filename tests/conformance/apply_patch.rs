@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use locum_agent::tools::files::apply_patch::{apply, parse};
+use locum_agent::tools::files::apply_patch::{apply_asking, parse};
 use serde_json::{Value, json};
 
 use crate::Judged;
@@ -17,10 +17,13 @@ pub(crate) fn judge(case: &Field<'_>, _file: &Field<'_>) -> Result<Judged, Strin
     }
     let found = match parse::parse(case.at("patch").text()?) {
         Err(_) => json!({ "success": false, "reason": "parse" }),
-        Ok(hunks) => match apply(&hunks, ToOwned::to_owned, |path| Ok(files.get(path).cloned())) {
+        // Peers take an exact place without a question.
+        Ok(hunks) => match apply_asking(&hunks, ToOwned::to_owned, |path: &String| {
+            Ok(files.get(path).cloned())
+        }) {
             Err(_) => json!({ "success": false, "reason": "apply" }),
-            Ok(changes) => {
-                for change in changes {
+            Ok(applied) => {
+                for change in applied.files {
                     match change.after {
                         Some(text) => files.insert(change.path, text),
                         None => files.remove(&change.path),

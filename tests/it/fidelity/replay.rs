@@ -175,10 +175,13 @@ impl FileChange {
         applied.failed.first().map_or(Ok(applied.content), |error| Err(reason_of_block(error)))
     }
 
-    /// Sends the whole change to `apply_patch`.
+    /// Sends the whole change to `apply_patch`; once more where it is asked about.
     fn by_patch(&self, changes: &[Change]) -> Replay {
         let chunks: String = changes.iter().map(|change| self.chunk(change, true)).collect();
-        patched(&self.before, &chunks)
+        match patched(&self.before, &chunks, NearCopies::Ask) {
+            Err(ASKED) => patched(&self.before, &chunks, NearCopies::Take),
+            replay => replay,
+        }
     }
 
     /// Sends the whole change to each tool that takes whole changes; once more with more lines
@@ -340,7 +343,7 @@ impl FileChange {
     }
 
     fn noisy_patch(&self, change: &Change, noisy: &Change) -> Fate {
-        match patched(&self.before, &self.chunk(noisy, false)) {
+        match patched(&self.before, &self.chunk(noisy, false), NearCopies::Ask) {
             Err(why) => Fate::Refused(why),
             Ok(text) => self.placed((change, noisy), &text, None),
         }
@@ -486,22 +489,29 @@ fn block(change: &Change, line: Option<usize>) -> String {
     )
 }
 
-/// Applies chunks to one file.
-fn patched(before: &str, chunks: &str) -> Result<String, &'static str> {
+/// Applies chunks to one file, questions asked or taken as answered.
+fn patched(before: &str, chunks: &str, near_copies: NearCopies) -> Result<String, &'static str> {
     let patch = format!("*** Begin Patch\n*** Update File: f\n{chunks}*** End Patch");
     let hunks = apply_patch::parse::parse(&patch).map_err(|_| "not a patch")?;
     let read = |_: &String| Ok(Some(before.to_owned()));
-    let files =
-        apply_patch::apply(&hunks, ToOwned::to_owned, read).map_err(|error| match error {
-            PatchError::Several { .. } => SEVERAL,
-            PatchError::Indentation { .. } => "indentation unclear",
-            PatchError::Placeholder { .. } => "placeholder",
-            PatchError::NoMatch { .. } | PatchError::NoContext { .. } => "no such lines",
-            PatchError::Missing { .. }
-            | PatchError::Occupied { .. }
-            | PatchError::AddedTwice { .. }
-            | PatchError::Unreadable { .. } => "file",
-        })?;
+    let reason = |error: PatchError| match error {
+        PatchError::Several { .. } => SEVERAL,
+        PatchError::Alike { .. } => ASKED,
+        PatchError::Indentation { .. } => "indentation unclear",
+        PatchError::Placeholder { .. } => "placeholder",
+        PatchError::NoMatch { .. } | PatchError::NoContext { .. } => "no such lines",
+        PatchError::Missing { .. }
+        | PatchError::Occupied { .. }
+        | PatchError::AddedTwice { .. }
+        | PatchError::Unreadable { .. } => "file",
+    };
+    let files = match near_copies {
+        NearCopies::Ask => apply_patch::apply(&hunks, ToOwned::to_owned, read),
+        NearCopies::Take => {
+            apply_patch::apply_asking(&hunks, ToOwned::to_owned, read).map(|it| it.files)
+        }
+    };
+    let files = files.map_err(reason)?;
     files.into_iter().next().and_then(|file| file.after).ok_or("file")
 }
 

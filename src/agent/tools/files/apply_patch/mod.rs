@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::tools::files::apply_diff::miss::listed;
 use crate::tools::files::apply_patch::parse::{Hunk, PatchChunk};
-use crate::tools::files::apply_patch::placement::{Misplaced, placements};
+use crate::tools::files::apply_patch::placement::{Misplaced, Placements, placements};
 use crate::tools::files::text::indent;
 use crate::tools::files::text::lines::{ChangedRange, EditedLines};
 use crate::tools::files::text::placeholder::first_placeholder;
@@ -99,6 +99,25 @@ pub enum PatchError {
         /// Whether they stand in each letter for letter.
         exact: bool,
     },
+    /// The lines of a chunk stand in one place letter for letter, and in others with other blanks or
+    /// signs, which may be meant if the patch lost some on its way here.
+    #[error(
+        "`{path}` has these lines at line {line}, and with other blanks at {}. Send the same call \
+         again to change line {line}, or add lines that stay, or `@@` and a line above the place, \
+         until one is left:\n{}",
+        listed(.alike),
+        .lines.join("\n")
+    )]
+    Alike {
+        /// Path as the patch has it.
+        path: String,
+        /// The lines looked for.
+        lines: Vec<String>,
+        /// The first line of the place that has them, counted from 1.
+        line: usize,
+        /// The first lines of the others.
+        alike: Vec<usize>,
+    },
     /// The lines of a chunk are indented otherwise than the file, and how deep the new ones go is
     /// unclear.
     #[error(
@@ -137,16 +156,39 @@ struct PatchFiles<P, R> {
     read: R,
 }
 
+/// What a patch makes of files, and what is to be asked before they are changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppliedPatch<P> {
+    /// What becomes of each file.
+    pub files: Vec<PatchedFile<P>>,
+    /// Chunks that went where their lines stand letter for letter while other places are alike.
+    pub questions: Vec<PatchError>,
+}
+
 /// Returns what each file becomes. `find` turns a path into what identifies the file, `read` gives
 /// the text of a file, if there is one.
 ///
 /// # Errors
-/// The first hunk that does not fit; then nothing is to be changed.
+/// The first hunk that does not fit, or the first question; then nothing is to be changed.
 pub fn apply<P: Clone + Ord>(
     hunks: &[Hunk],
     find: impl Fn(&str) -> P,
     read: impl FnMut(&P) -> Result<Option<String>, PatchError>,
 ) -> Result<Vec<PatchedFile<P>>, PatchError> {
+    let AppliedPatch { files, questions } = apply_asking(hunks, find, read)?;
+    questions.into_iter().next().map_or(Ok(files), Err)
+}
+
+/// As [`apply`], where the caller asks the questions.
+///
+/// # Errors
+/// The first hunk that does not fit; then nothing is to be changed.
+pub fn apply_asking<P: Clone + Ord>(
+    hunks: &[Hunk],
+    find: impl Fn(&str) -> P,
+    read: impl FnMut(&P) -> Result<Option<String>, PatchError>,
+) -> Result<AppliedPatch<P>, PatchError> {
+    let mut questions = Vec::new();
     let mut files = PatchFiles { seen: BTreeMap::new(), read };
     let mut added = BTreeSet::new();
     for hunk in hunks {
@@ -173,7 +215,7 @@ pub fn apply<P: Clone + Ord>(
                     .now(&from)?
                     .as_mut()
                     .ok_or_else(|| PatchError::Missing { path: path.clone() })?;
-                update(path, text, chunks)?;
+                questions.extend(update(path, text, chunks)?);
                 let Some((to, name)) = to else { continue };
                 let new = text.clone();
                 let target = files.now(&to)?;
@@ -185,16 +227,13 @@ pub fn apply<P: Clone + Ord>(
             }
         }
     }
-    Ok(files
-        .seen
-        .into_iter()
-        .map(|(path, (before, after))| PatchedFile {
-            path,
-            before,
-            changed: after.as_ref().map_or_else(Vec::new, |text| text.changed().to_vec()),
-            after: after.map(|text| text.text()),
-        })
-        .collect())
+    let seen = files.seen.into_iter().map(|(path, (before, after))| PatchedFile {
+        path,
+        before,
+        changed: after.as_ref().map_or_else(Vec::new, |text| text.changed().to_vec()),
+        after: after.map(|text| text.text()),
+    });
+    Ok(AppliedPatch { files: seen.collect(), questions })
 }
 
 impl<P: Clone + Ord, R: FnMut(&P) -> Result<Option<String>, PatchError>> PatchFiles<P, R> {
@@ -212,9 +251,13 @@ impl<P: Clone + Ord, R: FnMut(&P) -> Result<Option<String>, PatchError>> PatchFi
     }
 }
 
-/// Applies chunks to a file. A file whose last line they touch ends with a line end then, unless
-/// they say otherwise.
-fn update(path: &str, text: &mut EditedLines, chunks: &[PatchChunk]) -> Result<(), PatchError> {
+/// Applies chunks to a file, and returns what is to be asked. A file whose last line they touch ends
+/// with a line end then, unless they say otherwise.
+fn update(
+    path: &str,
+    text: &mut EditedLines,
+    chunks: &[PatchChunk],
+) -> Result<Vec<PatchError>, PatchError> {
     let path = || path.to_owned();
     let known = |line: &str| text.lines().iter().any(|known| known.trim() == line);
     for chunk in chunks {
@@ -224,7 +267,8 @@ fn update(path: &str, text: &mut EditedLines, chunks: &[PatchChunk]) -> Result<(
             return Err(PatchError::Placeholder { path: path(), line: line.to_owned() });
         }
     }
-    let placed = placements(text, chunks).map_err(|error| error.of(path(), chunks))?;
+    let of_file = |error: Misplaced| error.of(path(), chunks);
+    let Placements { placed, questions } = placements(text, chunks).map_err(of_file)?;
     for (placed, chunk) in placed.iter().zip(chunks).rev() {
         let (given, found) = (
             chunk.old.get(..placed.range.len()).unwrap_or_default(),
@@ -252,7 +296,7 @@ fn update(path: &str, text: &mut EditedLines, chunks: &[PatchChunk]) -> Result<(
             text.set_ended(!chunk.bare_end);
         }
     }
-    Ok(())
+    Ok(questions.into_iter().map(of_file).collect())
 }
 
 impl Misplaced {
@@ -269,6 +313,9 @@ impl Misplaced {
             Self::Several { chunk: at, places, exact } => {
                 PatchError::Several { path, lines: chunk(at).old, places, exact }
             }
+            Self::Alike { chunk: at, line, alike } => {
+                PatchError::Alike { path, lines: chunk(at).old, line, alike }
+            }
         }
     }
 }
@@ -277,15 +324,23 @@ impl Misplaced {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::{ChangedRange, PatchError, PatchedFile, apply, parse};
+    use super::{AppliedPatch, ChangedRange, PatchError, PatchedFile, apply, apply_asking, parse};
     use pretty_assertions::assert_eq;
 
     fn patched(files: &[(&str, &str)], body: &str) -> Result<Vec<PatchedFile<String>>, PatchError> {
-        let files: BTreeMap<&str, &str> = files.iter().copied().collect();
         let hunks = parse::parse(&format!("*** Begin Patch\n{body}\n*** End Patch")).unwrap();
-        apply(&hunks, ToOwned::to_owned, |path| {
-            Ok(files.get(path.as_str()).map(|text| (*text).to_owned()))
-        })
+        apply(&hunks, ToOwned::to_owned, reader(files))
+    }
+
+    fn asking(files: &[(&str, &str)], body: &str) -> Result<AppliedPatch<String>, PatchError> {
+        let hunks = parse::parse(&format!("*** Begin Patch\n{body}\n*** End Patch")).unwrap();
+        apply_asking(&hunks, ToOwned::to_owned, reader(files))
+    }
+
+    fn reader(files: &[(&str, &str)]) -> impl FnMut(&String) -> Result<Option<String>, PatchError> {
+        let files: BTreeMap<String, String> =
+            files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+        move |path| Ok(files.get(path).cloned())
     }
 
     fn only(files: &[(&str, &str)], body: &str) -> Option<String> {
@@ -293,15 +348,24 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_stand_elsewhere_with_other_blanks_are_ambiguous() {
+    fn lines_that_stand_elsewhere_with_other_blanks_are_asked_about() {
         let file = "a {\n        go();\n}\nb {\n    go();\n}\n";
-        for body in ["@@\n-    go();\n+    went();", "@@\n-        go();\n+    went();"] {
-            let refused = patched(&[("a", file)], &format!("*** Update File: a\n{body}"));
+        for (body, line, other) in
+            [("@@\n-    go();\n+    went();", 5, 2), ("@@\n-        go();\n+    went();", 2, 5)]
+        {
+            let body = format!("*** Update File: a\n{body}");
             assert_eq!(
-                refused.unwrap_err().to_string().lines().next().unwrap(),
-                "`a` has these lines at lines 2 and 5, blanks left out of account. Add lines that \
-                 stay, or `@@` and a line above the place, until one is left:"
+                patched(&[("a", file)], &body).unwrap_err().to_string().lines().next().unwrap(),
+                format!(
+                    "`a` has these lines at line {line}, and with other blanks at line {other}. \
+                     Send the same call again to change line {line}, or add lines that stay, or \
+                     `@@` and a line above the place, until one is left:"
+                )
             );
+            let taken = asking(&[("a", file)], &body).unwrap();
+            let after = taken.files[0].after.as_deref().unwrap();
+            let changed = after.lines().position(|it| it.trim() == "went();").unwrap();
+            assert_eq!((changed + 1, taken.questions.len()), (line, 1));
         }
         for body in ["@@ b {\n-    go();\n+    went();", "@@\n b {\n-    go();\n+    went();"] {
             let changed = only(&[("a", file)], &format!("*** Update File: a\n{body}"));
@@ -395,6 +459,52 @@ mod tests {
         }
         let text = refused("A:\n f:\n  x\nB:\n  x\nC:\n f:\n  x\n", "@@ B:\n@@  f:\n-  x\n+  y");
         assert!(text.starts_with("`f` has no line ` f:`"), "{text}");
+    }
+
+    #[test]
+    fn an_exact_place_is_taken_before_looser_ones_and_asked_about() {
+        for (before, body, expected, asked) in [
+            ("  x\nx\n", "@@\n-x\n+y", "  x\ny\n", 1),
+            ("x\n  x\n", "@@\n-  x\n+  y", "x\n  y\n", 1),
+            ("x\n\tx\nx  \n", "@@\n-\tx\n+\ty", "x\n\ty\nx  \n", 1),
+            ("a {\n  }\n}\n", "@@\n-}\n+};", "a {\n  }\n};\n", 1),
+            // Two chunks are two questions.
+            ("  x\nx\na\n  z\nz\n", "@@\n-x\n+y\n@@\n-z\n+w", "  x\ny\na\n  z\nw\n", 2),
+            // What is said of lines above leaves one place.
+            ("  x\na\nx\n", "@@ a\n-x\n+y", "  x\na\ny\n", 0),
+            ("x\nb\n", "@@\n-x\n+y", "y\nb\n", 0),
+        ] {
+            let applied = asking(&[("f", before)], &format!("*** Update File: f\n{body}")).unwrap();
+            let after = applied.files[0].after.as_deref();
+            assert_eq!((after, applied.questions.len()), (Some(expected), asked), "{body}");
+        }
+        // No place is exact, or several are.
+        for (before, body) in [
+            ("  x\n\tx\n", "@@\n-x\n+y"),
+            ("  x\nx  \n", "@@\n-x\n+y"),
+            ("x\na\nx\n  x\n", "@@\n-x\n+y"),
+            // One chunk is exact, the other is not.
+            ("  x\nx\na\n  z\n\tz\n", "@@\n-x\n+y\n@@\n-z\n+w"),
+        ] {
+            let refused = asking(&[("f", before)], &format!("*** Update File: f\n{body}"));
+            assert!(matches!(refused, Err(PatchError::Several { .. })), "{before:?}: {refused:?}");
+        }
+    }
+
+    #[test]
+    fn more_questions_than_a_few_are_a_refusal() {
+        let file = |count: usize| -> String {
+            (0..count).map(|at| format!("  x{at}.\nx{at}.\n")).collect()
+        };
+        let body = |count: usize| -> String {
+            (0..count).map(|at| format!("\n@@\n-x{at}.\n+y")).collect()
+        };
+        let asked = |count: usize| {
+            let body = format!("*** Update File: f{}", body(count));
+            asking(&[("f", &file(count))], &body).map(|applied| applied.questions.len())
+        };
+        assert_eq!(asked(8), Ok(8));
+        assert!(matches!(asked(9), Err(PatchError::Several { .. })));
     }
 
     #[test]

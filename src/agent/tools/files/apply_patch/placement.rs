@@ -18,6 +18,19 @@ pub struct PlacedChunk {
     pub unwritten: usize,
 }
 
+/// Where chunks go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Placements {
+    /// The place of each, in their order.
+    pub placed: Vec<PlacedChunk>,
+    /// Chunks whose lines stand in that place letter for letter, and in others but for blanks and
+    /// signs: each a [`Misplaced::Alike`].
+    pub questions: Vec<Misplaced>,
+}
+
+/// Most questions about the chunks of one file.
+const QUESTIONS_LIMIT: usize = 8;
+
 /// Why chunks have no place. Lines count from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Misplaced {
@@ -44,6 +57,16 @@ pub enum Misplaced {
         /// Whether its lines stand in each letter for letter.
         exact: bool,
     },
+    /// The lines of a chunk stand in one place letter for letter, and in others with other blanks or
+    /// signs.
+    Alike {
+        /// Which chunk, counted from 0.
+        chunk: usize,
+        /// The first line of the place that has them.
+        line: usize,
+        /// The first line of each of the others.
+        alike: Vec<usize>,
+    },
 }
 
 /// A line above a chunk.
@@ -67,31 +90,46 @@ struct ChunkPlaces {
     unwritten: usize,
 }
 
-/// Finds the place of every chunk.
+/// Finds the place of every chunk: of places that are alike, the only one that is exact.
 ///
 /// # Errors
 /// The first chunk that has none, or more than one.
-pub fn placements(
-    text: &EditedLines,
-    chunks: &[PatchChunk],
-) -> Result<Vec<PlacedChunk>, Misplaced> {
+pub fn placements(text: &EditedLines, chunks: &[PatchChunk]) -> Result<Placements, Misplaced> {
     let count = text.lines().len() - usize::from(text.is_ended());
     let known: Vec<ChunkPlaces> =
         chunks.iter().map(|chunk| ChunkPlaces::of(text.lines(), count, chunk)).collect();
     let first = only_way(&known, count)?;
     // Text that stands elsewhere with other blanks may have lost or gained some on its way here.
-    let alike: Vec<ChunkPlaces> = known
+    let mut alike: Vec<ChunkPlaces> = known
         .iter()
         .zip(chunks)
         .map(|(known, chunk)| known.with_alike(text.lines(), count, chunk))
         .collect();
-    only_way(&alike, count)?;
+    let mut questions = Vec::new();
+    while let Err(error) = only_way(&alike, count) {
+        let Misplaced::Several { chunk, places, .. } = &error else { return Err(error) };
+        let exact = known.get(*chunk).filter(|known| known.likeness == Likeness::Exact);
+        let (Some(exact), Some(open), Some(start)) =
+            (exact, alike.get_mut(*chunk), first.get(*chunk))
+        else {
+            return Err(error);
+        };
+        if open.likeness == Likeness::Exact || questions.len() == QUESTIONS_LIMIT {
+            return Err(error);
+        }
+        // From here on it stands where it is exact.
+        *open = exact.clone();
+        let line = start + 1;
+        let alike = places.iter().copied().filter(|place| *place != line).collect();
+        questions.push(Misplaced::Alike { chunk: *chunk, line, alike });
+    }
     let placed = |(start, known): (usize, &ChunkPlaces)| PlacedChunk {
         range: start..start + known.height,
         likeness: known.likeness,
         unwritten: known.unwritten,
     };
-    Ok(first.into_iter().zip(&known).map(placed).collect())
+    let placed = first.into_iter().zip(&known).map(placed).collect();
+    Ok(Placements { placed, questions })
 }
 
 /// Places every chunk where alone it can go.

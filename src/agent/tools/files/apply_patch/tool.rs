@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::apply_patch::parse::{Hunk, NO_FILE, parse};
-use crate::tools::files::apply_patch::{PatchError, PatchedFile, apply};
-use crate::tools::files::known::SeenFile;
+use crate::tools::files::apply_patch::{AppliedPatch, PatchError, PatchedFile, apply_asking};
+use crate::tools::files::known::{SeenFile, content_hash};
 use crate::tools::files::overwrite::{refusal, refuse_outdated, seen_after};
 use crate::tools::files::text::echo::echo;
 use crate::tools::files::text::lines::EditedLines;
@@ -99,10 +99,14 @@ impl Tool for ApplyPatch {
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
         let read = |real: &RepoPath| self.text_of(real, permit, context);
-        let changes = apply(&self.hunks, |path| self.real(path), read)
-            .map_err(|error| CallError(format!("Nothing was changed: {error}.")))?;
+        let AppliedPatch { files: changes, questions } =
+            apply_asking(&self.hunks, |path| self.real(path), read)
+                .map_err(|error| CallError(format!("Nothing was changed: {error}.")))?;
         if let Some(refusal) = self.refused(&changes, context)? {
             return Ok(refusal);
+        }
+        if let Some(asked) = asked(&questions, &changes, permit, context) {
+            return Ok(asked);
         }
         let limit = usize::try_from(FILE_LIMIT_BYTES).unwrap_or(usize::MAX);
         if let Some(long) = changes
@@ -249,6 +253,32 @@ impl ApplyPatch {
     }
 }
 
+/// Asks about chunks that may be meant for other places, until the same patch is sent again for the
+/// same files.
+fn asked(
+    questions: &[PatchError],
+    changes: &[PatchedFile<RepoPath>],
+    permit: &Permit<CheckedCall>,
+    context: ToolContext<'_>,
+) -> Option<Observation> {
+    let known = context.given.known.filter(|_| !questions.is_empty())?;
+    let mut about = String::new();
+    for PatchedFile { path, before, after, .. } in changes {
+        let _ = writeln!(about, "{path}");
+        for text in [before, after].into_iter().flatten() {
+            about.push_str(&content_hash(text.as_bytes()));
+        }
+    }
+    let key = content_hash(about.as_bytes());
+    // A person who approved the edit saw where it goes.
+    if permit.approval().is_some() || known.is_confirmed(&key) {
+        return None;
+    }
+    let why: Vec<String> = questions.iter().map(ToString::to_string).collect();
+    let text = format!("Nothing was changed: {}", why.join("\n\n"));
+    Some(Observation { unconfirmed: Some(key), ..Observation::failed(text) })
+}
+
 /// Adds a path once.
 fn note(touched: &mut Vec<RepoPath>, path: &RepoPath) {
     if !touched.contains(path) {
@@ -366,6 +396,40 @@ mod tests {
         let fixture = ToolFixture::new(&[("a", "x\n")]);
         let done = fixture.parse("apply_patch", &arguments(""), ToolName::ALL).unwrap_err();
         assert!(done.0.starts_with("Nothing was changed: the patch names no file; start with"));
+    }
+
+    #[test]
+    fn an_exact_place_among_places_with_other_blanks_is_taken_when_it_is_sent_again() {
+        let call = |fixture: &mut ToolFixture, body: &str| {
+            fixture.known.get_or_insert_default();
+            let done = fixture.call("apply_patch", &arguments(body));
+            fixture.known.get_or_insert_default().note(&done.seen, done.unconfirmed.as_ref());
+            (done.is_error, done.text)
+        };
+        let replied = |fixture: &mut ToolFixture| {
+            fixture.known.get_or_insert_default().replied();
+        };
+        let mut fixture = ToolFixture::new(&[("a", "  x\nx\n"), ("b", "  x\nx\nx\n")]);
+        let patch = "*** Update File: a\n@@\n-x\n+y";
+        let (is_error, text) = call(&mut fixture, patch);
+        assert!(
+            is_error && text.contains("at line 2, and with other blanks at line 1. Send the same"),
+            "{text}"
+        );
+        // Twice in one reply, the question was not read.
+        assert!(call(&mut fixture, patch).0);
+        replied(&mut fixture);
+        // Another change is another question.
+        assert!(call(&mut fixture, "*** Update File: a\n@@\n-x\n+z").0);
+        assert_eq!(fixture.content("a"), "  x\nx\n");
+        assert!(!call(&mut fixture, patch).0);
+        assert_eq!(fixture.content("a"), "  x\ny\n");
+        // Several exact places stay refused.
+        let several = "*** Update File: b\n@@\n-x\n+y";
+        assert!(call(&mut fixture, several).0);
+        replied(&mut fixture);
+        let (is_error, text) = call(&mut fixture, several);
+        assert!(is_error && text.contains("these lines at lines 2 and 3. Add"), "{text}");
     }
 
     #[test]
