@@ -141,6 +141,8 @@ fn finds_no_command_in_code_quotes_and_hidden_text() {
         "$$\n/locum fix\n$$",
         "<blockquote><blockquote>a</blockquote>\n\n/locum fix",
         "a <span title='</code>'><code>\n/locum fix",
+        "> <!-- a\n\n/locum fix",
+        "> <div>\n> <a href=\"\n\n/locum fix",
     ] {
         nothing(body);
     }
@@ -156,6 +158,7 @@ fn finds_no_command_in_code_quotes_and_hidden_text() {
     check("[x]: y\n/locum fix\n---\n", "fix", &[], "---");
     check("It is the ` key\n/locum fix", "fix", &[], "");
     check("- [ ] a\n\n/locum fix", "fix", &[], "");
+    check("<div>\na < b\n</div>\n\n/locum fix", "fix", &[], "");
     check("| a |\n|---|\n| b |\n\n/locum fix", "fix", &[], "");
     check("<pre>\n/locum ask\n</PRE>\n/locum fix", "fix", &[], "");
     check("a <code>b</code> c\n/locum fix", "fix", &[], "");

@@ -104,9 +104,12 @@ fn line_of(node: Node<'_>) -> usize {
     node.data.borrow().sourcepos.start.line + taken_out
 }
 
-/// How many elements of [`NOT_PLAIN`] are open.
+/// What is open of [`NOT_PLAIN`]; nothing ends a comment or a tag that is not ended where it stands.
 #[derive(Default)]
 struct OpenElements(Vec<&'static str>);
+
+/// Stands for such a comment or tag.
+const ENDLESS: &str = "";
 
 impl OpenElements {
     fn is_empty(&self) -> bool {
@@ -117,12 +120,17 @@ impl OpenElements {
     fn read(&mut self, html: &str) {
         let mut rest = html;
         while let Some((_, tag)) = rest.split_once('<') {
-            rest = if let Some(comment) = tag.strip_prefix("!--") {
-                comment.split_once("-->").map_or("", |(_, after)| after)
-            } else {
-                self.tag(tag);
-                after_tag(tag)
+            let begins = |letter: char| letter.is_ascii_alphabetic() || "/!?".contains(letter);
+            let after = match tag.strip_prefix("!--") {
+                Some(comment) => comment.split_once("-->").map(|(_, after)| after),
+                None if tag.starts_with(begins) => {
+                    self.tag(tag);
+                    after_tag(tag)
+                }
+                None => Some(tag),
             };
+            let Some(after) = after else { return self.0.push(ENDLESS) };
+            rest = after;
         }
     }
 
@@ -143,16 +151,15 @@ impl OpenElements {
 }
 
 /// Returns what follows a tag; a `>` within quotes does not end it.
-fn after_tag(tag: &str) -> &str {
+fn after_tag(tag: &str) -> Option<&str> {
     let mut quote = None;
     for (at, letter) in tag.char_indices() {
         match (quote, letter) {
-            (None, '>') => return tag.get(at + 1..).unwrap_or_default(),
+            (None, '>') => return tag.get(at + 1..),
             (None, '"' | '\'') => quote = Some(letter),
             (Some(open), letter) if open == letter => quote = None,
             _ => {}
         }
     }
-    // A tag that never ends is text, in which others may stand.
-    tag
+    None
 }
