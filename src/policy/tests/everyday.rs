@@ -375,3 +375,23 @@ fn changing_the_mode_of_a_file_is_an_edit() {
         assert_eq!(verdict.decision, expected, "{intent}: {}", verdict.reason());
     }
 }
+
+#[test]
+fn what_runs_no_program_passes_but_its_redirections_are_judged() {
+    let policy = policy(
+        "commands: { expansions: allow, max_complexity: 1.0 }\nrules:\n  - allow: [\"read(**)\", \
+         \"edit(src/**)\"]\n",
+    );
+    let decided = |script: &str| {
+        let script = Script::parse(script).below("/w/repo");
+        policy.decide(&Intent::Command(script), &facts("code")).decision
+    };
+    for script in ["cd .", "cd /w/repo", "cd . > src/x", "x=1", "files=(a b)", "exit 0"] {
+        assert_eq!(decided(script), Allow, "{script}");
+    }
+    for script in
+        ["cd . > .git/x", "cd . > other", "cd . < .env", "x=1 > other", "PATH=/tmp", "x=$(id)"]
+    {
+        assert_eq!(decided(script), Deny, "{script}");
+    }
+}
