@@ -276,6 +276,16 @@ impl Script {
         found
     }
 
+    /// Returns what stands behind a change of folder at its front, as a script that runs there.
+    pub(crate) fn behind_folder(&self) -> Option<Self> {
+        let (written, rest) = change_of_folder(&self.text)?;
+        let seen = self.seen_from_folder(&[written.to_owned()]);
+        let folder = self.folder.join(seen.first()?).ok()?;
+        let of_git = folder.parts().any(|part| part.eq_ignore_ascii_case(".git"));
+        let inner = self.with_text(rest).entered_by(written);
+        (!of_git).then_some(Self { folder, ..inner })
+    }
+
     /// Returns the simple commands that are not examined, as all they do is to stay in a folder or
     /// to end something.
     pub(crate) fn set_aside(&self) -> impl Iterator<Item = &SimpleCommand> {
@@ -378,6 +388,9 @@ impl Script {
         {
             used.extend(examined.reads.into_iter().chain(examined.edits));
         }
+        let behind = self.behind_folder();
+        let behind = behind.iter().flat_map(|inner| [vec![inner.folder.clone()], inner.paths()]);
+        let behind: Vec<RepoPath> = behind.flatten().collect();
         let mut paths: Vec<RepoPath> = used
             .into_iter()
             .filter_map(|used| match used {
@@ -385,6 +398,7 @@ impl Script {
                 PathUse::Outside(_) | PathUse::Scratch(_) => None,
             })
             .collect();
+        paths.extend(behind);
         paths.sort();
         paths.dedup();
         paths

@@ -4,7 +4,7 @@
 //! in `commands`, scripts that no rule allows and that run contained in `contained`.
 
 use crate::command::Script;
-use crate::command::examine::PathUse;
+use crate::command::examine::{CommandEffects, PathUse};
 use crate::command::tree::{Redirect, SimpleCommand};
 use crate::command_text::NamedCommand;
 use crate::judge::commands::{StrictestRuling, accesses};
@@ -16,6 +16,7 @@ use crate::verdict::{Access, Cause, Decision};
 impl Evaluation<'_> {
     pub(super) fn script(&self, script: &Script) -> Ruling {
         let ruling = self.by_words(script);
+        let ruling = self.allowed_in_folder(script, &ruling).unwrap_or(ruling);
         if ruling.decision != Decision::Allow && self.spec.commands.contains(self.facts) {
             return self.contained(script, ruling);
         }
@@ -23,6 +24,24 @@ impl Evaluation<'_> {
             return self.refused_behind(script).unwrap_or(ruling);
         }
         ruling
+    }
+
+    /// Judges a script behind a change of folder that a rule allows, where it writes nothing. Most
+    /// such changes are taken off before a script is judged.
+    fn allowed_in_folder(&self, script: &Script, ruling: &Ruling) -> Option<Ruling> {
+        if ruling.decision != Decision::Deny || ruling.is_by_deny_rule() {
+            return None;
+        }
+        let inner = script.behind_folder()?;
+        let words = ["cd".to_owned(), inner.entered()?.to_owned()];
+        let mut rules = self.command_matches(NamedCommand::from(words.as_slice()));
+        let is_allowed = rules.any(|found| found.rule.decision == Decision::Allow);
+        let loose = inner.loose_examinations().unwrap_or_default();
+        let writes = |(_, examined): &(_, CommandEffects)| !examined.edits.is_empty();
+        let writes = !inner.redirected().1.is_empty()
+            || inner.examinations().iter().chain(&loose).any(writes);
+        let ruling = self.by_words(&inner);
+        (is_allowed && !writes && ruling.decision == Decision::Allow).then_some(ruling)
     }
 
     fn by_words(&self, script: &Script) -> Ruling {

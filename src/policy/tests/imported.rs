@@ -295,3 +295,51 @@ fn what_kode_reads_otherwise_than_its_look_is_read_so() {
         &[("cargo test", "allow"), ("cat a", "deny"), ("cat src/a", "allow")],
     );
 }
+
+#[test]
+fn a_folder_of_the_repository_may_be_entered_where_a_rule_allows_that() {
+    for (peer, settings) in [
+        (
+            Peer::Roo,
+            r#"{"allowedCommands": ["cd", "cargo test", "ls", "rm"], "deniedCommands": ["cd kept"]}"#,
+        ),
+        (
+            Peer::Kode,
+            r#"{"permissions": {"allow": ["Bash(cd:*)", "Bash(cargo test:*)", "Bash(ls:*)", "Bash(rm:*)"], "deny": ["Bash(cd kept:*)"]}}"#,
+        ),
+    ] {
+        check(
+            peer,
+            settings,
+            &[
+                ("cd sub && cargo test", "allow"),
+                ("cd /ws/sub && cargo test", "allow"),
+                ("cd sub && ls && cargo test", "allow"),
+                ("cd kept && cargo test", "deny"),
+                ("cd sub && cargo build", "ask"),
+                ("cd sub && rm x", "ask"),
+                ("cd sub && ls > x", "ask"),
+                ("cd ../x && cargo test", "ask"),
+                ("cd /etc && ls", "ask"),
+                ("cd .git && ls", "ask"),
+                ("cd $X && ls", "ask"),
+                ("cd - && ls", "ask"),
+                ("cd sub; ls", "ask"),
+                ("cd a && cd b && ls", "ask"),
+            ],
+        );
+    }
+    let only = r#"{"allowedCommands": ["cargo test"]}"#;
+    check(Peer::Roo, only, &[("cd sub && cargo test", "ask"), ("cd /ws && cargo test", "allow")]);
+}
+
+#[test]
+fn a_script_behind_a_change_of_folder_names_the_files_of_that_folder() {
+    let paths = |text: &str| {
+        let paths = Script::parse(text).below("/ws").paths();
+        paths.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let found = paths("cd sub && cat x");
+    assert!(["sub", "sub/x"].iter().all(|path| found.contains(&(*path).to_owned())), "{found:?}");
+    assert!(!paths("cat x").contains(&"sub/x".to_owned()));
+}
