@@ -105,10 +105,13 @@ impl Evaluation<'_> {
     pub(super) fn refused_in_text(&self, script: &Script) -> Option<Ruling> {
         let text = script.text();
         let parts = text.split(['\n', '\r', ';', '&', '|', '(', ')', '`', '{', '}']);
+        let compared_as_text =
+            |found: RuleMatch<'_>| found.written.pattern.command().is_some_and(|it| it.is_text());
+        let as_text = self.judge.of_kind(RuleKind::Command).any(compared_as_text);
         let mut at = 0;
         let mut strictest = StrictestRuling::default();
         for part in parts {
-            let behind = text.get(at..).unwrap_or_default();
+            let behind = text.get(at..).filter(|_| as_text).unwrap_or_default();
             at += part.len() + 1;
             let words: Vec<String> =
                 part.split_whitespace().map(|word| word.replace(['\'', '"', '\\'], "")).collect();
