@@ -8,6 +8,7 @@
 
 pub mod action;
 mod devtools;
+mod grace_period;
 mod input;
 mod keys;
 mod layout;
@@ -16,7 +17,6 @@ mod page;
 mod part;
 pub mod program;
 mod requests;
-mod rest;
 mod running;
 mod typing;
 

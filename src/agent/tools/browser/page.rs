@@ -76,7 +76,7 @@ impl PageRecord {
     }
 
     /// Returns the numbers of the requests that have no whole answer yet.
-    pub(super) fn on_their_way(&self) -> impl Iterator<Item = &String> {
+    pub(super) fn pending_requests(&self) -> impl Iterator<Item = &String> {
         self.requests.iter().map(|(id, _)| id)
     }
 

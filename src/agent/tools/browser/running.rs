@@ -15,11 +15,11 @@ use crate::env::RunEnv;
 use crate::tools::browser::devtools::{
     BrowserError, DevTools, DevToolsEvent, DevToolsMessage, FRAMING,
 };
+use crate::tools::browser::grace_period::{GRACE_LIMIT, GracePeriod};
 use crate::tools::browser::layout::PageLayout;
 use crate::tools::browser::outline::FrameTree;
 use crate::tools::browser::page::PageRecord;
 use crate::tools::browser::requests::RequestGuard;
-use crate::tools::browser::rest::{RESTLESS_LIMIT, Rest};
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
 use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
@@ -262,20 +262,20 @@ impl Browser {
         patience: Duration,
         guard: &mut RequestGuard<'_>,
     ) -> Result<(), BrowserError> {
-        let (over, restless) = (sleep(patience), sleep(RESTLESS_LIMIT));
-        tokio::pin!(over, restless);
-        let mut rest = Rest::default();
-        while !rest.is_enough(&self.page) {
+        let (over, graced) = (sleep(patience), sleep(GRACE_LIMIT));
+        tokio::pin!(over, graced);
+        let mut grace = GracePeriod::default();
+        while !grace.is_settled(&self.page) {
             if self.page.is_loading() {
-                restless.set(sleep(RESTLESS_LIMIT));
-                rest = Rest::default();
+                graced.set(sleep(GRACE_LIMIT));
+                grace = GracePeriod::default();
             }
             // An event is always taken in whole.
             let next = tokio::select! {
                 biased;
                 () = &mut over => return Ok(()),
-                () = &mut restless, if rest.is_open() => {
-                    rest.time_is_over(&self.page);
+                () = &mut graced, if grace.is_running() => {
+                    grace.end(&self.page);
                     continue;
                 }
                 next = timeout(QUIET, self.tools.next()) => next,
