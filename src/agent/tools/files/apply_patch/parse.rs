@@ -268,9 +268,10 @@ impl<'a> PatchReader<'a> {
         }
     }
 
-    /// Whether the next line is a blank one between headers and chunks, and no line of a file. Above
-    /// a first chunk without `@@` one without a mark is none either where lines that are looked for
-    /// follow: the place would be another if it were left out above lines that are only added.
+    /// Whether the next line is a blank one between headers and chunks, and no line of a file.
+    /// Above a first chunk without `@@` one without a mark is none either where lines that are
+    /// looked for follow: the place would be another if it were left out above lines that are only
+    /// added.
     fn parts_chunks(&self, line: &str, is_first: bool) -> bool {
         let rest = self.lines.get(self.at..).unwrap_or_default();
         let next = rest.iter().find(|line| !line.trim().is_empty());

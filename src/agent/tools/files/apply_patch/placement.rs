@@ -57,8 +57,8 @@ pub enum Misplaced {
         /// Whether its lines stand in each letter for letter.
         exact: bool,
     },
-    /// The lines of a chunk stand in one place letter for letter, and in others with other blanks or
-    /// signs.
+    /// The lines of a chunk stand in one place letter for letter, and in others with other blanks
+    /// or signs.
     Alike {
         /// Which chunk, counted from 0.
         chunk: usize,
