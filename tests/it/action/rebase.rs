@@ -48,21 +48,26 @@ fn a_base_without_conflicts_is_merged_and_no_model_is_asked() {
     assert_eq!(fixture.remote(&["rev-parse", "feature"]), tip);
 }
 
+/// Makes the change that is rebased: of an issue by a run, or of a pull request by its author.
+/// Returns its branch.
+fn improved(fixture: &ActionFixture, number: u64) -> &'static str {
+    if number == 7 {
+        fixture.fresh(&Ask::comment("/locum code improve it"));
+        return BRANCH;
+    }
+    fixture.pull_request(false);
+    push(fixture, "feature", "src/lib.txt", "text\nbetter\n");
+    let tip = fixture.remote(&["rev-parse", "feature"]);
+    fixture.remote(&["update-ref", "refs/pull/8/head", "feature"]);
+    fixture.server.change_pull(8, "/head/sha", tip.trim().into());
+    "feature"
+}
+
 #[test]
 fn conflicts_are_a_task_and_the_merge_holds_what_came_of_it() {
     for number in [7, 8] {
         let fixture = publishing("");
-        let branch = if number == 7 {
-            fixture.fresh(&Ask::comment("/locum code improve it"));
-            BRANCH
-        } else {
-            fixture.pull_request(false);
-            push(&fixture, "feature", "src/lib.txt", "text\nbetter\n");
-            let tip = fixture.remote(&["rev-parse", "feature"]);
-            fixture.remote(&["update-ref", "refs/pull/8/head", "feature"]);
-            fixture.server.change_pull(8, "/head/sha", tip.trim().into());
-            "feature"
-        };
+        let branch = improved(&fixture, number);
         push(&fixture, "main", "src/lib.txt", "theirs\n");
         push(&fixture, "main", "src/new.txt", "x\n");
         let step = rebase(&fixture, number);
@@ -90,20 +95,9 @@ fn a_conflict_that_is_left_open_is_not_published_and_one_that_keeps_the_branch_i
     {
         let fixture = publishing("");
         fixture.script_first("Resolve the conflicts", turns);
-        let branch = if number == 7 {
-            fixture.fresh(&Ask::comment("/locum code improve it"));
-            BRANCH
-        } else {
-            fixture.pull_request(false);
-            push(&fixture, "feature", "src/lib.txt", "text\nbetter\n");
-            "feature"
-        };
+        let branch = improved(&fixture, number);
         let tip = fixture.remote(&["rev-parse", branch]);
         push(&fixture, "main", "src/lib.txt", "theirs\n");
-        if number == 8 {
-            fixture.remote(&["update-ref", "refs/pull/8/head", "feature"]);
-            fixture.server.change_pull(8, "/head/sha", tip.trim().into());
-        }
         let step = rebase(&fixture, number);
         let expected = if kept { (Some(0), "done") } else { (Some(8), "not-published") };
         assert_eq!((step.code, step.output("outcome")), expected, "{step:?}");
