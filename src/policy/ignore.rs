@@ -390,13 +390,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_ends_with_a_backslash_is_left_out_and_told() {
+    fn a_line_that_ends_with_a_backslash_is_left_out_with_a_warning() {
         let files = files("a\\\nb\n# c\\\n");
-        let told: Vec<String> = files
+        let warnings: Vec<String> = files
             .left_out()
-            .map(|(name, told)| format!("{name}:{}: {}", told.place.line, told.message))
+            .map(|(name, it)| format!("{name}:{}: {}", it.place.line, it.message))
             .collect();
-        assert_eq!(told, [".rooignore:1: `a\\` ends with `\\`: it hides nothing"]);
+        assert_eq!(warnings, [".rooignore:1: `a\\` ends with `\\`: it hides nothing"]);
         let hidden = |path: &str| files.hidden(&RepoPath::parse(path).unwrap()).map(|it| it.line);
         assert_eq!((hidden("a"), hidden("b")), (None, Some(2)));
     }

@@ -65,7 +65,8 @@ pub struct RunPlan {
     pub risks: Vec<String>,
     /// What the user should know before it begins.
     pub notes: Vec<String>,
-    /// Those of the notes that are about what whoever asked has written: their comment has them too.
+    /// Those of the notes that are about what whoever asked has written: their comment has them
+    /// too.
     #[serde(skip)]
     pub for_asker: Vec<String>,
 }

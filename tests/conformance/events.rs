@@ -284,8 +284,9 @@ fn payload(case: &Field<'_>, defaults: &Field<'_>) -> Result<Value, String> {
         Some(run) => {
             let repository = json!({"full_name": run.at("head_repository").text()?});
             json!({ "workflow_run": {
-                "id": 9, "name": "CI", "head_sha": "aaa", "head_branch": "topic", "conclusion": "failure",
-                "head_repository": repository, "actor": {"login": run.at("actor").text()?}, "event": run.at("event").text()?,
+                "id": 9, "name": "CI", "conclusion": "failure",
+                "head_sha": "aaa", "head_branch": "topic", "head_repository": repository,
+                "actor": {"login": run.at("actor").text()?}, "event": run.at("event").text()?,
             } })
         }
     };

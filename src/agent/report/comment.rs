@@ -222,7 +222,7 @@ pub fn hidden_lines_of(comment: &str) -> impl Iterator<Item = &str> {
     comment.lines().map(str::trim_end).take_while(is_hidden)
 }
 
-/// A run that ended without a result, as another run tells of it.
+/// A run that ended without a result, as another run reports it.
 #[derive(Clone, Copy, Debug)]
 pub struct AbandonedRun<'a> {
     /// Hidden lines of its comment.
@@ -252,7 +252,7 @@ pub fn abandoned(run: &AbandonedRun<'_>) -> String {
 }
 
 /// Returns the comment of a run that waited for a decision which cannot count any more, without its
-/// hidden lines: the page of the run, why, and the command that starts it anew.
+/// hidden lines: the page of the run, why, and the command that starts it again.
 pub fn outdated(run_url: Option<&str>, why: &str, retry: &str) -> String {
     let log = run_url.map_or_else(String::new, |url| format!(" · [log]({})", address(url)));
     format!(

@@ -238,8 +238,8 @@ fn piece(rest: &str) -> (usize, Option<char>) {
 /// Returns true for what is drawn over the letter before it, or chooses its form.
 fn is_mark(letter: char) -> bool {
     matches!(letter,
-        '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}'
-        | '\u{fe0f}' | '\u{fe20}'..='\u{fe2f}')
+        '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
+        | '\u{20d0}'..='\u{20ff}' | '\u{fe0f}' | '\u{fe20}'..='\u{fe2f}')
 }
 
 fn backslash(rest: &str) -> Option<(usize, char)> {

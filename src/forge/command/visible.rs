@@ -104,7 +104,8 @@ fn line_of(node: Node<'_>) -> usize {
     node.data.borrow().sourcepos.start.line + taken_out
 }
 
-/// What is open of [`NOT_PLAIN`]; nothing ends a comment or a tag that is not ended where it stands.
+/// What is open of [`NOT_PLAIN`]; nothing ends a comment or a tag that is not ended where it
+/// stands.
 #[derive(Default)]
 struct OpenElements(Vec<&'static str>);
 

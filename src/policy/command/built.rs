@@ -89,7 +89,7 @@ const OF_GO: &str =
 /// The same of `rustc`.
 const OF_RUST: &str = "--cap-lints --color --edition --error-format --test -A -D -O -W -g -o";
 
-/// Returns true for a compiler that has written the one file it is told to if it succeeds. What
+/// Returns true for a compiler that has written the one named file if it succeeds. What
 /// only shows or checks something would leave another program there.
 fn compiles(words: &[String]) -> bool {
     let usual = spelling::usual(words);

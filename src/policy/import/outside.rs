@@ -97,7 +97,7 @@ fn remainders(glob: &[&str], root: &[&str]) -> Vec<Option<String>> {
     if meets { remainders(rest, below) } else { Vec::new() }
 }
 
-/// Returns the home directory that the repository lies in, as far as its path tells.
+/// Returns the home directory that the repository lies in, as far as its path shows.
 fn home_of(root: &str) -> Option<String> {
     let parts: Vec<&str> = root.split('/').collect();
     match parts.as_slice() {

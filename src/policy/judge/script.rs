@@ -1,4 +1,5 @@
-//! Decides on scripts: every simple command of it, its redirections, and the whole as it is written.
+//! Decides on scripts: every simple command of it, its redirections, and the whole as it is
+//! written.
 //!
 //! In: a script and facts. Out: the strictest verdict of all its parts. Single commands are judged
 //! in `commands`, scripts that no rule allows and that run contained in `contained`.

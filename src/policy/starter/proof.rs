@@ -25,7 +25,8 @@ const TASKS: &str = "test verify check build install package";
 /// Words that make a command one that does more than test, or something else.
 const DOING_MORE: &str = "\
     publish deploy login upload release remove uninstall update upgrade fix run-script dlx add \
-    --install --push -c -e --fix --write --no-run --version -DskipTests -Dmaven.test.skip=true -i --bench bench";
+    --install --push -c -e --fix --write --no-run --version -DskipTests -Dmaven.test.skip=true -i \
+    --bench bench";
 /// Options by which programs run a part of the tests; without a program, those of all.
 const NARROWING: &[(&str, &str)] = &[
     ("", "--filter --grep --testNamePattern --tests --only"),

@@ -1,4 +1,4 @@
-//! What another tool's settings refuse is refused here too, and told as a refusal.
+//! What another tool's settings refuse is refused here too, and reported as a refusal.
 
 use pretty_assertions::assert_eq;
 

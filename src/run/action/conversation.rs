@@ -29,7 +29,7 @@ use locum_policy::intent::Facts;
 use locum_workspace::Workspace;
 use locum_workspace::repo::CommitId;
 
-/// Why a run that is started again does not go on with itself, which nobody expects.
+/// Why a run that is started again does not resume its own session, which would surprise.
 const SAME_COMMENT: &str = "the same comment asked for it";
 
 /// A run on a thread, prepared.

@@ -1,8 +1,9 @@
-//! A session that waits for a decision which cannot count any more: its comment says so, and nothing
-//! waits there after that.
+//! A session that waits for a decision which cannot count any more: its comment says so, and
+//! nothing waits there after that.
 //!
 //! In: what the session began with, and what is there now. Out: why it is over, and the comment of
-//! its run without the commands that decide. Its ref goes as those of others that nobody decides on.
+//! its run without the commands that decide. Its ref goes as those of others that nobody decides
+//! on.
 
 use crate::run::action::admission::{AdmittedEvent, PROGRESS, thread_of};
 use crate::run::action::carry::WaitingSession;
@@ -57,7 +58,7 @@ pub(super) async fn close(
     let posting = answer::posting(env, &event.trigger, policy, (marker, &body));
     let Some(Ok(permit)) = posting.map(|posting| policy.admit(posting, facts)) else { return };
     if let Err(error) = env.forge.post(permit).await {
-        tracing::warn!(%error, "a comment goes on offering a decision that cannot count");
+        tracing::warn!(%error, "a comment still offers a decision that no longer counts");
         return;
     }
     let asked = status::value_of(&own, "comment").and_then(|id| id.parse().ok());

@@ -66,7 +66,8 @@ impl Publisher<'_> {
         published
     }
 
-    /// Says why a run about a fork's pull request could change nothing, and what a maintainer can do.
+    /// Says why a run about a fork's pull request could change nothing, and what a maintainer can
+    /// do.
     fn about_fork(&self, outcome: &Outcome) -> Option<String> {
         let plan = &self.run.plan;
         let is_fork = matches!(plan.subject, RunSubject::PullRequest { is_fork: true, .. });

@@ -113,8 +113,8 @@ pub(crate) fn xargs(
     })
 }
 
-/// Returns the words of a pipe that ends with `xargs`, all of them, with names that end where no name
-/// can: where what is started changes the files, and nothing else is cut otherwise.
+/// Returns the words of a pipe that ends with `xargs`, all of them, with names that end where no
+/// name can: where what is started changes the files, and nothing else is cut otherwise.
 pub(crate) fn separated(
     words: &[String],
     before: &[&SimpleCommand],

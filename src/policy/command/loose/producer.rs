@@ -1,8 +1,8 @@
 //! Commands whose output has a known form: a number, a commit, names of files, a new file for
 //! temporary use.
 //!
-//! In: the script of a substitution. Out: what its output may be, as one text or word by word; `None`
-//! where that is not known. What it prints when it fails counts too: most often nothing.
+//! In: the script of a substitution. Out: what its output may be, as one text or word by word;
+//! `None` where that is not known. What it prints when it fails counts too: most often nothing.
 
 use crate::command::examine::fed;
 use crate::command::loose::{HASH, LoopValue, NEW_FILE, NUMBER};

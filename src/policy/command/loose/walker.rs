@@ -149,7 +149,7 @@ impl ScriptWalker<'_> {
         Ok(())
     }
 
-    /// Walks a pipe; returns the variable that has a value if it ends with 0.
+    /// Walks a pipe; returns the variable that has a value if it exits with 0.
     fn pipeline(&mut self, pipeline: &ast::Pipeline) -> Result<Option<String>, String> {
         if pipeline.timed.is_some() {
             self.out.push("time ");
@@ -211,8 +211,8 @@ impl ScriptWalker<'_> {
         }
     }
 
-    /// The keyword of a loop or of `case` counts as a command of its own, so that a rule has to name
-    /// it.
+    /// The keyword of a loop or of `case` counts as a command of its own, so that a rule has to
+    /// name it.
     fn compound(&mut self, compound: &ast::CompoundCommand) -> Result<(), String> {
         self.shape.flow = true;
         match compound {

@@ -23,14 +23,12 @@ const MAVEN_OPTIONS: &str = "-q -B -o -e -v --version -X -U -V -N -am -amd -ntp 
                              --threads= --fail-at-end --fail-fast --fail-never --show-version \
                              --non-recursive -D=@";
 
-const GRADLE_OPTIONS: &str = "-q -i -d -s -S -m -v --version --quiet --info --debug --warn \
-                              --stacktrace --full-stacktrace --offline --no-daemon --daemon \
-                              --parallel --no-parallel --continue --no-continue --console= --tests= -x= \
-                              --exclude-task= --build-cache --no-build-cache --rerun-tasks \
-                              --dry-run --configuration-cache --no-configuration-cache \
-                              --configuration= --dependency= --max-workers= --warning-mode= --all \
-                              --rerun --task= --args= --fail-fast --profile --no-watch-fs -P=@ \
-                              -D=@";
+const GRADLE_OPTIONS: &str = "\
+    -q -i -d -s -S -m -v --version --quiet --info --debug --warn --stacktrace --full-stacktrace \
+    --offline --no-daemon --daemon --parallel --no-parallel --continue --no-continue --console= \
+    --tests= -x= --exclude-task= --build-cache --no-build-cache --rerun-tasks --dry-run \
+    --configuration-cache --no-configuration-cache --configuration= --dependency= --max-workers= \
+    --warning-mode= --all --rerun --task= --args= --fail-fast --profile --no-watch-fs -P=@ -D=@";
 
 const PYTEST: &str = "-q -v -vv -x -s -l -k= -m= -n= -r= --quiet --verbose --exitfirst --maxfail= \
                       --tb= --lf --ff --nf --last-failed --failed-first --sw --stepwise \

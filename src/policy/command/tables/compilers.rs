@@ -18,15 +18,16 @@ const FEATURES: &str = "\
     openmp openmp-simd optimize-sibling-calls permissive PIC pic PIE pie plt rtti \
     semantic-interposition short-enums signed-char signed-zeros sized-deallocation \
     stack-clash-protection stack-protector stack-protector-all stack-protector-strong \
-    standalone-debug strict-aliasing sanitize-undefined-trap-on-error strict-overflow syntax-only trapping-math trapv \
-    tree-vectorize unroll-loops unsigned-char unwind-tables vectorize visibility-inlines-hidden \
-    wrapv zero-initialized-in-bss";
+    standalone-debug strict-aliasing sanitize-undefined-trap-on-error strict-overflow syntax-only \
+    trapping-math trapv tree-vectorize unroll-loops unsigned-char unwind-tables vectorize \
+    visibility-inlines-hidden wrapv zero-initialized-in-bss";
 
 /// What may stand behind `-f`, perhaps behind `no-`, with `=` and plain words after it.
 const VALUED_FEATURES: &str = "\
     cf-protection constexpr-depth constexpr-loop-limit constexpr-ops-limit constexpr-steps \
-    diagnostics-color error-limit excess-precision exec-charset fp-contract input-charset macro-backtrace-limit max-errors message-length sanitize sanitize-recover \
-    sanitize-trap template-backtrace-limit template-depth tls-model visibility";
+    diagnostics-color error-limit excess-precision exec-charset fp-contract input-charset \
+    macro-backtrace-limit max-errors message-length sanitize sanitize-recover sanitize-trap \
+    template-backtrace-limit template-depth tls-model visibility";
 
 /// What `-m` begins with.
 const MACHINES: &[&str] = &[

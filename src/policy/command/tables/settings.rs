@@ -45,8 +45,8 @@ const PYTEST_SETTINGS: &str = "\
 /// What `rustc --print` shows.
 const RUSTC_SHOWN: &str = "\
     calling-conventions cfg check-cfg code-models crate-name file-names host-tuple \
-    native-static-libs relocation-models split-debuginfo stack-protector-strategies sysroot target-cpus \
-    target-features target-libdir target-list tls-models";
+    native-static-libs relocation-models split-debuginfo stack-protector-strategies sysroot \
+    target-cpus target-features target-libdir target-list tls-models";
 
 /// Returns true for a value that is known to be harmless.
 pub(crate) fn is_known(program: &str, option: &str, value: &str) -> bool {
