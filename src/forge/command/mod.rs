@@ -4,7 +4,7 @@
 //! In: the comment's text and the prefix. Out: the first command, as written. It does not know
 //! which words are verbs or modes, nor which flags there are: the caller does.
 
-mod visible;
+mod plain_text;
 
 /// A command as written in a comment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -54,24 +54,60 @@ const WORD_LIMIT_BYTES: usize = 100;
 
 /// Finds the command of a comment; the first one counts. `None` when there is none.
 pub fn parse(body: &str, prefix: &str) -> Option<CommentCommand> {
-    let body = body.replace("\r\n", "\n").replace('\r', "\n");
+    let body = with_plain_ends(body);
+    let (command, above) = find_command(&body, prefix)?;
+    Some(match quoted_question(&quoted(&body, above), prefix) {
+        Some(question) => command.answering(&question),
+        None => command,
+    })
+}
+
+/// Returns what is quoted above the command of a comment, without the marks of the quote; `None`
+/// where there is no command, or one that says itself what it does with what waits.
+pub fn quoted_above(body: &str, prefix: &str) -> Option<String> {
+    let body = with_plain_ends(body);
+    let (command, above) = find_command(&body, prefix)?;
+    let quoted = quoted(&body, above);
+    let says_itself = command.clone().answering("").verb == command.verb;
+    if says_itself || quoted_question(&quoted, prefix).is_some() {
+        return None;
+    }
+    let unmarked = quoted.iter().filter_map(|line| line.trim_start_matches(' ').strip_prefix('>'));
+    let text = unmarked.map(str::trim).collect::<Vec<_>>().join("\n");
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
+fn with_plain_ends(body: &str) -> String {
+    body.replace("\r\n", "\n").replace('\r', "\n")
+}
+
+/// Returns the first command, with how many lines stand above it.
+fn find_command(body: &str, prefix: &str) -> Option<(CommentCommand, usize)> {
     let mut plain = None;
     let mut at = 0;
-    for (index, line) in body.split_inclusive('\n').enumerate() {
-        let start = at;
+    for (above, line) in body.split_inclusive('\n').enumerate() {
         at += line.len();
         let Some(rest) = command_in(line, prefix) else { continue };
         // Most comments hold no command, and are not read as Markdown.
-        let plain = plain.get_or_insert_with(|| visible::plain_lines(&body));
-        if !plain.get(&(index + 1)).is_some_and(|word| begins(line, word)) {
-            continue;
+        let plain = plain.get_or_insert_with(|| plain_text::plain_lines(body));
+        if plain.get(&(above + 1)).is_some_and(|word| begins(line, word)) {
+            return Some((read_command(rest, body.get(at..).unwrap_or_default()), above));
         }
-        let after = body.get(at..).unwrap_or_default();
-        let command = read_command(rest, after);
-        let quoted = quoted_question(body.get(..start).unwrap_or_default(), prefix);
-        return Some(quoted.map_or(command.clone(), |question| command.answering(&question)));
     }
     None
+}
+
+/// Returns the lines of quotes among the first lines of a comment.
+fn quoted(body: &str, above: usize) -> Vec<&str> {
+    let head = body.lines().take(above);
+    if !head.clone().any(|line| line.trim_start_matches(' ').starts_with('>')) {
+        return Vec::new();
+    }
+    let quotes = plain_text::quoted_lines(body);
+    head.enumerate()
+        .filter(|(index, _)| quotes.contains(&(index + 1)))
+        .map(|(_, line)| line)
+        .collect()
 }
 
 /// Whether a line begins with a word that is seen at its start.
@@ -79,26 +115,10 @@ fn begins(line: &str, word: &str) -> bool {
     !word.is_empty() && line.trim_start_matches(' ').starts_with(word)
 }
 
-/// Returns what is quoted above the command of a comment, without the marks of the quote; `None`
-/// where there is no command, or one that says itself what it does with what waits.
-pub fn quoted_above(body: &str, prefix: &str) -> Option<String> {
-    let command = parse(body, prefix)?;
-    if command.clone().answering("").verb == command.verb {
-        return None;
-    }
-    let is_command = |line: &&str| command_in(line, prefix).is_some();
-    let above = body.lines().take_while(|line| !is_command(line));
-    let quoted = above.filter_map(|line| line.trim_start_matches(' ').strip_prefix('>'));
-    let text = quoted.map(str::trim).collect::<Vec<_>>().join("\n");
-    Some(text).filter(|text| !text.trim().is_empty())
-}
-
-/// Returns the name of the question that is quoted above a command: what the run's comment says to
-/// answer it with.
-fn quoted_question(above: &str, prefix: &str) -> Option<String> {
-    let quoted = above.lines().filter(|line| line.trim_start_matches(' ').starts_with('>'));
+/// Returns the name of the question that is quoted: what the run's comment says to answer it with.
+fn quoted_question(quoted: &[&str], prefix: &str) -> Option<String> {
     let call = format!("{prefix} answer ");
-    quoted.filter_map(|line| command_of_quote(line, &call)).find_map(|rest| {
+    quoted.iter().filter_map(|line| command_of_quote(line, &call)).find_map(|rest| {
         let name = rest.split([' ', '`']).next()?;
         (name.len() == QUESTION_DIGITS && name.bytes().all(|digit| digit.is_ascii_hexdigit()))
             .then(|| name.to_owned())

@@ -143,6 +143,26 @@ fn finds_no_command_in_code_quotes_and_hidden_text() {
         "a <span title='</code>'><code>\n/locum fix",
         "> <!-- a\n\n/locum fix",
         "> <div>\n> <a href=\"\n\n/locum fix",
+        // Where browsers and Markdown read HTML in different ways.
+        "<div \"><code \">\n\n/locum fix",
+        "<div a=b\"><code c=d\">\n\n/locum fix",
+        "<!X \"><code \">\n\n/locum fix",
+        "<div><code></code:x>\n\n/locum fix",
+        "<code>\n\n![</code>](x)\n\n/locum fix",
+        "<!--><code>-->\n\n/locum fix",
+        "<!-- --!><code>-->\n\n/locum fix",
+        "<blockquote><table></blockquote>\n\n/locum fix",
+        "> <table>\n\n</table>\n/locum fix",
+        "<kbd>\n\n</kbd>- \n/locum fix",
+        "<kbd><div>\n</kbd>\n/locum fix",
+        "<del></div><p></del></div>\n/locum fix",
+        "<a href=x>\n\n/locum fix",
+        "<a href=x>\n/locum fix\n</a>",
+        "<rp>\n\n/locum fix\n\n</rp>",
+        "> [!NOTE]\n/locum fix",
+        "<div>\n<code>\n/locum fix\n</code></div>",
+        "<div a=\"\n/locum fix\n\">",
+        "<div> <!--\n/locum fix\n--></div>",
     ] {
         nothing(body);
     }
@@ -158,6 +178,17 @@ fn finds_no_command_in_code_quotes_and_hidden_text() {
     check("[x]: y\n/locum fix\n---\n", "fix", &[], "---");
     check("It is the ` key\n/locum fix", "fix", &[], "");
     check("- [ ] a\n\n/locum fix", "fix", &[], "");
+    // A picture or a log that was pasted, and what stands directly below.
+    check("<img width=\"4\" src=\"https://x.example/a>b\" />\n/locum fix", "fix", &[], "");
+    check("</details>\n/locum fix", "fix", &[], "");
+    check("<details><summary>x</summary>\n/locum fix\n</details>", "fix", &[], "</details>");
+    check("<br>\n/locum fix", "fix", &[], "");
+    check("<table><tr><td><img src=x><p>a</p></td></tr></table>\n/locum fix", "fix", &[], "");
+    check("<p align=\"center\">x</p>\n/locum fix", "fix", &[], "");
+    check("<pre>\n\na</pre>\n/locum fix", "fix", &[], "");
+    check("<!--\n\n--> b\n/locum fix", "fix", &[], "");
+    check("- <div>\n  a\n  /locum fix", "fix", &[], "");
+    check("> <div>\n> a\n/locum fix", "fix", &[], "");
     check("<div>\na < b\n</div>\n\n/locum fix", "fix", &[], "");
     check("| a |\n|---|\n| b |\n\n/locum fix", "fix", &[], "");
     check("<pre>\n/locum ask\n</PRE>\n/locum fix", "fix", &[], "");
@@ -173,8 +204,9 @@ fn finds_no_command_in_code_quotes_and_hidden_text() {
 
 #[test]
 fn long_comments_take_linear_time() {
-    for piece in ["`", "<!--", "/locum ", "``` ", "> ", "--a ", "a `"] {
-        let _ = parse(&piece.repeat(300_000 / piece.len()), "/locum");
+    for piece in ["`", "<!--", "/locum ", "``` ", "> ", "--a ", "a `", "<q>", "</s>", "<q></s>"] {
+        let body = format!("{}\n\n/locum fix", piece.repeat(300_000 / piece.len()));
+        let _ = parse(&body, "/locum");
     }
     let _ = parse(&format!("/locum {}", "--a ".repeat(75_000)), "/locum");
 }
@@ -194,6 +226,9 @@ fn what_is_quoted_above_a_command_is_found_unless_the_command_needs_none_of_it()
         "> Which colour?\n\n/locum answer blue",
         "> Which colour?\n\n/locum stop",
         "> Which colour?\n>\n> /locum answer 0123456789abcdef\n\n/locum blue",
+        "```\n> Which colour?\n```\n\n/locum blue",
+        "<!--\n> Which colour?\n-->\n\n/locum blue",
+        "a `b\n> c` d\n\n/locum answer",
     ] {
         assert_eq!(quoted(body), None, "{body}");
     }
