@@ -341,10 +341,17 @@ impl NetworkReach {
         if exit != Exit::TimedOut && !(failed && offline::is_complaint(output)) {
             return "";
         }
-        match self {
-            Self::Nothing => "\n\nCommands have no network: the policy says `network: off`.",
-            Self::Listed => "\n\nCommands reach only the hosts that the policy allows.",
-            Self::Everything => "",
+        match (self, exit) {
+            (Self::Nothing, Exit::TimedOut) => {
+                "\n\nIf it waited for a host: commands have no network, the policy says \
+                 `network: off`."
+            }
+            (Self::Listed, Exit::TimedOut) => {
+                "\n\nIf it waited for a host: commands reach only those that the policy allows."
+            }
+            (Self::Nothing, _) => "\n\nCommands have no network: the policy says `network: off`.",
+            (Self::Listed, _) => "\n\nCommands reach only the hosts that the policy allows.",
+            (Self::Everything, _) => "",
         }
     }
 }

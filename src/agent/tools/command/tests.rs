@@ -64,8 +64,16 @@ fn says_how_a_command_ended() {
     }
     // Some programs wait for a host and say nothing.
     for (exit, network, expected) in [
-        (Exit::TimedOut, NetworkReach::Nothing, "no network: the policy says `network: off`."),
-        (Exit::TimedOut, NetworkReach::Listed, "reach only the hosts that the policy allows."),
+        (
+            Exit::TimedOut,
+            NetworkReach::Nothing,
+            "\n\nIf it waited for a host: commands have no network, the policy says `network: off`.",
+        ),
+        (
+            Exit::TimedOut,
+            NetworkReach::Listed,
+            "\n\nIf it waited for a host: commands reach only those that the policy allows.",
+        ),
         (Exit::TimedOut, NetworkReach::Everything, "Output:\n..."),
         (Exit::Code(1), NetworkReach::Nothing, "Output:\n..."),
     ] {
