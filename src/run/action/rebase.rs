@@ -184,7 +184,5 @@ async fn refused(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>, why: String)
 }
 
 async fn done(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>, what: &str) -> Rebase {
-    let (event, policy) = (&admitted.event, &admitted.config.policy);
-    answer::post(env, event, policy, &admitted.request.facts, &format!("{what}.")).await;
-    Rebase::Ended(ActionEnd::Answered { what: what.to_owned(), refused: false })
+    Rebase::Ended(answer::done(env, admitted, format!("{what}.")).await)
 }

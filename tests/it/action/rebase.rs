@@ -39,6 +39,7 @@ fn a_base_without_conflicts_is_merged_and_no_model_is_asked() {
     assert!(is_up_to_date(&fixture, BRANCH) && parents(&fixture, BRANCH) == 2);
     assert_eq!(fixture.remote(&["diff", "--name-only", "main", BRANCH]), "src/hello.txt\n");
     assert!(fixture.server.comments(7)[1].contains("`main` is merged into"));
+    assert!(format!("{:?}", fixture.server.reactions().last()).contains("rocket"));
     // On the pull request of somebody, and where there is nothing to do.
     fixture.move_on(false);
     fixture.pull_request(false);
