@@ -77,6 +77,13 @@ pub fn quoted_above(body: &str, prefix: &str) -> Option<String> {
     Some(text).filter(|text| !text.trim().is_empty())
 }
 
+/// Returns the line of the command of a comment, as written.
+pub fn line_of(body: &str, prefix: &str) -> Option<String> {
+    let body = with_plain_ends(body);
+    let (_, above) = find_command(&body, prefix)?;
+    body.lines().nth(above).map(|line| line.trim().to_owned())
+}
+
 fn with_plain_ends(body: &str) -> String {
     body.replace("\r\n", "\n").replace('\r', "\n")
 }

@@ -26,10 +26,11 @@ pub(super) async fn question(
     admitted: &AdmittedEvent<'_>,
     question: Question<'_>,
 ) -> Result<ActionEnd, RunError> {
+    let prefix = prefix_of(env, &admitted.config.policy.settings().triggers);
     let body = match question {
         Question::Help => help(admitted)?,
-        Question::Status => status::of_thread(env, admitted).await?,
-        Question::Stop => status::stopping(env, admitted).await?,
+        Question::Status => status::of_thread(env, admitted, &prefix).await?,
+        Question::Stop => status::stopping(env, admitted, &prefix).await?,
         Question::Explain(plan) => explained(admitted, plan),
     };
     let AdmittedEvent { event, request, config, .. } = admitted;

@@ -10,7 +10,7 @@ use crate::run::action::{ActionEnv, carry};
 use crate::run::error::RunError;
 use locum_agent::report::figures;
 use locum_agent::report::markdown::{code, inline};
-use locum_forge::{OwnComment, ThreadComment};
+use locum_forge::{OwnComment, ThreadComment, command};
 
 /// How far back runs are listed.
 const LISTED: SignedDuration = SignedDuration::from_hours(24);
@@ -35,7 +35,11 @@ struct ListedRun {
 
 impl ListedRun {
     /// Reads a comment of ours; `thread` are those of the thread that could be read.
-    fn of(env: &ActionEnv<'_>, comment: &OwnComment, thread: &[ThreadComment]) -> Option<Self> {
+    fn of(
+        env: &ActionEnv<'_>,
+        comment: &OwnComment,
+        (prefix, thread): (&str, &[ThreadComment]),
+    ) -> Option<Self> {
         let state = comment.body.lines().find_map(|line| {
             Some(line.strip_prefix("**locum: ")?.split_once("**")?.0.to_owned())
         })?;
@@ -44,7 +48,9 @@ impl ListedRun {
         let began = written(comment.id).and_then(|written| written.written_at);
         let asked = value_of(comment, "comment").unwrap_or_default();
         let asked = match asked.parse().ok() {
-            Some(id) => written(id).map_or_else(String::new, |asks| first_words(&asks.body)),
+            Some(id) => {
+                written(id).map_or_else(String::new, |asks| first_words(&asks.body, prefix))
+            }
             None => event_words(asked).to_owned(),
         };
         Some(Self { state, url, began, asked })
@@ -60,12 +66,13 @@ impl ListedRun {
     }
 }
 
-/// Returns the first words of a request, as code: the line of the command, without what is quoted
-/// above it.
-fn first_words(body: &str) -> String {
+/// Returns the first words of a request, as code: the line of its command, else the first one that
+/// is no quote.
+fn first_words(body: &str, prefix: &str) -> String {
     let mut lines = body.lines().map(str::trim).filter(|line| !line.is_empty());
-    let said = lines.find(|line| !line.starts_with('>')).unwrap_or_default();
-    code(&figures::clip(said, WORDS_LIMIT_CHARS))
+    let said = command::line_of(body, prefix)
+        .or_else(|| lines.find(|line| !line.starts_with('>')).map(str::to_owned));
+    code(&figures::clip(&said.unwrap_or_default(), WORDS_LIMIT_CHARS))
 }
 
 /// Says what other than a comment asked, by the word in the hidden line.
@@ -100,9 +107,10 @@ pub(super) fn run_of(comment: &OwnComment) -> Option<String> {
 pub(super) async fn of_thread(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
+    prefix: &str,
 ) -> Result<String, RunError> {
     let since = env.clock.now().checked_sub(LISTED).map_err(RunError::internal)?;
-    let runs = runs(env, admitted, Some(since)).await?;
+    let runs = runs(env, admitted, (prefix, Some(since))).await?;
     let hidden = runs.len().saturating_sub(RUNS_LIMIT);
     let shown: Vec<String> = runs.iter().skip(hidden).map(ListedRun::line).collect();
     let head = match (runs.len(), hidden) {
@@ -123,8 +131,9 @@ pub(super) async fn of_thread(
 pub(super) async fn stopping(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
+    prefix: &str,
 ) -> Result<String, RunError> {
-    let mut working = runs(env, admitted, None).await?;
+    let mut working = runs(env, admitted, (prefix, None)).await?;
     working.retain(|run| run.state == WORKING);
     if working.is_empty() {
         let waiting = waiting(env, admitted).await?;
@@ -147,15 +156,16 @@ pub(super) async fn stopping(
 async fn runs(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
-    since: Option<Timestamp>,
+    (prefix, since): (&str, Option<Timestamp>),
 ) -> Result<Vec<ListedRun>, RunError> {
     let Some(subject) = &admitted.event.trigger.subject else { return Ok(Vec::new()) };
     let place = thread_of(subject);
     let comments = env.forge.own_comments(place, PROGRESS, since).await;
     let comments = comments.map_err(RunError::internal)?;
     // Without it, the list is as true and says less.
-    let thread = env.forge.thread_comments(place, None).await.unwrap_or_default();
-    Ok(comments.iter().filter_map(|comment| ListedRun::of(env, comment, &thread)).collect())
+    let thread = env.forge.thread_comments(place, since).await.unwrap_or_default();
+    let run = |comment: &OwnComment| ListedRun::of(env, comment, (prefix, &thread));
+    Ok(comments.iter().filter_map(run).collect())
 }
 
 /// Returns what waits for a decision here, by name; empty where nothing does.
@@ -172,7 +182,7 @@ async fn waiting(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result<St
 
 #[cfg(test)]
 mod tests {
-    use super::run_of;
+    use super::{first_words, run_of};
     use locum_forge::OwnComment;
     use pretty_assertions::assert_eq;
 
@@ -192,5 +202,18 @@ mod tests {
         }
         assert_eq!(run(&format!("{began}\n{works}\n{resumed}")).as_deref(), Some("4242"));
         assert_eq!(run("<!-- locum:v1 kind=progress comment=55 run= -->"), None);
+    }
+
+    #[test]
+    fn a_request_is_shown_by_the_line_of_its_command() {
+        for (body, expected) in [
+            ("/locum code fix it\nsoon", "`/locum code fix it`"),
+            ("Thanks!\n\n/locum fix it", "`/locum fix it`"),
+            ("> Which colour?\n\nHm.\n\n/locum blue", "`/locum blue`"),
+            ("> Which colour?\n\nblue", "`blue`"),
+            ("```\n/locum a\n```\n/locum b", "`/locum b`"),
+        ] {
+            assert_eq!(first_words(body, "/locum"), expected, "{body}");
+        }
     }
 }
