@@ -251,15 +251,40 @@ pub fn abandoned(run: &AbandonedRun<'_>) -> String {
     format!("{hidden}\n**locum: ended without a result**{log}\n\n{why} {lost} {cure}")
 }
 
-/// Returns the comment of a run that waited for a decision which cannot count any more, without its
-/// hidden lines: the page of the run, why, and the command that starts it again.
-pub fn outdated(run_url: Option<&str>, why: &str, retry: &str) -> String {
+/// Returns what takes the place of a comment whose run waits for a decision that does not count as
+/// things are, without its hidden lines: the page of the run, why, the command that starts it again,
+/// and what was folded.
+pub fn outdated(comment: &str, run_url: Option<&str>, (why, retry): (&str, &str)) -> String {
     let log = run_url.map_or_else(String::new, |url| format!(" · [log]({})", address(url)));
-    format!(
-        "**locum: can no longer go on**{log}\n\nIt waited for a person. A decision does not count \
-         any more: {}.\n\n{retry} starts the last request on this thread again.",
-        inline(why)
-    )
+    join(&[
+        format!("**locum: can no longer go on**{log}"),
+        format!("It waited for a person. As things are now, no decision counts: {}.", inline(why)),
+        format!("{retry} starts the last request on this thread again."),
+        folds_of(comment),
+    ])
+}
+
+/// Returns the folds of a comment, as [`fold`](crate::report::markdown::fold) makes them.
+fn folds_of(comment: &str) -> String {
+    let (mut kept, mut depth, mut fence) = (Vec::new(), 0_usize, None);
+    for line in comment.lines() {
+        let info = line.trim_start_matches('`');
+        let ticks = line.len() - info.len();
+        match fence {
+            Some(open) if ticks >= open && info.is_empty() => fence = None,
+            None if ticks >= 3 && !info.contains('`') => fence = Some(ticks),
+            Some(_) | None => {}
+        }
+        depth += usize::from(fence.is_none() && line.starts_with("<details>"));
+        if depth > 0 {
+            kept.push(line);
+        }
+        if fence.is_none() && line == "</details>" {
+            depth = depth.saturating_sub(1);
+            kept.extend((depth == 0).then_some(""));
+        }
+    }
+    kept.join("\n").trim_end().to_owned()
 }
 
 /// Returns the hidden line of a repair: the commit that it made, and the checks that are to mend.

@@ -14,20 +14,15 @@ use locum_agent::report::comment;
 use locum_agent::report::markdown::code;
 use locum_agent::session::event::SessionStart;
 use locum_agent::session::word::OutcomeReaction;
-use locum_base::text;
-use locum_forge::OwnComment;
+use locum_forge::{ForgeError, OwnComment};
 
 /// Returns why a session cannot go on any more: what it was judged by, or what it started from, is
 /// not what is there now.
 pub(super) fn why(admitted: &AdmittedEvent<'_>, start: &SessionStart) -> Option<String> {
     let (event, hash) = (&admitted.event, admitted.config.policy.hash());
     if start.policy_hash != hash {
-        return Some(format!(
-            "the policy, or an ignore file, is another one since ({} then, {} now); ask for the \
-             task again",
-            text::head(&start.policy_hash, 12),
-            text::head(hash, 12)
-        ));
+        let why = "the policy, or an ignore file, is another one since; ask for the task again";
+        return Some(why.to_owned());
     }
     let is_moved = |now: &locum_forge::PullRequest| now.head_sha != start.base.0;
     event
@@ -46,24 +41,30 @@ pub(super) async fn close(
 ) {
     let AdmittedEvent { event, request, config, .. } = admitted;
     let Some(subject) = &event.trigger.subject else { return };
-    let comments = env.forge.own_comments(thread_of(subject), PROGRESS, None).await;
+    let comments = match env.forge.own_comments(thread_of(subject), PROGRESS, None).await {
+        Ok(comments) => comments,
+        Err(error) => return still_offered(&error),
+    };
     let is_its = |comment: &OwnComment| WaitingSession::parse(comment).as_ref() == Some(waits);
-    let Some(own) = comments.unwrap_or_default().into_iter().find(is_its) else { return };
+    let Some(own) = comments.into_iter().find(is_its) else { return };
     let Some(marker) = own.body.lines().next() else { return };
     let run_url = status::run_of(&own).map(|run| env.job.url_of_run(&run));
     let prefix = answer::prefix_of(env, &config.policy.settings().triggers);
     let retry = code(&format!("{prefix} retry"));
-    let body = comment::outdated(run_url.as_deref(), why, &retry);
+    let body = comment::outdated(&own.body, run_url.as_deref(), (why, &retry));
     let (policy, facts) = (&config.policy, &request.facts);
     let posting = answer::posting(env, &event.trigger, policy, (marker, &body));
     let Some(Ok(permit)) = posting.map(|posting| policy.admit(posting, facts)) else { return };
     if let Err(error) = env.forge.post(permit).await {
-        tracing::warn!(%error, "a comment still offers a decision that no longer counts");
-        return;
+        return still_offered(&error);
     }
     let asked = status::value_of(&own, "comment").and_then(|id| id.parse().ok());
     if let Some(target) = asked.and_then(|id| comment_target(&event.trigger, id)) {
         let reactions = Reactions { forge: env.forge, policy, facts };
         reactions.show(target, OutcomeReaction::Confused.as_str()).await;
     }
+}
+
+fn still_offered(error: &ForgeError) {
+    tracing::warn!(%error, "a comment still offers a decision that does not count");
 }

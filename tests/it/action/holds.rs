@@ -406,6 +406,10 @@ fn on_a_pull_request_the_head_has_to_be_the_same() {
     fixture.move_on(true);
     let step = fixture.step(&Ask { number: 8, ids: (56, 4343), ..Ask::comment(&approve) });
     assert_eq!(step.output("outcome"), "skipped", "{step:?}");
+    assert_eq!(fixture.waiting(8), "");
+    let closed = fixture.server.comments(8).join("\n");
+    let why = "As things are now, no decision counts: the pull request has new commits since";
+    assert!(closed.contains(why) && !closed.contains("/locum approve"), "{closed}");
     assert!(step.output("final-message").contains("new commits since"), "{step:?}");
 }
 

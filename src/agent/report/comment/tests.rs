@@ -1,7 +1,7 @@
 //! Comments while a run works and after it, and what hostile text does to them.
 
-use super::{ChangeDestination, CommentFacts, ended};
-use crate::report::markdown::marker;
+use super::{ChangeDestination, CommentFacts, ended, outdated};
+use crate::report::markdown::{fenced, fold, marker};
 use crate::report::waiting::DecisionChannel;
 use crate::report::{figures, sample};
 use crate::session::outcome::{Outcome, OutcomeWord};
@@ -205,6 +205,25 @@ fn every_word_is_named() {
             );
         }
     });
+}
+
+#[test]
+fn a_comment_whose_decision_does_not_count_keeps_its_folds() {
+    let diff = fold("What it would change", &fenced("+ a\n</details>\n+ ```\n", "diff"));
+    let nested = fold("Tasks", &fold("One", "x"));
+    let held = format!(
+        "<!-- locum:v1 kind=progress -->\n**locum: waits**\n\n{diff}\n\n```\n/locum approve 1\n\
+         <details>\n```\n\n{nested}\n\nCost: $1"
+    );
+    assert_eq!(
+        outdated(&held, Some("https://x.example/1"), ("it is so", "`/locum retry`")),
+        format!(
+            "**locum: can no longer go on** · [log](https://x.example/1)\n\nIt waited for a person. \
+             As things are now, no decision counts: it is so.\n\n`/locum retry` starts the \
+             last request on this thread again.\n\n{diff}\n\n{nested}"
+        )
+    );
+    assert!(!outdated("**locum: waits**", None, ("x", "y")).contains("details"));
 }
 
 /// Counts folds as a browser would: lines outside of fences.
