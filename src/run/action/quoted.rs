@@ -1,19 +1,22 @@
 //! A command below a quoted question is the answer to it, as a reply that quotes the whole comment
-//! is: what the key `r` of GitHub quotes is only what was selected.
+//! is: what the key `r` of GitHub quotes is only what was selected. One that names a verb, a mode or
+//! a flag is about the quote, and starts a run.
 //!
 //! In: the event, and our own comments on its thread. Out: the event with the command that answers
-//! in the quote, where the words are those of exactly one question that waits there.
+//! in the quote, where the words are those of a question that waits there; where they are those of
+//! several, one that is refused with the reason.
 
 use crate::run::action::admission::{Admission, PROGRESS, thread_of};
 use crate::run::action::carry::WaitingSession;
 use crate::run::action::{ActionEnv, answer};
 use crate::run::error::RunError;
+use crate::run::request::words::VERBS;
 use locum_agent::report::waiting::question_in;
 use locum_forge::OwnComment;
-use locum_forge::command;
-use locum_forge::event::Trigger;
+use locum_forge::command::{self, CommentCommand};
+use locum_forge::event::{Comment, Trigger};
 
-/// Fewest letters and digits of a quote that counts: a word that stands in any question does not.
+/// Fewest letters and digits of a sentence that tells a question from others.
 const QUOTE_LEAST_CHARS: usize = 8;
 
 /// Returns an event with the command that answers in the quote of its comment; `None` where that
@@ -39,31 +42,48 @@ pub(super) async fn answering(
     };
     let prefix = answer::prefix_of(env, &policy.settings().triggers);
     let Some(quote) = command::quoted_above(&comment.body, &prefix) else { return Ok(None) };
+    let Some(said) = command::parse(&comment.body, &prefix) else { return Ok(None) };
+    if asks_for_a_run(&said, &policy.settings().modes.allow) {
+        return Ok(None);
+    }
     let own = env.forge.own_comments(thread_of(subject), PROGRESS, None).await;
     let own = own.map_err(RunError::internal)?;
-    let Some(id) = question_of(&own, &quote) else { return Ok(None) };
-    let mut answers = trigger.clone();
-    if let Some(comment) = &mut answers.comment {
-        comment.body = format!("> {prefix} answer {id}\n\n{}", comment.body);
-    }
-    Ok(Some(answers))
+    let body = match questions_of(&own, &quote).as_slice() {
+        [] => return Ok(None),
+        [id] => format!("> {prefix} answer {id}\n\n{}", comment.body),
+        // Which one is meant is asked, as where no question is quoted.
+        [..] => format!("{prefix} answer {}", said.whole_text()),
+    };
+    let comment = Comment { body, ..comment.clone() };
+    Ok(Some(Trigger { comment: Some(comment), ..trigger.clone() }))
 }
 
-/// Returns the name of the one question that waits and has all the words of a quote, in order.
-fn question_of(own: &[OwnComment], quote: &str) -> Option<String> {
-    let quote = words(quote);
-    if quote.chars().filter(|letter| *letter != ' ').count() < QUOTE_LEAST_CHARS {
-        return None;
-    }
+/// Whether a command says itself what is to run: the quote above it is what it is about.
+fn asks_for_a_run(said: &CommentCommand, modes: &[String]) -> bool {
+    let is_known = |word: &str| {
+        VERBS.iter().any(|(verb, _)| *verb == word) || modes.iter().any(|mode| mode == word)
+    };
+    !said.flags.is_empty() || said.verb.as_deref().is_some_and(is_known)
+}
+
+/// Returns the names of the questions that wait and have all the words of a quote, in order. The
+/// quote holds a whole sentence of each: a few words stand in other texts, too.
+fn questions_of(own: &[OwnComment], quote: &str) -> Vec<String> {
+    let quote = format!(" {} ", words(quote));
     let asked = own.iter().filter_map(|comment| {
         let waits = WaitingSession::parse(comment).filter(|waits| !waits.is_at_work)?;
         let [id] = waits.ids.as_slice() else { return None };
-        let is_it =
-            format!(" {} ", words(question_in(&comment.body)?)).contains(&format!(" {quote} "));
+        let question = question_in(&comment.body)?;
+        let is_whole = |sentence: &str| {
+            let sentence = words(sentence);
+            let letters = sentence.chars().filter(|letter| *letter != ' ').count();
+            letters >= QUOTE_LEAST_CHARS && quote.contains(&format!(" {sentence} "))
+        };
+        let is_it = format!(" {} ", words(question)).contains(&quote)
+            && question.split_inclusive(['.', '?', '!', ':', '\n']).any(is_whole);
         is_it.then(|| id.clone())
     });
-    let found: Vec<String> = asked.collect();
-    <[String; 1]>::try_from(found).ok().map(|[id]| id)
+    asked.collect()
 }
 
 /// Returns the letters and digits of a text, without marks: GitHub writes the Markdown of a quote
@@ -75,11 +95,13 @@ fn words(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::question_of;
+    use super::{asks_for_a_run, questions_of};
     use locum_forge::OwnComment;
+    use locum_forge::command::parse;
     use pretty_assertions::assert_eq;
 
     const ID: &str = "0123456789abcdef";
+    const OTHER: &str = "fedcba9876543210";
 
     fn comment(id: u64, waits: &str, text: &str) -> OwnComment {
         let session = "01a21ca6f67375678b964a45e1156bec";
@@ -98,27 +120,48 @@ mod tests {
     #[test]
     fn a_quote_of_the_one_question_that_waits_names_it() {
         let asked = comment(1, ID, "Which *colour* should it have?\n\n- red\n- blue");
-        let other = comment(2, "fedcba9876543210", "Which colour should it have?");
+        let other = comment(2, OTHER, "Which colour should it have?");
         let found = |own: &[&OwnComment], quote: &str| {
             let own: Vec<OwnComment> = own.iter().map(|own| (*own).clone()).collect();
-            question_of(&own, quote)
+            questions_of(&own, quote)
         };
+        for quote in
+            ["Which colour should it have?", "Which _colour_ should it have?\n\n* red\n* blue"]
+        {
+            assert_eq!(found(&[&asked], quote), [ID], "{quote}");
+        }
         for quote in [
-            "Which colour should it have?",
-            "Which _colour_ should it have?\n\n* red\n* blue",
+            "red",
             "should it have?",
+            "* red\n* blue",
+            "Which colours should it have?",
+            "No file was changed.",
+            "mode code",
+            "",
         ] {
-            assert_eq!(found(&[&asked], quote).as_deref(), Some(ID), "{quote}");
+            assert_eq!(found(&[&asked], quote), [""; 0], "{quote}");
         }
-        for quote in ["red", "Which colours should it have?", "No file was changed.", "mode code"] {
-            assert_eq!(found(&[&asked], quote), None, "{quote}");
-        }
+        let long = comment(1, ID, "The page has no colour yet. Which one should it have?");
+        assert_eq!(found(&[&long], "Which one should it have?"), [ID]);
+        // Whose words are those of several, each is found: it is asked which is meant.
+        assert_eq!(found(&[&asked, &other], "Which colour should it have?"), [ID, OTHER]);
         let works =
             OwnComment { body: asked.body.replace("needs an answer", "working"), ..asked.clone() };
         let held =
             OwnComment { body: asked.body.replace("Answer by", "Decide by"), ..asked.clone() };
-        for own in [&[&asked, &other][..], &[&works], &[&held], &[]] {
-            assert_eq!(found(own, "Which colour should it have?"), None);
+        for own in [&[&works][..], &[&held], &[]] {
+            assert_eq!(found(own, "Which colour should it have?"), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn a_command_that_names_what_runs_is_no_answer_by_its_quote() {
+        let asks = |body: &str| asks_for_a_run(&parse(body, "/locum").unwrap(), &["ask".into()]);
+        for body in ["/locum fix it", "/locum ask why", "/locum plan", "/locum --paths src it"] {
+            assert!(asks(body), "{body}");
+        }
+        for body in ["/locum blue", "/locum review", "/locum Fix it", "/locum ask, I think"] {
+            assert!(!asks(body), "{body}");
         }
     }
 }

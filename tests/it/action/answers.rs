@@ -12,6 +12,9 @@ fn a_command_below_the_quoted_question_alone_answers_it() {
         ("> Which colour?", "/locum blue, please", "done"),
         // What is quoted is something else, so it is no answer.
         ("> Which shape shall it have?", "/locum blue", "skipped"),
+        ("```\n> Which colour?\n```", "/locum blue", "skipped"),
+        // What names a mode is a task about the quote.
+        ("> Which colour?", "/locum code say hello", "done"),
     ] {
         let fixture = ActionFixture::new();
         fixture.step(&Ask::comment("/locum code ask me"));
@@ -19,6 +22,18 @@ fn a_command_below_the_quoted_question_alone_answers_it() {
         let step = fixture.step(&Ask { ids: (56, 4343), ..Ask::comment(&body) });
         assert_eq!(step.output("outcome"), outcome, "{quote}: {step:?}");
     }
+}
+
+#[test]
+fn a_quote_of_several_questions_is_asked_which_it_means() {
+    let fixture = ActionFixture::new();
+    for id in [55, 56] {
+        fixture.step(&Ask { ids: (id, 4242 + id), ..Ask::comment("/locum code ask me") });
+    }
+    let body = "> Which colour?\n\n/locum blue";
+    let step = fixture.step(&Ask { ids: (57, 4400), ..Ask::comment(body) });
+    assert_eq!(step.output("outcome"), "skipped", "{step:?}");
+    assert!(step.output("final-message").contains("2 runs wait here; say which"), "{step:?}");
 }
 
 #[test]
@@ -40,6 +55,8 @@ fn a_comment_offers_no_decision_that_cannot_count_any_more() {
     let closed = comments.iter().find(|text| text.contains("can no longer go on")).unwrap();
     assert!(closed.contains("is another one since") && closed.contains("/locum retry"), "{closed}");
     assert!(!closed.contains("approve"), "{closed}");
+    // What it showed of the call stays.
+    assert!(closed.contains("<details><summary>Arguments of "), "{closed}");
     let step = fixture.fresh(&Ask { ids: (58, 4345), ..Ask::comment("/locum status") });
     assert_eq!(step.output("outcome"), "skipped", "{step:?}");
     let status = fixture.server.comments(7).pop().unwrap();
