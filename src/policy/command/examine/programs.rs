@@ -130,8 +130,15 @@ impl Examiner<'_> {
             self.finding(index, format!("`find -exec` starts `{program}`, which may do anything"));
             return;
         }
-        let words = fed::with_files(given, "{}", &here_unless(starts));
-        self.starts_also(index, words);
+        let starts = here_unless(starts);
+        if fed::only_parses(given) {
+            // It takes one file.
+            for start in starts {
+                self.starts_also(index, fed::with_files(given, "{}", &[start]));
+            }
+        } else {
+            self.starts_also(index, fed::with_files(given, "{}", &starts));
+        }
     }
 }
 

@@ -219,7 +219,14 @@ impl Examiner<'_> {
                 program == "node" && self.words.iter().any(|word| word == "--test");
             return self.found.runs_code;
         };
+        // A shell takes `+n` for an option, too: one that makes it run what it reads.
+        if is_shell && file.starts_with('+') {
+            return false;
+        }
         if is_shell && only_parses {
+            if self.words.len() > at + 1 {
+                return false;
+            }
             (self.known, self.found.only_reads) = (true, true);
             self.reads([file.as_str()].into_iter());
             return true;

@@ -42,6 +42,7 @@ const ENDINGS: &[&str] = &[
     " list",
     " status",
     " -n 1,4p x",
+    " -n x",
 ];
 
 /// Words of the shell that do nothing before what follows a program, with scripts that use them.
