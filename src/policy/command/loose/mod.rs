@@ -7,6 +7,7 @@
 //! and expansions that could hold code are refused here too.
 
 mod condition;
+mod list;
 mod producer;
 mod rendering;
 mod sets;
