@@ -65,6 +65,9 @@ fn what_a_script_sets_and_reads_is_no_effect_and_what_it_does_with_it_is() {
             ("T=$(mktemp -d) && rm -rf \"$T/a\"", "T=$(mktemp -d .github/XX) && rm -rf \"$T/a\""),
             ("T=$(mktemp -d) && rm -rf \"$T/a\"", "T=$(mktemp -d) || rm -rf \"$T/a\""),
             ("T=$(mktemp -d) && rm -rf \"$T/a\"", "T=$(mktemp -d) && rm -rf \"$T/../a\""),
+            ("x=docs/ && rm \"${x}a\"", "true || x=docs/ && rm \"${x}a\""),
+            ("ls; x=docs/; rm \"${x}a\"", "ls || x=docs/; rm \"${x}a\""),
+            ("ls && T=$(mktemp -d) && rm -rf \"$T/a\"", "ls || T=$(mktemp -d) && rm -rf \"$T/a\""),
             (
                 "T=$(mktemp -d) && rm -rf \"$T/a\"",
                 "for i in 1 2; do T=$(mktemp -d) && rm -rf \"$T/a\"; T=; done",

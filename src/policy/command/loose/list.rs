@@ -7,6 +7,7 @@
 use brush_parser::ast;
 
 use crate::command::loose::sets::printed_names;
+use crate::command::loose::variable::SetVariables;
 use crate::command::loose::walker::ScriptWalker;
 
 impl ScriptWalker<'_> {
@@ -17,25 +18,29 @@ impl ScriptWalker<'_> {
                 self.out.end_line();
             }
             let before = self.variables.here.clone();
-            let mut ended_well = self.pipeline(&and_or.first)?;
-            let after = self.variables.here.clone();
+            let (mut ended_well, mut failed) = self.ends(&and_or.first)?;
             for next in &and_or.additional {
-                let (joint, pipeline) = match next {
+                // What stands behind it goes on from it, or from where it did not run.
+                match next {
                     ast::AndOr::And(pipeline) => {
-                        ended_well.iter().for_each(|name| self.variables.fill(name));
-                        (" && ", pipeline)
+                        self.out.push(" && ");
+                        self.variables.here = ended_well;
+                        let (both, second_failed) = self.ends(pipeline)?;
+                        (ended_well, failed) = (both, failed.and(&second_failed));
                     }
                     ast::AndOr::Or(pipeline) => {
-                        self.variables.here = after.clone();
-                        (" || ", pipeline)
+                        self.out.push(" || ");
+                        self.variables.here = failed;
+                        let (instead, both_failed) = self.ends(pipeline)?;
+                        (ended_well, failed) = (ended_well.and(&instead), both_failed);
                     }
-                };
-                self.out.push(joint);
-                ended_well = self.pipeline(pipeline)?;
+                }
             }
-            // Only the first surely ran, and not in a shell of its own.
-            self.variables.here =
-                if matches!(separator, ast::SeparatorOperator::Sequence) { after } else { before };
+            // A list in the background runs in a shell of its own.
+            self.variables.here = match separator {
+                ast::SeparatorOperator::Sequence => ended_well.and(&failed),
+                ast::SeparatorOperator::Async => before,
+            };
             match separator {
                 ast::SeparatorOperator::Sequence => {}
                 ast::SeparatorOperator::Async => {
@@ -45,6 +50,14 @@ impl ScriptWalker<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Walks a pipe; returns what is known behind it where it exits with 0, and where it does not.
+    fn ends(&mut self, pipeline: &ast::Pipeline) -> Result<(SetVariables, SetVariables), String> {
+        let filled = self.pipeline(pipeline)?;
+        let failed = self.variables.here.clone();
+        filled.iter().for_each(|name| self.variables.fill(name));
+        Ok((self.variables.here.clone(), failed))
     }
 
     /// Walks a pipe; returns the variable that has a value if it exits with 0.

@@ -33,6 +33,16 @@ pub(super) struct SetVariables {
     filled: BTreeSet<String>,
 }
 
+impl SetVariables {
+    /// Returns what is known where either may hold.
+    pub(super) fn and(&self, other: &Self) -> Self {
+        let both = |one: &BTreeSet<String>, two: &BTreeSet<String>| {
+            one.intersection(two).cloned().collect()
+        };
+        Self { set: both(&self.set, &other.set), filled: both(&self.filled, &other.filled) }
+    }
+}
+
 /// The variables of a script, at the place that the walk has come to.
 #[derive(Debug, Default)]
 pub(super) struct ShellVariables {
