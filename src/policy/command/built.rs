@@ -22,7 +22,9 @@ pub(super) fn note(tree: &CommandList, found: &mut [Examined<'_>]) {
         let mut chain: Vec<&Pipeline> = vec![&list.first];
         for (operator, pipeline) in &list.rest {
             if *operator == ListOperator::Or {
+                // Behind it, neither this one surely ran nor those before it.
                 chain.clear();
+                continue;
             }
             let built: Vec<_> =
                 chain.iter().filter_map(|pipeline| compiled(pipeline, found)).collect();
