@@ -276,9 +276,11 @@ impl Script {
         found
     }
 
-    /// Returns what stands behind a change of folder at its front, as a script that runs there.
+    /// Returns what stands behind a change of folder at its front, as a script that runs there:
+    /// where nothing of it runs if there is no such folder.
     pub(crate) fn behind_folder(&self) -> Option<Self> {
         let (written, rest) = change_of_folder(&self.text)?;
+        parse::is_chain(&self.text).then_some(())?;
         let seen = self.seen_from_folder(&[written.to_owned()]);
         let folder = self.folder.join(seen.first()?).ok()?;
         let of_git = folder.parts().any(|part| part.eq_ignore_ascii_case(".git"));

@@ -55,6 +55,18 @@ pub(super) fn program(text: &str) -> Result<ast::Program, String> {
     }
 }
 
+/// Returns true for a script that is one list of commands each of which runs only if all before it
+/// succeeded.
+pub(super) fn is_chain(text: &str) -> bool {
+    let Ok(program) = program(text) else { return false };
+    let [ast::CompoundList(items)] = program.complete_commands.as_slice() else { return false };
+    matches!(
+        items.as_slice(),
+        [ast::CompoundListItem(and_or, ast::SeparatorOperator::Sequence)]
+            if and_or.additional.iter().all(|next| matches!(next, ast::AndOr::And(_)))
+    )
+}
+
 /// Refuses words that look like options but are not.
 fn check_word(word: &str) -> Result<(), String> {
     match word.chars().next() {
