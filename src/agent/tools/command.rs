@@ -128,7 +128,15 @@ impl Tool for ExecuteCommand {
             Some(folder) => script.entered_by(folder),
             None => script,
         };
-        let behind_links = behind_links(&script, context)?;
+        let mut behind_links = behind_links(&script, context)?;
+        let script = match script.behind_folder() {
+            Some(inner) if is_real(inner.folder(), context) => {
+                behind_links.extend(self::behind_links(&inner, context)?);
+                script
+            }
+            Some(_) => script.led_elsewhere(),
+            None => script,
+        };
         Ok(Self {
             script,
             folder,
@@ -392,6 +400,11 @@ fn explained(details: &CommandDetails) -> String {
         lines.push_str(&format!("\nDid not start: {}", details.programs(code)));
     }
     lines
+}
+
+/// Whether a folder lies where its name says: no link is on the way.
+fn is_real(folder: &RepoPath, context: ToolContext<'_>) -> bool {
+    context.checkout.resolve(folder).is_ok_and(|real| real == *folder)
 }
 
 /// Follows the links in the paths a script names.

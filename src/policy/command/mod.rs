@@ -39,6 +39,8 @@ pub struct Script {
     neutral: NeutralFolder,
     /// The folder of a `cd` that stood before it, as written.
     entered: Option<String>,
+    /// Whether a `cd` at its front leads elsewhere than its words say.
+    is_led_elsewhere: bool,
     tree: Result<CommandList, String>,
     /// What the tree cannot hold, read when first needed: for policies that let a shell work words
     /// out.
@@ -49,8 +51,8 @@ pub struct Script {
 /// from that.
 impl PartialEq for Script {
     fn eq(&self, other: &Self) -> bool {
-        (&self.text, &self.folder, &self.neutral, &self.entered)
-            == (&other.text, &other.folder, &other.neutral, &other.entered)
+        (&self.text, &self.folder, &self.neutral, &self.entered, self.is_led_elsewhere)
+            == (&other.text, &other.folder, &other.neutral, &other.entered, other.is_led_elsewhere)
     }
 }
 
@@ -81,6 +83,7 @@ impl Script {
             folder: folder.clone(),
             neutral: NeutralFolder::default(),
             entered: None,
+            is_led_elsewhere: false,
             tree,
             loose: OnceLock::new(),
         }
@@ -100,6 +103,13 @@ impl Script {
     /// Says which change of folder was taken off its front: a rule may refuse that.
     pub fn entered_by(mut self, folder: &str) -> Self {
         self.entered = Some(folder.to_owned());
+        self
+    }
+
+    /// Says that a `cd` at its front follows a link, so that what stands behind it does not run
+    /// where its words say.
+    pub fn led_elsewhere(mut self) -> Self {
+        self.is_led_elsewhere = true;
         self
     }
 
@@ -127,7 +137,15 @@ impl Script {
     pub(crate) fn with_text(&self, text: &str) -> Self {
         let (tree, loose) = (parse::parse(text), OnceLock::new());
         let (folder, neutral) = (self.folder.clone(), self.neutral.clone());
-        Self { text: text.to_owned(), folder, neutral, entered: None, tree, loose }
+        Self {
+            text: text.to_owned(),
+            folder,
+            neutral,
+            entered: None,
+            is_led_elsewhere: self.is_led_elsewhere,
+            tree,
+            loose,
+        }
     }
 
     /// Returns the script as written.
@@ -278,8 +296,8 @@ impl Script {
 
     /// Returns what stands behind a change of folder at its front, as a script that runs there:
     /// where nothing of it runs if there is no such folder.
-    pub(crate) fn behind_folder(&self) -> Option<Self> {
-        let (written, rest) = change_of_folder(&self.text)?;
+    pub fn behind_folder(&self) -> Option<Self> {
+        let (written, rest) = change_of_folder(&self.text).filter(|_| !self.is_led_elsewhere)?;
         parse::is_chain(&self.text).then_some(())?;
         let seen = self.seen_from_folder(&[written.to_owned()]);
         let folder = self.folder.join(seen.first()?).ok()?;

@@ -182,4 +182,23 @@ fn what_a_command_names_is_judged_where_it_really_lies() {
     assert_eq!(behind("cat up/a", "sub"), [Intent::Read(path("real/a"))]);
     assert_eq!(behind("echo x > link", "."), [Intent::Edit(path("real/a"))]);
     assert!(parse("cat out", ".").unwrap_err().0.contains("leads out of the repository"));
+
+    // Behind a second change of folder, which is judged where its words say or not at all.
+    std::fs::create_dir(fixture.at("sub/deep")).unwrap();
+    std::os::unix::fs::symlink("../../real/a", fixture.at("sub/deep/c")).unwrap();
+    std::os::unix::fs::symlink("/etc", fixture.at("sub/etc")).unwrap();
+    assert_eq!(behind("cd sub && cd deep && cat c", "."), [Intent::Read(path("real/a"))]);
+    for (command, is_judged) in [
+        ("cd sub && cd deep && cat c", true),
+        ("cd sub && cd missing && cat c", true),
+        ("cd sub && cd up && cat a", false),
+        ("cd sub && cd etc && cat hosts", false),
+        ("cd . && cd sub/up && cat a", false),
+        ("cd sub && cd missing/../up && cat a", false),
+    ] {
+        let call = parse(command, ".").unwrap();
+        let intents = call.intents();
+        let Some(Intent::Command(script)) = intents.first() else { panic!("{command}") };
+        assert_eq!(script.behind_folder().is_some(), is_judged, "{command}");
+    }
 }
