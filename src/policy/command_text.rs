@@ -15,7 +15,7 @@ pub(crate) struct NamedCommand<'c> {
     pub(crate) words: &'c [String],
     /// The same words as they are written, with their quotes.
     pub(crate) written: &'c [String],
-    /// All of it as it is written, redirections included, with single blanks.
+    /// It as it is written, redirections included; more may follow.
     pub(crate) source: &'c str,
 }
 
@@ -34,13 +34,39 @@ impl<'c> From<&'c [String]> for NamedCommand<'c> {
 /// Returns true when a rule with this text, in lower case, refuses the command: it stands at the
 /// command's beginning, however that is written.
 pub(crate) fn refuses(text: &str, command: NamedCommand<'_>) -> bool {
-    let starts = |command: &str, text: &str| command.to_lowercase().starts_with(text);
-    let words = command.words.join(" ");
-    starts(&words, text)
-        || starts(&command.written.join(" "), text)
-        || starts(command.source, text)
+    begins(joined(command.words), text)
+        || begins(joined(command.written), text)
+        || begins(with_single_blanks(command.source), text)
         || (text.contains(['"', '\'', '\\'])
-            && word::split(text).is_ok_and(|plain| starts(&words, &plain.join(" "))))
+            && word::split(text).is_ok_and(|plain| begins(joined(command.words), &plain.join(" "))))
+}
+
+/// Whether a command begins with a text in lower case. Reads no more of the command than it needs.
+fn begins(command: impl Iterator<Item = char>, text: &str) -> bool {
+    // At the end of a word, Greek has another small letter for the same great one.
+    let same = |letter: char| if letter == 'ς' { 'σ' } else { letter };
+    let mut letters = command.flat_map(char::to_lowercase);
+    text.chars().all(|wanted| letters.next().is_some_and(|letter| same(letter) == same(wanted)))
+}
+
+fn joined(words: &[String]) -> impl Iterator<Item = char> {
+    words
+        .iter()
+        .enumerate()
+        .flat_map(|(index, word)| (index > 0).then_some(' ').into_iter().chain(word.chars()))
+}
+
+/// Returns the letters of a text with one blank for several, and none at its ends.
+fn with_single_blanks(text: &str) -> impl Iterator<Item = char> {
+    let mut letters = text.trim_start().chars().peekable();
+    std::iter::from_fn(move || {
+        let letter = letters.next()?;
+        if !letter.is_whitespace() {
+            return Some(letter);
+        }
+        while letters.next_if(|next| next.is_whitespace()).is_some() {}
+        letters.peek().map(|_| ' ')
+    })
 }
 
 /// Returns how many words of a command a rule with this text, in lower case, spells out; `None`

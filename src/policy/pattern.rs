@@ -302,16 +302,11 @@ impl CommandPattern {
         }
     }
 
-    /// Returns true when it is compared as text.
-    pub(crate) fn is_text(&self) -> bool {
-        matches!(self.form, CommandForm::Text(_))
-    }
-
-    /// Returns true when a whole script may be the one written here: blanks, quotes and the case of
-    /// letters aside. For rules that refuse.
-    pub(crate) fn is_like_script(&self, text: &str) -> bool {
+    /// Returns true when a whole script, [bare](command_text::bare), may be the one written here:
+    /// blanks, quotes and the case of letters aside. For rules that refuse.
+    pub(crate) fn is_like_script(&self, bare: &str) -> bool {
         let CommandForm::Script(wanted) = &self.form else { return false };
-        command_text::bare(wanted) == command_text::bare(text)
+        command_text::bare(wanted) == bare
     }
 
     /// Returns true when a whole script is the one written here.

@@ -10,6 +10,7 @@ pub(crate) mod behind;
 mod built;
 mod checks;
 pub mod examine;
+pub(crate) mod keywords;
 pub mod limits;
 pub mod loose;
 mod neutral;

@@ -4,10 +4,13 @@
 //! In: a script and facts. Out: the strictest verdict of all its parts. Single commands are judged
 //! in `commands`, scripts that no rule allows and that run contained in `contained`.
 
+use std::cell::LazyCell;
+
 use crate::command::Script;
 use crate::command::examine::{CommandEffects, PathUse};
+use crate::command::keywords::KeywordFinder;
 use crate::command::tree::{Redirect, SimpleCommand};
-use crate::command_text::NamedCommand;
+use crate::command_text::{self, NamedCommand};
 use crate::judge::commands::{StrictestRuling, accesses};
 use crate::judge::{Evaluation, RuleMatch, Ruling};
 use crate::kind::RuleKind;
@@ -48,12 +51,13 @@ impl Evaluation<'_> {
     fn by_words(&self, script: &Script) -> Ruling {
         let ruling = self.parts(script);
         let with_folder = script.with_folder();
+        let bare = LazyCell::new(|| command_text::bare(&with_folder));
         let spells_out = |found: &RuleMatch<'_>| {
             found.written.pattern.command().is_some_and(|pattern| {
                 let refuses = found.rule.decision != Decision::Allow;
                 pattern.is_script(script.text())
                     || pattern.is_script(&with_folder)
-                    || (refuses && pattern.is_like_script(&with_folder))
+                    || (refuses && pattern.is_like_script(&bare))
             })
         };
         let spelled_out = self
@@ -106,21 +110,17 @@ impl Evaluation<'_> {
     pub(super) fn refused_in_text(&self, script: &Script) -> Option<Ruling> {
         let text = script.text();
         let parts = text.split(['\n', '\r', ';', '&', '|', '(', ')', '`', '{', '}']);
-        let compared_as_text =
-            |found: RuleMatch<'_>| found.written.pattern.command().is_some_and(|it| it.is_text());
-        let as_text = self.judge.of_kind(RuleKind::Command).any(compared_as_text);
         let mut at = 0;
         let mut strictest = StrictestRuling::default();
         for part in parts {
-            let behind = text.get(at..).filter(|_| as_text).unwrap_or_default();
+            let source = text.get(at..).unwrap_or_default();
             at += part.len() + 1;
             let words: Vec<String> =
                 part.split_whitespace().map(|word| word.replace(['\'', '"', '\\'], "")).collect();
             if words.is_empty() {
                 continue;
             }
-            let source = single_blanks(behind);
-            let named = NamedCommand { source: &source, ..NamedCommand::from(words.as_slice()) };
+            let named = NamedCommand { source, ..NamedCommand::from(words.as_slice()) };
             self.consider_refusals(named, &mut strictest);
         }
         strictest.0
@@ -185,22 +185,8 @@ impl Evaluation<'_> {
         let entered = entered.as_deref().map(NamedCommand::from);
         let named = script.set_aside().map(NamedCommand::from).chain(entered);
         named.for_each(|named| self.consider_refusals(named, strictest));
-        self.refused_keywords(script.text(), strictest);
-    }
-
-    /// Looks for rules that refuse a keyword of the shell, such as `time` or `if`. The text is cut
-    /// wherever one could stand.
-    fn refused_keywords(&self, text: &str, strictest: &mut StrictestRuling) {
-        let text = text.get(..text.floor_char_boundary(SCRIPT_COMPARED)).unwrap_or(text);
-        for part in text.split(['\n', '\r', ';', '&', '|', '(', ')', '`']) {
-            let words: Vec<String> = part.split_whitespace().map(str::to_owned).collect();
-            let mut rest = words.as_slice();
-            while let Some((_, behind)) =
-                rest.split_first().filter(|(word, _)| KEYWORDS.contains(&word.as_str()))
-            {
-                self.consider_refusals(NamedCommand::from(rest), strictest);
-                rest = behind;
-            }
+        for words in KeywordFinder::of(script.text()).found() {
+            self.consider_refusals(NamedCommand::from(words), strictest);
         }
     }
 
@@ -235,23 +221,4 @@ impl Evaluation<'_> {
             allowing.peek().is_some() && allowing.all(|pattern| !pattern.open)
         })
     }
-}
-
-/// Words that are part of the shell's grammar where a command could start.
-const KEYWORDS: &[&str] = &[
-    "!", "{", "}", "[[", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
-    "function", "if", "select", "then", "time", "until", "while",
-];
-
-/// Most bytes of a script in which keywords are looked for.
-const SCRIPT_COMPARED: usize = 65_536;
-
-/// Most bytes of a script that a rule about its text is compared with.
-const COMPARED: usize = 4096;
-
-/// Returns the beginning of a text with single blanks.
-fn single_blanks(text: &str) -> String {
-    let end = text.floor_char_boundary(COMPARED);
-    let words: Vec<&str> = text.get(..end).unwrap_or(text).split_whitespace().collect();
-    words.join(" ")
 }

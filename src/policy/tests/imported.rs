@@ -231,6 +231,16 @@ fn a_denied_keyword_or_script_counts_however_it_is_spaced() {
         );
         check(Peer::Kode, &kode, &[(command, "deny"), (beside, "allow")]);
     }
+    // What is quoted is no keyword.
+    check(
+        Peer::Kode,
+        r#"{"permissions": {"allow": ["Bash(echo:*)"], "deny": ["Bash(time:*)", "Bash(for:*)"]}}"#,
+        &[
+            ("echo 'a; time b' \"fix (for now)\"", "allow"),
+            ("echo a; time echo b", "deny"),
+            ("echo \"$(time echo a)\"", "deny"),
+        ],
+    );
     check(
         Peer::Kode,
         r#"{"permissions": {"allow": ["Bash(ls:*)"], "deny": ["Bash(ls && pwd)"]}}"#,
@@ -352,4 +362,19 @@ fn a_script_behind_a_change_of_folder_names_the_files_of_that_folder() {
     let found = paths("cd sub && cat x");
     assert!(["sub", "sub/x"].iter().all(|path| found.contains(&(*path).to_owned())), "{found:?}");
     assert!(!paths("cat x").contains(&"sub/x".to_owned()));
+}
+
+#[test]
+fn long_scripts_take_linear_time() {
+    let denied: Vec<String> = (0..50).map(|number| format!("\"tool{number} run\"")).collect();
+    let settings =
+        format!(r#"{{"allowedCommands": ["echo"], "deniedCommands": [{}]}}"#, denied.join(", "));
+    for (script, expected) in [
+        (format!("echo '{}'", "; ! ! !".repeat(9_000)), "allow"),
+        (format!("echo {}", "; ! ! !".repeat(9_000)), "ask"),
+        (format!("echo $(({}", ";a".repeat(40_000)), "ask"),
+        (format!("echo {}", "a ".repeat(3_000)), "allow"),
+    ] {
+        check(Peer::Roo, &settings, &[(&script, expected)]);
+    }
 }
