@@ -197,8 +197,13 @@ fn names_of_files_that_are_changed_end_where_no_name_can() {
         ("find docs | xargs rm", "'find' 'docs' '-print0' | 'xargs' '-0' 'rm'"),
         (
             "find docs -name a -print | head -1 | grep -v b | xargs -n1 rm",
-            "'find' 'docs' '-name' 'a' '-print0' | 'head' '-n1' '-z' | 'grep' '-v' 'b' '-z' | \
+            "'find' 'docs' '-name' 'a' '-print0' | 'head' '-z' '-n1' | 'grep' '-z' '-v' 'b' | \
              'xargs' '-0' '-n1' 'rm'",
+        ),
+        (
+            "find docs | sort -- | grep -ve -l -- | xargs rm",
+            "'find' 'docs' '-print0' | 'sort' '-z' '--' | 'grep' '-z' '-ve' '-l' '--' | \
+             'xargs' '-0' 'rm'",
         ),
         ("rg -l x docs | xargs rm", "'rg' '--null' '-l' 'x' 'docs' | 'xargs' '-0' 'rm'"),
         ("find docs | xargs cat", "'find' 'docs' | 'xargs' 'cat'"),

@@ -87,6 +87,10 @@ pub(crate) fn xargs(
     let program = inner.first()?;
     let files = source(before, folder)?;
     let by_null = (given.null && files.null) || separated(words, before, folder).is_some();
+    // Names would run into one.
+    if files.null && !given.null {
+        return None;
+    }
     let writes = words::holds(WRITERS, program)
         // A name that looks like an option would be one.
         && !files.folders.iter().any(|folder| folder.starts_with('-'));
@@ -133,14 +137,16 @@ pub(crate) fn separated(
 
 /// Options of `xargs`.
 #[derive(Default)]
-struct GivenOptions {
+pub(super) struct GivenOptions {
     null: bool,
     /// Whether it counts lines.
     lines: bool,
-    mark: Option<String>,
+    /// What stands for a name.
+    pub(super) mark: Option<String>,
 }
 
-fn options(words: &[String]) -> Option<(GivenOptions, usize)> {
+/// Returns the options of `xargs`, and where the command begins that it starts.
+pub(super) fn options(words: &[String]) -> Option<(GivenOptions, usize)> {
     let mut given = GivenOptions::default();
     let mut at = 1;
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

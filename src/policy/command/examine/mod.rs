@@ -7,8 +7,9 @@
 mod archives;
 mod examiner;
 pub(crate) mod fed;
+pub(crate) mod given;
 mod launchers;
-mod names;
+pub(crate) mod names;
 mod native;
 mod operands;
 mod options;

@@ -3,13 +3,25 @@
 //! In: the commands of a pipe. Out: the folders below which all files lie, and the same commands
 //! with names that end where no name can, so that no name is taken for two.
 
-use crate::command::examine::CommandEffects;
+use crate::command::examine::given::GivenWords;
+use crate::command::examine::{CommandEffects, fed};
 use crate::command::tree::{Redirect, SimpleCommand};
 use crate::words;
 use locum_base::path::RepoPath;
 
 /// Programs that pass on lines they are given.
 const FILTERS: &str = "head sort tail uniq";
+
+/// Options with which `rg` prints names of files.
+const RG_LISTS: &str = "-l --files --files-with-matches --files-without-match";
+/// The same of `grep`.
+const GREP_LISTS: &str = "-l -L --files-with-matches --files-without-match";
+/// Options with which both print something else, or names that are not as they are.
+const MORE_THAN_NAMES: &str = "\
+    -c --count --count-matches --json --null-data -z --stats --type-list -p --pretty --colors \
+    --vimgrep --passthru";
+/// Options with which `grep` prints lines of its input, whole and as they are.
+const GREP_PASSES: &str = "-E -F -e -i -v -w -x -z --regexp";
 
 /// Options of `git ls-files` that choose files and print nothing besides.
 const CHOOSING: &str = "\
@@ -48,46 +60,25 @@ pub(super) fn source(before: &[&SimpleCommand], folder: &RepoPath) -> Option<Nam
     }
     match program {
         filter if words::holds(FILTERS, filter) => {
-            let files = passes_lines(filter, rest).then(|| source(earlier, folder))??;
-            let mut words = with(usize::MAX, "-z");
+            let passed = passes_lines(&last.words)?;
+            let files = source(earlier, folder)?;
+            let mut words = with(1, "-z");
             // `-5` alone is a count only where no other option is.
             for word in words.iter_mut().filter(|_| matches!(filter, "head" | "tail")) {
                 let count = word.strip_prefix('-').filter(|count| is_count(count));
                 *word = count.map_or_else(|| word.clone(), |count| format!("-n{count}"));
             }
-            Some(files.through(words, has(&["-z"])))
-        }
-        "grep"
-            if !rest.iter().any(|word| word.starts_with('-') && word.contains(['l', 'L', 'r'])) =>
-        {
-            let plain = |word: &&String| word.starts_with('-');
-            let passes = rest.iter().filter(plain).all(|word| {
-                word.strip_prefix('-')
-                    .is_some_and(|letters| letters.chars().all(|letter| "viEFwxz".contains(letter)))
-            });
-            let one_pattern = rest.iter().filter(|word| !word.starts_with('-')).count() == 1;
-            (passes && one_pattern)
-                .then(|| source(earlier, folder))?
-                .map(|files| files.through(with(usize::MAX, "-z"), has(&["-z"])))
+            Some(files.through(words, passed.by_null))
         }
         "xargs" => {
             // `grep -l` prints those of the names that it is given.
-            let at = rest.iter().position(|word| word == "grep")?;
-            let inner = rest.get(at + 1..)?;
-            let (options, operands): (Vec<&String>, Vec<&String>) =
-                inner.iter().partition(|word| word.starts_with('-'));
-            let letters = |word: &&String| {
-                let letters = word.strip_prefix('-').unwrap_or_default();
-                letters.chars().all(|letter| "EFilnwx".contains(letter))
-            };
-            let plain = |word: &String| {
-                word.starts_with('-') || word.bytes().all(|byte| byte.is_ascii_digit())
-            };
-            let from_input = options.iter().all(letters)
-                && options.iter().any(|word| word.contains('l'))
-                && operands.len() == 1
-                && rest.iter().take(at).all(plain);
-            let files = from_input.then(|| source(earlier, folder))??;
+            let (options, at) = fed::options(&last.words)?;
+            let inner = last.words.get(at..).filter(|_| options.mark.is_none())?;
+            inner.first().filter(|program| *program == "grep")?;
+            let given = GivenWords::of(inner)?;
+            let patterns = given.operand_count() + given.values("-e --regexp").count();
+            let lists = given.has("-l") && given.only_has("-E -F -e -i -l -n -w -x --regexp");
+            let files = (lists && patterns == 1).then(|| source(earlier, folder))??;
             Some(NamedFiles { null: false, by_null: None, ..files })
         }
         "find" => {
@@ -128,43 +119,50 @@ pub(super) fn source(before: &[&SimpleCommand], folder: &RepoPath) -> Option<Nam
             (!shows_more).then(|| first(folders, has(&["-z"]), Some(with(2, "-z"))))
         }
         "rg" | "grep" => {
-            let names = |word: &String| {
-                matches!(word.as_str(), "--files" | "--files-with-matches")
-                    || (word.starts_with('-') && !word.starts_with("--") && word.ends_with('l'))
-            };
+            let given = GivenWords::of(&last.words)?;
+            if !given.has(if program == "rg" { RG_LISTS } else { GREP_LISTS }) {
+                let patterns = given.operand_count() + given.values("-e --regexp").count();
+                let passes = program == "grep" && patterns == 1 && given.only_has(GREP_PASSES);
+                let files = passes.then(|| source(earlier, folder))??;
+                return Some(files.through(with(1, "-z"), given.has("-z")));
+            }
+            // Counts, colours and the like, or lines of files after all.
+            let colours = given.values("--color --colour").any(|when| when != "never");
+            if colours || given.has(MORE_THAN_NAMES) {
+                return None;
+            }
+            let null = given.has(if program == "rg" { "-0 --null" } else { "-Z --null" });
             let searched = searched_folders(&last.words, folder);
             let by_null = searched.as_ref().map(|_| with(1, "--null"));
-            rest.iter()
-                .any(names)
-                .then(|| first(searched.unwrap_or_else(here), has(&["--null"]), by_null))
+            Some(first(searched.unwrap_or_else(here), null, by_null))
         }
         _ => None,
     }
 }
 
-/// Returns true for options with which a program prints lines of its input, whole and as they are.
-fn passes_lines(program: &str, words: &[String]) -> bool {
-    let letters = |word: &str, known: &str| {
-        word.strip_prefix('-').is_some_and(|letters| {
-            !letters.is_empty() && letters.chars().all(|letter| known.contains(letter))
-        })
+/// Lines that `head`, `tail`, `sort` and `uniq` pass on, whole and as they are.
+pub(crate) struct PassedLines {
+    /// How many at most, where that is said by a plain number.
+    pub(crate) count: Option<String>,
+    /// Whether each ends with the byte 0.
+    pub(crate) by_null: bool,
+}
+
+/// Returns which lines of its input a program prints; `None` where it does more than that.
+pub(crate) fn passes_lines(words: &[String]) -> Option<PassedLines> {
+    let given = GivenWords::of(words)?;
+    let known = match words.first()?.as_str() {
+        "head" | "tail" => "-n -z -#",
+        "sort" => "-b -d -f -g -h -i -n -r -u -V -z",
+        "uniq" => "-d -i -u -z",
+        _ => return None,
     };
-    let mut rest = words.iter().map(String::as_str);
-    while let Some(word) = rest.next() {
-        let passes = match program {
-            "sort" => letters(word, "bdfghinruVz"),
-            "uniq" => letters(word, "diuz"),
-            _ if word == "-n" => rest.next().is_some_and(is_count),
-            _ => {
-                let count = word.strip_prefix('-').unwrap_or_default();
-                word == "-z" || is_count(count.strip_prefix('n').unwrap_or(count))
-            }
-        };
-        if !passes {
-            return false;
-        }
-    }
-    true
+    let counts: Vec<&str> = given.values("-n -#").collect();
+    let plain = given.only_has(known) && given.operand_count() == 0;
+    (plain && counts.len() <= 1 && counts.iter().all(|count| is_count(count))).then(|| {
+        let count = counts.first().map(|count| (*count).to_owned());
+        PassedLines { count, by_null: given.has("-z") }
+    })
 }
 
 fn is_count(text: &str) -> bool {

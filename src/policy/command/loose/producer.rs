@@ -5,6 +5,7 @@
 //! `None` where that is not known. What it prints when it fails counts too: most often nothing.
 
 use crate::command::examine::fed;
+use crate::command::examine::names::passes_lines;
 use crate::command::loose::{HASH, LoopValue, NEW_FILE, NUMBER};
 use crate::command::parse;
 use crate::command::tree::{AndOr, ListOperator, Redirect, ShellCommand, SimpleCommand};
@@ -114,12 +115,11 @@ fn known(commands: &[&SimpleCommand]) -> Option<KnownOutput> {
         ["tr", "-d", " " | "[:space:]" | "[:blank:]"] => {
             known(before).filter(|known| known.one).map(|known| (known.form, true))?
         }
-        ["tac"] | ["sort"] | ["sort", "-u"] | ["uniq"] => {
-            known(before).map(|known| (known.form, known.one))?
-        }
-        ["head" | "tail", count @ ..] => {
-            let lines = lines(count)?;
-            known(before).map(|known| (known.form, known.one || lines == "1"))?
+        ["tac"] => known(before).map(|known| (known.form, known.one))?,
+        ["head" | "tail" | "sort" | "uniq", ..] => {
+            let passed = passes_lines(&last.words).filter(|passed| !passed.by_null)?;
+            let is_one = passed.count.is_some_and(|count| count == "1");
+            known(before).map(|known| (known.form, known.one || is_one))?
         }
         ["git", "rev-list", "--count", revision] if is_revision(revision) => {
             (OutputForm::Number, true)
@@ -153,20 +153,6 @@ fn counts_lines(words: &[&str]) -> bool {
     options.iter().all(plain)
         && options.iter().any(|option| option.contains('c'))
         && matches!(operands.len(), 1 | 2)
-}
-
-/// Returns how many lines `head` and `tail` let through.
-fn lines<'w>(words: &[&'w str]) -> Option<&'w str> {
-    let count = match words {
-        [] => "10",
-        ["-n", count] => count,
-        [option] => {
-            let count = option.strip_prefix('-')?;
-            count.strip_prefix('n').unwrap_or(count)
-        }
-        _ => return None,
-    };
-    is_digits(count).then_some(count)
 }
 
 /// Returns what `git rev-parse` prints. What is no revision it prints as it is.

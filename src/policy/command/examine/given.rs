@@ -1,0 +1,139 @@
+//! The words of one command, cut by the table of its program: which options it is given, and what
+//! is left.
+//!
+//! In: words. Out: options and operands, or nothing where an option is not in the table. What they
+//! mean for the policy is found elsewhere.
+
+use crate::command::tables::index::{self, IndexedTable, OptionArgument};
+
+/// Options and operands of a command.
+pub(crate) struct GivenWords<'w> {
+    table: &'static IndexedTable,
+    /// Options by the names that the table has, with their values.
+    options: Vec<(String, Option<&'w str>)>,
+    /// The words that are neither options nor values of one, by index.
+    operands: Vec<usize>,
+}
+
+impl<'w> GivenWords<'w> {
+    /// Cuts the words of a program that has no verbs; `None` where it has no table, or an option is
+    /// not in it.
+    pub(crate) fn of(words: &'w [String]) -> Option<Self> {
+        let program = words.first()?;
+        let table = index::of(program).iter().find(|known| known.words.len() == 1)?;
+        let mut given = Self { table, options: Vec::new(), operands: Vec::new() };
+        let (mut at, mut plain) = (1, false);
+        while let Some(word) = words.get(at) {
+            at += 1;
+            if plain || word.len() < 2 || !word.starts_with('-') {
+                given.operands.push(at - 1);
+            } else if word == "--" {
+                plain = true;
+            } else {
+                given.option(word, words, &mut at)?;
+            }
+        }
+        Some(given)
+    }
+
+    /// Cuts one word of options; `at` is behind it, and then behind its value.
+    fn option(&mut self, word: &'w str, words: &'w [String], at: &mut usize) -> Option<()> {
+        let mut next = || {
+            *at += 1;
+            words.get(*at - 1).map(String::as_str)
+        };
+        let (name, value) =
+            word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+        if let Some(takes) = self.table.takes(name) {
+            let value = match (takes, value) {
+                (OptionArgument::Nothing, None) => None,
+                (OptionArgument::Optional, value) => value,
+                (OptionArgument::Nothing | OptionArgument::Two | OptionArgument::Attached, _) => {
+                    return None;
+                }
+                (_, Some(value)) => Some(value),
+                (_, None) => Some(next()?),
+            };
+            self.options.push((name.to_owned(), value));
+            return Some(());
+        }
+        let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+        if letters.bytes().all(|byte| byte.is_ascii_digit()) {
+            self.table.takes("-#")?;
+            self.options.push(("-#".to_owned(), Some(letters)));
+            return Some(());
+        }
+        for (place, letter) in letters.char_indices() {
+            let rest = letters.get(place + letter.len_utf8()..).unwrap_or_default();
+            let name = format!("-{letter}");
+            match self.table.takes(&name)? {
+                OptionArgument::Nothing => self.options.push((name, None)),
+                OptionArgument::Two | OptionArgument::Attached => return None,
+                OptionArgument::Optional => {
+                    self.options.push((name, Some(rest)));
+                    break;
+                }
+                OptionArgument::Value
+                | OptionArgument::ReadFile
+                | OptionArgument::WrittenFile
+                | OptionArgument::Lines
+                | OptionArgument::KindAndFile
+                | OptionArgument::Setting => {
+                    let value = if rest.is_empty() { next()? } else { rest };
+                    self.options.push((name, Some(value)));
+                    break;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Whether one of these options is given, which stand between blanks.
+    pub(crate) fn has(&self, wanted: &str) -> bool {
+        self.options.iter().any(|(name, _)| crate::words::holds(wanted, name))
+    }
+
+    /// Whether only these options are given, which stand between blanks.
+    pub(crate) fn only_has(&self, known: &str) -> bool {
+        self.options.iter().all(|(name, _)| crate::words::holds(known, name))
+    }
+
+    /// Returns the values of one of these options, which stand between blanks.
+    pub(crate) fn values(&self, wanted: &str) -> impl Iterator<Item = &'w str> {
+        let given = self.options.iter().filter(|(name, _)| crate::words::holds(wanted, name));
+        given.filter_map(|(_, value)| *value)
+    }
+
+    /// Returns how many words are neither options nor values of one.
+    pub(crate) fn operand_count(&self) -> usize {
+        self.operands.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::GivenWords;
+    use crate::command::word::split;
+
+    #[test]
+    fn a_letter_is_an_option_only_where_no_option_before_it_takes_it() {
+        for (text, option, is_given) in [
+            ("grep -hl x a", "-l", true),
+            ("grep -el a", "-l", false),
+            ("grep -hzel a", "-l", false),
+            ("grep -e -l a", "-l", false),
+            ("grep -A 3 -l x", "-l", true),
+            ("grep -A3l x", "-l", false),
+            ("grep x -- -l", "-l", false),
+            ("grep --regexp=-l a", "-l", false),
+            ("rg -g '*.l' --files-with-matches x", "--files-with-matches", true),
+            ("head -5 a", "-#", true),
+        ] {
+            let words = split(text).unwrap();
+            assert_eq!(GivenWords::of(&words).unwrap().has(option), is_given, "{text}");
+        }
+        for text in ["grep --unheard x", "grep -y x", "grep --count=3 x", "grep -e", "frob -l x"] {
+            assert!(GivenWords::of(&split(text).unwrap()).is_none(), "{text}");
+        }
+    }
+}
