@@ -108,12 +108,52 @@ fn programs_that_start_others_are_what_they_start() {
             ("rg -l x docs | xargs cat", "rg -l --stats x docs | xargs cat"),
             ("rg -l x docs | xargs cat", "rg -l --null-data x docs | xargs cat"),
             ("find docs | grep -e x | xargs cat", "find docs | grep -he-l docs/a | xargs cat"),
+            ("find docs | xargs sed -i s/a/b/", "find docs | xargs sed -i"),
+            ("find docs | xargs sed -i -e s/a/b/", "find docs | xargs sed -n"),
+            (
+                "find docs | xargs -I{} sed -i s/a/b/ {}",
+                "find docs | xargs -I{} sed -i -e {} docs/a",
+            ),
+            ("find docs | xargs sed -i s/a/b/", "find app -type f | xargs sed -i"),
+            ("find docs -exec sed -i s/a/b/ {} +", "find app -exec sed -i {} +"),
+            ("find docs | xargs chmod +x", "find docs | xargs chmod"),
+            ("find docs | xargs -I{} chmod 644 {}", "find docs | xargs -I{} chmod {} docs/a"),
+            ("find docs -exec sed -i s/a/b/ {} +", "find docs -exec sed -i {} +"),
+            ("find docs -exec sed -n 1p {} ';'", "find docs -exec sed -e {} docs/a ';'"),
+            ("find docs -exec chmod +x {} +", "find docs -exec chmod {} docs/a ';'"),
+            ("find docs -exec touch {} +", "find docs -exec touch -d {} docs/a ';'"),
+            ("find docs | xargs touch", "find docs | xargs -I{} touch -d {} docs/a"),
             ("find docs | grep -v x | sort | xargs cat", "find docs | sed s/a/b/ | xargs cat"),
             ("git ls-files -z | xargs -0 wc -l", "git ls-files -z | xargs -0 rm"),
             ("git ls-files | xargs -n 1 -I{} head -3 {}", "git ls-files | xargs -I{} sh -c {}"),
             ("find docs | xargs -r cat", "find docs | xargs -a docs/list.txt cat"),
         ],
     );
+}
+
+#[test]
+fn names_that_may_look_like_options_are_given_to_nothing_that_writes() {
+    let policy = Policy::parse(
+        "version: 1\nrules:\n  - allow: [\"read(**)\", \"edit(src/**)\", \"command(find:*)\", \
+         \"command(git ls-files:*)\", \"command(xargs:*)\", \"command(rm:*)\", \
+         \"command(cat:*)\"]\ncommands: { max_complexity: 1.0 }\n",
+        "policy.yml",
+    )
+    .unwrap();
+    let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
+    for (text, expected) in [
+        ("git ls-files a | xargs rm", Decision::Allow),
+        ("git ls-files | xargs cat", Decision::Allow),
+        ("find . | xargs rm", Decision::Allow),
+        ("find | xargs rm", Decision::Allow),
+        ("git ls-files | xargs rm", Decision::Deny),
+        ("git ls-files a . | xargs rm", Decision::Deny),
+        ("git ls-files -- -a | xargs rm", Decision::Deny),
+    ] {
+        let script = Script::parse_in(text, &RepoPath::parse("src").unwrap()).below(ROOT);
+        let verdict = policy.decide(&Intent::Command(script), &facts);
+        assert_eq!(verdict.decision, expected, "{text}: {}", verdict.reason());
+    }
 }
 
 #[test]

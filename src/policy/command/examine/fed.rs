@@ -4,7 +4,9 @@
 //! folders below which all files lie in the place of their names. Where the names come from has to
 //! be known. What is hidden among the files, the sandbox keeps from being read.
 
+use crate::command::UNKNOWN;
 use crate::command::examine::examiner::Examiner;
+use crate::command::examine::given::stands_for_files;
 use crate::command::examine::names::source;
 use crate::command::examine::{CommandEffects, StartedCommand, UncoveredWord};
 use crate::command::tree::SimpleCommand;
@@ -20,9 +22,12 @@ const READERS: &str = "\
 /// Programs that change the files they are given and nothing else.
 const WRITERS: &str = "chmod rm sed touch";
 
-/// Returns true for a program that may be given files whose names are not known.
-pub(super) fn takes_files(program: &str) -> bool {
-    words::holds(READERS, program) || words::holds(WRITERS, program)
+/// Returns true for words that may be given files whose names are not known, where `mark` stands.
+pub(super) fn takes_files(words: &[String], mark: &str) -> bool {
+    let Some(program) = words.first() else { return false };
+    only_parses(words)
+        || words::holds(READERS, program)
+        || (words::holds(WRITERS, program) && stands_for_files(words, mark))
 }
 
 /// Returns true for a program that only looks at the grammar of files. A name must not be taken for
@@ -91,11 +96,16 @@ pub(crate) fn xargs(
     if files.null && !given.null {
         return None;
     }
+    let mark = given.mark.unwrap_or_default();
+    let place = if mark.is_empty() { UNKNOWN } else { mark.as_str() };
+    let mut placed = inner.to_vec();
+    placed.extend(mark.is_empty().then(|| place.to_owned()));
     let writes = words::holds(WRITERS, program)
+        && stands_for_files(&placed, place)
         // A name that looks like an option would be one.
+        && files.are_below
         && !files.folders.iter().any(|folder| folder.starts_with('-'));
     let known = words::holds(READERS, program) || (by_null && writes);
-    let mark = given.mark.unwrap_or_default();
     let inside = |word: &&String| !mark.is_empty() && word.contains(&mark) && **word != mark;
     if !known || inner.iter().any(|word| inside(&word)) || inner.iter().any(|word| word == "--") {
         return None;

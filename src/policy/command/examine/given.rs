@@ -1,9 +1,11 @@
-//! The words of one command, cut by the table of its program: which options it is given, and what
-//! is left.
+//! The words of one command, cut by the table of its program: which options it is given, and which
+//! words are files.
 //!
 //! In: words. Out: options and operands, or nothing where an option is not in the table. What they
 //! mean for the policy is found elsewhere.
 
+use crate::command::examine::sed::SedWords;
+use crate::command::tables::OperandKind;
 use crate::command::tables::index::{self, IndexedTable, OptionArgument};
 
 /// Options and operands of a command.
@@ -108,11 +110,47 @@ impl<'w> GivenWords<'w> {
     pub(crate) fn operand_count(&self) -> usize {
         self.operands.len()
     }
+
+    /// Returns the words that are files, by index; `None` for a program of which that is not known.
+    fn files(&self) -> Option<&[usize]> {
+        let skipped = match self.table.table.operands {
+            OperandKind::Edited
+            | OperandKind::EditedWith(_)
+            | OperandKind::EditedWithout(_)
+            | OperandKind::Paths
+            | OperandKind::PathsOrHere => 0,
+            OperandKind::ChangeThenEdited => 1,
+            OperandKind::PatternThenPaths(givers) => {
+                let is_given = givers.iter().any(|giver| self.has(giver));
+                usize::from(!is_given)
+            }
+            _ => return None,
+        };
+        Some(self.operands.get(skipped..).unwrap_or_default())
+    }
+}
+
+/// Returns true where each word that is `mark` stands in a place in which the program takes a file,
+/// however many there are; and where no other word holds it.
+pub(super) fn stands_for_files(words: &[String], mark: &str) -> bool {
+    let marked: Vec<usize> =
+        (0..words.len()).filter(|at| words.get(*at).is_some_and(|word| word == mark)).collect();
+    let inside = words.iter().any(|word| word != mark && word.contains(mark));
+    let are_files = |files: &[usize]| marked.iter().all(|at| files.contains(at));
+    let known = if words.first().is_some_and(|program| program == "sed") {
+        let sed = SedWords::of(words);
+        let files: Vec<usize> = sed.files.iter().map(|(at, _)| *at).collect();
+        sed.unlisted.is_empty() && are_files(&files)
+    } else {
+        let given = GivenWords::of(words);
+        given.as_ref().and_then(GivenWords::files).is_some_and(are_files)
+    };
+    known && !inside
 }
 
 #[cfg(test)]
 mod tests {
-    use super::GivenWords;
+    use super::{GivenWords, stands_for_files};
     use crate::command::word::split;
 
     #[test]
@@ -134,6 +172,42 @@ mod tests {
         }
         for text in ["grep --unheard x", "grep -y x", "grep --count=3 x", "grep -e", "frob -l x"] {
             assert!(GivenWords::of(&split(text).unwrap()).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_may_stand_only_where_a_program_takes_a_file() {
+        for text in [
+            "rm -f {}",
+            "sed -i s/a/b/ {}",
+            "sed -i -e s/a/b/ {} {}",
+            "chmod +x {}",
+            "touch -d now {}",
+            "grep -l x {}",
+            "grep -e x {}",
+        ] {
+            assert!(stands_for_files(&split(text).unwrap(), "{}"), "{text}");
+        }
+        for text in [
+            "sed -i {}",
+            "sed -ie s/a/b/ {}",
+            "sed {} a",
+            "sed -e {} a",
+            "sed -f {} a",
+            "sed -i --expression={} a",
+            "sed -i s/a/{}/ a",
+            "chmod {} a",
+            "chmod {}",
+            "chmod --reference={} a",
+            "touch -d {} a",
+            "touch -r {} a",
+            "rm --unheard {}",
+            "grep {} a",
+            "cp {} a",
+            "frob {}",
+            "python {}",
+        ] {
+            assert!(!stands_for_files(&split(text).unwrap(), "{}"), "{text}");
         }
     }
 }

@@ -35,6 +35,8 @@ pub(super) struct NamedFiles {
     pub(super) null: bool,
     /// The words of the commands with which that is so; `None` where it is not known how.
     pub(super) by_null: Option<Vec<Vec<String>>>,
+    /// Whether each begins with the name of a folder, so that none is taken for an option.
+    pub(super) are_below: bool,
 }
 
 /// Returns what a pipe prints; `None` where it could be more than names.
@@ -49,6 +51,8 @@ pub(super) fn source(before: &[&SimpleCommand], folder: &RepoPath) -> Option<Nam
         words
     };
     let first = |folders: Vec<String>, null: bool, by_null: Option<Vec<String>>| NamedFiles {
+        // `find .` puts that before each name.
+        are_below: program == "find" || folders.iter().all(|folder| folder != "."),
         folders,
         null,
         by_null: by_null.map(|words| vec![words]),

@@ -123,9 +123,7 @@ impl Examiner<'_> {
         let given = rest.get(..count).unwrap_or_default();
         self.next += count + 1;
         let joined = given.iter().find(|word| word.contains("{}") && *word != "{}");
-        let names = fed::only_parses(given)
-            || given.first().is_some_and(|program| fed::takes_files(program));
-        if joined.is_some() || !names {
+        if joined.is_some() || !fed::takes_files(given, "{}") {
             let program = given.first().map_or("", String::as_str);
             self.finding(index, format!("`find -exec` starts `{program}`, which may do anything"));
             return;

@@ -17,34 +17,53 @@ const PLAIN: &[&str] = &[
     "--unbuffered",
 ];
 
-impl Examiner<'_> {
-    pub(super) fn sed(&mut self) {
-        (self.known, self.found.only_reads) = (true, true);
-        let mut scripts: Vec<(usize, String)> = Vec::new();
-        let mut files: Vec<(usize, String)> = Vec::new();
-        let mut in_place: Option<String> = None;
+/// The words of `sed` by what they are, with their indexes.
+#[derive(Default)]
+pub(crate) struct SedWords {
+    /// Scripts.
+    pub(crate) scripts: Vec<(usize, String)>,
+    /// Files.
+    pub(crate) files: Vec<(usize, String)>,
+    /// Options that are not known.
+    pub(crate) unlisted: Vec<(usize, String)>,
+    /// Whether it changes the files, and what is put behind the names of the old ones.
+    in_place: Option<String>,
+}
+
+impl SedWords {
+    /// Cuts the words of `sed`.
+    pub(crate) fn of(words: &[String]) -> Self {
+        let mut found = Self::default();
+        let mut rest = words.iter().cloned().enumerate().skip(1);
         let mut plain = false;
-        while let Some(word) = self.words.get(self.next).cloned() {
-            let index = self.next;
-            self.next += 1;
+        while let Some((index, word)) = rest.next() {
             match word.as_str() {
                 "--" if !plain => plain = true,
-                "-e" | "--expression" if !plain => {
-                    scripts.extend(self.take_next().map(|script| (index + 1, script)));
-                }
+                "-e" | "--expression" if !plain => found.scripts.extend(rest.next()),
                 option if !plain && PLAIN.contains(&option) => {}
                 option if !plain && option.len() > 1 && option.starts_with('-') => {
                     match cluster(option) {
                         Some(None) => {}
-                        Some(Some(suffix)) => in_place = Some(suffix.to_owned()),
-                        None => self.unlisted("sed", index, option),
+                        Some(Some(suffix)) => found.in_place = Some(suffix.to_owned()),
+                        None => found.unlisted.push((index, word)),
                     }
                 }
-                _ => files.push((index, word)),
+                _ => found.files.push((index, word)),
             }
         }
-        if scripts.is_empty() && !files.is_empty() {
-            scripts.push(files.remove(0));
+        if found.scripts.is_empty() && !found.files.is_empty() {
+            found.scripts.push(found.files.remove(0));
+        }
+        found
+    }
+}
+
+impl Examiner<'_> {
+    pub(super) fn sed(&mut self) {
+        (self.known, self.found.only_reads) = (true, true);
+        let SedWords { scripts, files, unlisted, in_place } = SedWords::of(self.words);
+        for (index, option) in unlisted {
+            self.unlisted("sed", index, &option);
         }
         let last = scripts.len().saturating_sub(1);
         for (place, (index, script)) in scripts.into_iter().enumerate() {
