@@ -7,6 +7,7 @@
 use crate::command::examine::sed::SedWords;
 use crate::command::tables::OperandKind;
 use crate::command::tables::index::{self, IndexedTable, OptionArgument};
+use crate::command::tables::wrappers;
 
 /// Options and operands of a command.
 pub(crate) struct GivenWords<'w> {
@@ -148,9 +149,35 @@ pub(super) fn stands_for_files(words: &[String], mark: &str) -> bool {
     known && !inside
 }
 
+/// Returns the words, by index, that a program takes for what it is to do and not for files: a
+/// script, a program of its own, a mode.
+pub(crate) fn instructions(words: &[String]) -> Vec<usize> {
+    let start = wrappers::innermost(words);
+    let words = words.get(start..).unwrap_or_default();
+    let found = match words.first().map_or("", String::as_str) {
+        "sed" => SedWords::of(words).scripts.iter().map(|(at, _)| *at).collect(),
+        "awk" | "gawk" | "mawk" | "nawk" => first_of_awk(words).into_iter().collect(),
+        "jq" | "yq" | "chmod" | "chown" | "chgrp" => {
+            let given = GivenWords::of(words);
+            given.and_then(|given| given.operands.first().copied()).into_iter().collect()
+        }
+        _ => Vec::new(),
+    };
+    found.into_iter().map(|at: usize| at + start).collect()
+}
+
+/// Returns where the program of `awk` stands.
+fn first_of_awk(words: &[String]) -> Option<usize> {
+    let mut at = 1;
+    while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
+        at += if matches!(word.as_str(), "-F" | "-v") { 2 } else { 1 };
+    }
+    words.get(at).map(|_| at)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{GivenWords, stands_for_files};
+    use super::{GivenWords, instructions, stands_for_files};
     use crate::command::word::split;
 
     #[test]
@@ -172,6 +199,22 @@ mod tests {
         }
         for text in ["grep --unheard x", "grep -y x", "grep --count=3 x", "grep -e", "frob -l x"] {
             assert!(GivenWords::of(&split(text).unwrap()).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_program_takes_some_words_for_what_it_is_to_do() {
+        for (text, expected) in [
+            ("sed -n 1p a", vec![2]),
+            ("sed -e p -e d a", vec![2, 4]),
+            ("timeout 5 sed p a", vec![3]),
+            ("awk -F : -v a=b {print} a", vec![5]),
+            ("chmod -R +x a", vec![2]),
+            ("jq -r .a a.json", vec![2]),
+            ("grep x a", vec![]),
+            ("cat a", vec![]),
+        ] {
+            assert_eq!(instructions(&split(text).unwrap()), expected, "{text}");
         }
     }
 

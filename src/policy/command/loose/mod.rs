@@ -16,7 +16,7 @@ mod walker;
 mod word;
 
 use crate::command::UNKNOWN;
-use crate::command::examine::{CommandEffects, PathUse, UncoveredWord, fed};
+use crate::command::examine::{CommandEffects, PathUse, UncoveredWord, fed, given};
 use crate::command::tables::index;
 use crate::command::tables::programs::{self, ANY_WORD};
 use crate::command::tree::{Redirect, SimpleCommand};
@@ -256,6 +256,13 @@ impl LooseCommand {
                 never = Some("the name of the program is not known before it runs".to_owned());
             } else if known && !tolerant {
                 findings.extend(unknown.danger(&program).map(|reason| finding(index, reason)));
+            }
+        }
+        for at in given::instructions(&words) {
+            let is_here = |(index, _): &&(usize, UnknownWord)| *index == at + before;
+            if let Some((index, UnknownWord::Files(glob))) = self.unknown.iter().find(is_here) {
+                let reason = format!("`{program}` would take a name like `{glob}` for what to do");
+                findings.push(finding(index, reason));
             }
         }
         let mut found = CommandEffects::of(&words, folder);
