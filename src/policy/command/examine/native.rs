@@ -11,6 +11,15 @@ use locum_base::path::RepoPath;
 /// Options with which a compiler only shows something.
 const SHOWING: &[&str] = &["-E", "-M", "-MM", "-fsyntax-only", "-###"];
 
+/// Endings of headers, in small letters. Given one, a compiler writes it compiled beside it.
+const HEADERS: &str = "h hh hp hpp hxx h++ tcc";
+
+/// Returns true for the name of a header.
+fn is_header(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    name.rsplit_once('.').is_some_and(|(_, ending)| words::holds(HEADERS, &ending.to_lowercase()))
+}
+
 /// Returns a file of the repository with another ending.
 fn with_ending(used: &PathUse, ending: &str) -> Option<PathUse> {
     let PathUse::Inside(path) = used else { return None };
@@ -58,6 +67,11 @@ impl Examiner<'_> {
                 }
                 None => self.edits(["a.out"].into_iter()),
             }
+            let headers = operands.iter().filter(|(_, word)| is_header(word));
+            let compiled: Vec<String> = headers
+                .flat_map(|(_, word)| [format!("{word}.gch"), format!("{word}.pch")])
+                .collect();
+            self.edits(compiled.iter().map(String::as_str));
         }
         let depends = self.has_option("-MD") || self.has_option("-MMD");
         if depends && !self.has_option("-MF") {
@@ -65,8 +79,11 @@ impl Examiner<'_> {
             let beside: Vec<PathUse> =
                 self.found.edits.iter().filter_map(|used| with_ending(used, "d")).collect();
             self.found.edits.extend(beside);
-            if shows && !named {
-                let written: Vec<String> = stems.iter().map(|stem| format!("{stem}.d")).collect();
+            if !named && (shows || ending.is_none()) {
+                let written: Vec<String> = stems
+                    .iter()
+                    .flat_map(|stem| [format!("{stem}.d"), format!("a-{stem}.d")])
+                    .collect();
                 self.edits(written.iter().map(String::as_str));
             }
         }

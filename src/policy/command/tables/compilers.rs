@@ -14,7 +14,7 @@ const FEATURES: &str = "\
     color-diagnostics common concepts coroutines data-sections delete-null-pointer-checks \
     diagnostics-show-option elide-constructors exceptions fast-math finite-math-only freestanding \
     function-sections gnu89-inline hosted implicit-templates inline inline-functions lto \
-    math-errno merge-constants modules-ts ms-extensions non-call-exceptions omit-frame-pointer \
+    math-errno merge-constants ms-extensions non-call-exceptions omit-frame-pointer \
     openmp openmp-simd optimize-sibling-calls permissive PIC pic PIE pie plt rtti \
     semantic-interposition short-enums signed-char signed-zeros sized-deallocation \
     stack-clash-protection stack-protector stack-protector-all stack-protector-strong \
@@ -177,6 +177,8 @@ mod tests {
             ("-f", "dump-tree-all"),
             ("-f", "opt-info-vec=a"),
             ("-f", "module-mapper=|evil"),
+            ("-f", "modules-ts"),
+            ("-f", "modules"),
             ("-f", "profile-use=/tmp/a"),
             ("-f", "time-trace"),
             ("-f", "sanitize-blacklist=a"),
