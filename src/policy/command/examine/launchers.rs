@@ -65,7 +65,7 @@ impl Examiner<'_> {
             return;
         };
         let reason = format!("`coverage run` starts `{program}`, and no rule names that");
-        self.launch(&["python"], named, reason);
+        self.launch(self.launched(&["python"]).collect(), 1, named, reason);
     }
 
     /// What is behind its options is for `go test`.
@@ -76,13 +76,26 @@ impl Examiner<'_> {
         }
         let separated = self.words.get(self.next).is_some_and(|word| word == "--");
         let named = self.next;
+        let packages = self.packages(named);
         self.next += usize::from(separated);
         let verb = self.words.get(named).filter(|word| *word == "tool" || *word == "help");
         if let Some(verb) = verb {
             self.finding(named, format!("`gotestsum {verb}` is not known to only test"));
             return;
         }
-        self.launch(&["go", "test"], named, "`gotestsum` starts `go test`".to_owned());
+        let words = self.launched(&["go", "test"]).chain(packages).collect();
+        self.launch(words, 2, named, "`gotestsum` starts `go test`".to_owned());
+    }
+
+    /// Returns the words that `gotestsum` puts behind all others of `go test`.
+    fn packages(&self, until: usize) -> Vec<String> {
+        let options = self.words.get(..until).unwrap_or_default();
+        let value = |(at, word): (usize, &String)| match word.as_str() {
+            "--packages" => options.get(at + 1).cloned(),
+            word => word.strip_prefix("--packages=").map(str::to_owned),
+        };
+        let values: Vec<String> = options.iter().enumerate().filter_map(value).collect();
+        values.iter().flat_map(|value| value.split_whitespace()).map(str::to_owned).collect()
     }
 
     /// `gdb -batch -ex run -ex bt --args PROGRAM`. Without `--args` it may be given a process.
@@ -104,7 +117,7 @@ impl Examiner<'_> {
         };
         let reason = format!("`gdb` starts `{program}`, and no rule names that");
         self.next = named;
-        self.launch(&[], named, reason);
+        self.launch(self.launched(&[]).collect(), 0, named, reason);
     }
 
     /// Goes through options up to another word, or one of those that end them; returns whether all
@@ -141,14 +154,18 @@ impl Examiner<'_> {
         true
     }
 
-    /// Looks at what is started: some words, then what is left of the command.
-    fn launch(&mut self, before: &[&str], named: usize, reason: String) {
+    /// Returns the words of what is started: some, then what is left of the command.
+    fn launched(&self, before: &[&str]) -> impl Iterator<Item = String> {
         let rest = self.words.get(self.next..).unwrap_or_default();
-        let before = before.iter().map(|word| (*word).to_owned());
-        let words: Vec<String> = before.clone().chain(rest.iter().cloned()).collect();
+        let before: Vec<String> = before.iter().map(|word| (*word).to_owned()).collect();
+        before.into_iter().chain(rest.to_vec())
+    }
+
+    /// Looks at what is started, before whose words from this command there are others.
+    fn launch(&mut self, words: Vec<String>, before: usize, named: usize, reason: String) {
         let (effects, known) = Self::started(&words, self.folder);
         self.known = known;
-        let at = self.next.saturating_sub(before.len());
+        let at = self.next.saturating_sub(before);
         self.starts_instead(at, StartedCommand { words, effects });
         self.starts_program(named, reason, false);
     }
