@@ -16,6 +16,7 @@ mod options;
 mod programs;
 mod scripts;
 mod sed;
+mod yq;
 
 use crate::glob::PathGlob;
 use locum_base::path::RepoPath;

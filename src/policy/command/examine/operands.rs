@@ -247,6 +247,9 @@ impl Examiner<'_> {
                 self.refuse(program, |_| {
                     format!("this program of `{name}` reads more than its input")
                 });
+                if let Some((index, word)) = operands.first().filter(|_| name == "yq") {
+                    self.program_of_yq(*index, word, operands.len() - 1);
+                }
                 let skipped = usize::from(!pattern_given);
                 let paths = operands.iter().skip(skipped);
                 if name == "git grep" {
