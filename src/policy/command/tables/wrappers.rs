@@ -124,7 +124,10 @@ pub(crate) fn inner(words: &[String]) -> Option<(usize, WrapperKind)> {
         FirstWord::ModuleOption => (next == "-m").then_some(1)?,
     };
     let program = words.get(at)?;
-    starts_plainly(program, wrapper.kind).then_some((at, wrapper.kind))
+    // To these, `a/b` is a repository of GitHub.
+    let fetches = matches!(wrapper.words, ["npx"] | ["npm", "exec"]);
+    let is_local = !fetches || !program.contains('/') || program.starts_with("./");
+    (is_local && starts_plainly(program, wrapper.kind)).then_some((at, wrapper.kind))
 }
 
 /// Returns where the program begins that all before it only start.
