@@ -1,6 +1,11 @@
-//! Lists of words, written as one text with blanks between the words.
+//! Lists of words, written as one text with blanks between the words, and words that are numbers.
 
 /// Returns true when a list holds a word.
 pub(crate) fn holds(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|one| one == word)
+}
+
+/// Returns true for one digit or more, and nothing else.
+pub(crate) fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }

@@ -4,7 +4,7 @@
 //! no table knows, such as a linter, unless they bring packages, talk to a network or only speak.
 
 use crate::command::examine::CommandEffects;
-use crate::command::tables::verbs;
+use crate::command::tables::{compilers, verbs};
 use crate::command::{Script, SimpleCommand};
 use crate::words;
 
@@ -15,8 +15,8 @@ const NO_CHECKS: &[&str] = &[
     "unset", "wait", "wget", "yum",
 ];
 
-/// Programs that check without running anything of the repository.
-const CHECKERS: &str = "c++ cc clang clang++ cppcheck g++ gcc shellcheck";
+/// Programs that check without running anything of the repository, besides compilers.
+const CHECKERS: &str = "cppcheck shellcheck";
 
 /// Programs with verbs, some of which check.
 const PACKAGE_MANAGERS: &[&str] = &[
@@ -98,7 +98,9 @@ fn checks(words: &[String], effects: &CommandEffects) -> bool {
         || (PACKAGE_MANAGERS.contains(&program)
             && verb.is_none_or(|verb| NO_CHECK_VERBS.contains(&verb)))
         || matches!(words, [_, flag, module, ..] if flag == "-m" && module == "pip");
-    (effects.runs_code || !effects.is_known || words::holds(CHECKERS, program)) && !brings && !asks
+    let compiles = words::holds(compilers::NAMES, program);
+    let looks = compiles || words::holds(CHECKERS, program);
+    (effects.runs_code || !effects.is_known || looks) && !brings && !asks
 }
 
 #[cfg(test)]

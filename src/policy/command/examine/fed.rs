@@ -159,7 +159,6 @@ pub(super) struct GivenOptions {
 pub(super) fn options(words: &[String]) -> Option<(GivenOptions, usize)> {
     let mut given = GivenOptions::default();
     let mut at = 1;
-    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
         at += 1;
         match word.as_str() {
@@ -167,7 +166,7 @@ pub(super) fn options(words: &[String]) -> Option<(GivenOptions, usize)> {
             "-r" | "--no-run-if-empty" | "-t" | "--verbose" => {}
             "-r0" | "-0r" => given.null = true,
             "-n" | "-P" | "-L" => {
-                words.get(at).filter(|value| number(value))?;
+                words.get(at).filter(|value| words::is_number(value))?;
                 given.lines |= word == "-L";
                 at += 1;
             }
@@ -183,7 +182,7 @@ pub(super) fn options(words: &[String]) -> Option<(GivenOptions, usize)> {
                 match mark {
                     Some(mark) => given.mark = Some(mark.to_owned()),
                     None => {
-                        value.filter(|value| number(value))?;
+                        value.filter(|value| words::is_number(value))?;
                         given.lines |= other.starts_with("-L");
                     }
                 }

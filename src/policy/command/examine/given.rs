@@ -8,6 +8,7 @@ use crate::command::examine::sed::SedWords;
 use crate::command::tables::OperandKind;
 use crate::command::tables::index::{self, IndexedTable, OptionArgument};
 use crate::command::tables::wrappers;
+use crate::words;
 
 /// Options and operands of a command.
 pub(crate) struct GivenWords<'w> {
@@ -61,7 +62,7 @@ impl<'w> GivenWords<'w> {
             return Some(());
         }
         let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
-        if letters.bytes().all(|byte| byte.is_ascii_digit()) {
+        if words::is_number(letters) {
             self.table.takes("-#")?;
             self.options.push(("-#".to_owned(), Some(letters)));
             return Some(());
@@ -93,17 +94,17 @@ impl<'w> GivenWords<'w> {
 
     /// Whether one of these options is given, which stand between blanks.
     pub(crate) fn has(&self, wanted: &str) -> bool {
-        self.options.iter().any(|(name, _)| crate::words::holds(wanted, name))
+        self.options.iter().any(|(name, _)| words::holds(wanted, name))
     }
 
     /// Whether only these options are given, which stand between blanks.
     pub(crate) fn only_has(&self, known: &str) -> bool {
-        self.options.iter().all(|(name, _)| crate::words::holds(known, name))
+        self.options.iter().all(|(name, _)| words::holds(known, name))
     }
 
     /// Returns the values of one of these options, which stand between blanks.
     pub(crate) fn values(&self, wanted: &str) -> impl Iterator<Item = &'w str> {
-        let given = self.options.iter().filter(|(name, _)| crate::words::holds(wanted, name));
+        let given = self.options.iter().filter(|(name, _)| words::holds(wanted, name));
         given.filter_map(|(_, value)| *value)
     }
 

@@ -170,8 +170,7 @@ pub(crate) fn passes_lines(words: &[String]) -> Option<PassedLines> {
 }
 
 fn is_count(text: &str) -> bool {
-    let digits = text.strip_prefix('+').unwrap_or(text);
-    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+    words::is_number(text.strip_prefix('+').unwrap_or(text))
 }
 
 impl NamedFiles {

@@ -101,11 +101,11 @@ impl Examiner<'_> {
         let from = plain_from.unwrap_or(operands.len());
         let builds = given("--build", self);
         for (position, (index, word)) in operands.iter().enumerate() {
-            let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
             let known = if position >= from {
                 builds
                     && (words::holds("-k -v -n VERBOSE=1 V=1", word)
-                        || digits(word.strip_prefix("-j").unwrap_or(word)))
+                        || word == "-j"
+                        || words::is_number(word.strip_prefix("-j").unwrap_or(word)))
             } else {
                 !builds || tasks::is_harmless(word)
             };

@@ -6,11 +6,12 @@
 use crate::command::examine::examiner::{CommandOperands, Examiner, leaves};
 use crate::command::examine::{PathUse, path_use};
 use crate::command::tables::index::IndexedTable;
-use crate::command::tables::{OperandKind, ProgramEffect, git, tasks};
+use crate::command::tables::{OperandKind, ProgramEffect, compilers, git, tasks};
 use crate::words;
 use locum_base::path::RepoPath;
 
-/// Programs that read more of their words from a file named after `@`, wherever it stands.
+/// Programs that read more of their words from a file named after `@`, wherever it stands, besides
+/// compilers.
 const ARGUMENT_FILES: &[&str] = &[
     "strings",
     "pytest",
@@ -31,14 +32,8 @@ const ARGUMENT_FILES: &[&str] = &[
     "readelf",
     "size",
     "c++filt",
-    "c++",
-    "cc",
-    "clang",
-    "clang++",
     "clang-format",
     "clang-tidy",
-    "g++",
-    "gcc",
     "nm",
 ];
 
@@ -319,7 +314,8 @@ impl Examiner<'_> {
         let of_code = known.table.effect == ProgramEffect::RunsCode
             && !is_script_of_a_package(name)
             && !words::holds(NAMES_WITH_AT, &name.replace(' ', "-"));
-        let found = if ARGUMENT_FILES.contains(&name) {
+        let anywhere = ARGUMENT_FILES.contains(&name) || words::holds(compilers::NAMES, name);
+        let found = if anywhere {
             let start = known.words.len();
             self.words.iter().enumerate().skip(start).find(|(_, word)| is_file(word))
         } else {
@@ -414,11 +410,7 @@ impl Examiner<'_> {
         // `:2:path` is a side of a conflict in the index.
         let path = path
             .split_once(':')
-            .filter(|(side, _)| {
-                revision.is_empty()
-                    && side.len() == 1
-                    && side.bytes().all(|byte| byte.is_ascii_digit())
-            })
+            .filter(|(side, _)| revision.is_empty() && side.len() == 1 && words::is_number(side))
             .map_or(path, |(_, path)| path);
         let used = match path {
             "" => None,

@@ -6,6 +6,7 @@ use crate::command::examine::examiner::Examiner;
 use crate::command::examine::path_use;
 use crate::command::tables::index::{IndexedTable, OptionArgument};
 use crate::command::tables::settings;
+use crate::words;
 
 /// Options that take the next word whatever it looks like, where it is often a pattern that starts
 /// with `-`.
@@ -50,9 +51,7 @@ impl Examiner<'_> {
             }
             return;
         }
-        let digits = word.strip_prefix('-').is_some_and(|digits| {
-            !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
-        });
+        let digits = word.strip_prefix('-').is_some_and(words::is_number);
         if digits && (known.takes("-#").is_some() || known.takes("--oneline").is_some()) {
             return;
         }

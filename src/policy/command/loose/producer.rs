@@ -9,6 +9,7 @@ use crate::command::examine::names::passes_lines;
 use crate::command::loose::{HASH, LoopValue, NEW_FILE, NUMBER};
 use crate::command::parse;
 use crate::command::tree::{AndOr, ListOperator, Redirect, ShellCommand, SimpleCommand};
+use crate::words;
 
 /// What lines look like that a command prints.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +109,8 @@ fn known(commands: &[&SimpleCommand]) -> Option<KnownOutput> {
         ["wc", "-l" | "-w" | "-c" | "-m"] => (OutputForm::Number, true),
         ["grep" | "egrep" | "fgrep", rest @ ..] if counts_lines(rest) => (OutputForm::Number, true),
         ["seq", rest @ ..] => {
-            let numbers = (1..=3).contains(&rest.len()) && rest.iter().all(|word| is_digits(word));
+            let numbers =
+                (1..=3).contains(&rest.len()) && rest.iter().all(|word| words::is_number(word));
             numbers.then_some((OutputForm::Number, false))?
         }
         ["mktemp"] | ["mktemp", "-d"] => (OutputForm::NewFile, true),
@@ -177,7 +179,7 @@ fn listed_commits(words: &[&str]) -> Option<(OutputForm, bool)> {
         match *word {
             "--" => break,
             "-n" => {
-                let count = rest.next().filter(|count| is_digits(count))?;
+                let count = rest.next().filter(|count| words::is_number(count))?;
                 one |= *count == "1";
             }
             "--all" | "--reverse" | "--no-merges" | "--merges" | "--first-parent"
@@ -189,7 +191,7 @@ fn listed_commits(words: &[&str]) -> Option<(OutputForm, bool)> {
                     .strip_prefix("--max-count=")
                     .or_else(|| option.strip_prefix("-n"))
                     .or_else(|| option.strip_prefix('-'));
-                match count.filter(|count| is_digits(count)) {
+                match count.filter(|count| words::is_number(count)) {
                     Some(count) => one |= count == "1",
                     None => text.iter().find(|text| option.starts_with(**text)).map(drop)?,
                 }
@@ -207,10 +209,6 @@ fn is_revision(word: &str) -> bool {
         && word.chars().all(plain)
         && !word.contains("..")
         && !word.contains("^-")
-}
-
-fn is_digits(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use brush_parser::ParserOptions;
 use brush_parser::word::WordPieceWithSource;
 
 use crate::command::tables::tasks;
+use crate::words;
 
 /// Cuts a word into pieces.
 pub(super) fn parsed(raw: &str) -> Result<Vec<WordPieceWithSource>, String> {
@@ -48,8 +49,7 @@ pub(super) fn check_parameter(source: &str, raw: &str) -> Result<(), String> {
     let rest = ["[@]", "[*]"].iter().find_map(|index| named.strip_prefix(index));
     let numbered = || {
         let (index, rest) = named.strip_prefix('[')?.split_once(']')?;
-        let digits = !index.is_empty() && index.bytes().all(|byte| byte.is_ascii_digit());
-        digits.then_some(rest)
+        words::is_number(index).then_some(rest)
     };
     let rest = rest.or_else(numbered).unwrap_or(named);
     // An offset is arithmetic, in which names can hold code.

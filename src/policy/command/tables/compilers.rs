@@ -73,13 +73,12 @@ pub(super) fn is_known(option: &str, value: &str) -> bool {
         // `-gsplit-dwarf` would write one more file.
         "-g" => {
             let level = value.strip_prefix("gdb").or_else(|| value.strip_prefix("dwarf-"));
+            let level = level.unwrap_or(value);
             words::holds("line-tables-only column-info no-column-info", value)
-                || level.unwrap_or(value).bytes().all(|byte| byte.is_ascii_digit())
+                || level.is_empty()
+                || words::is_number(level)
         }
-        "-O" => {
-            matches!(value, "" | "s" | "g" | "z" | "fast")
-                || value.bytes().all(|byte| byte.is_ascii_digit())
-        }
+        "-O" => matches!(value, "" | "s" | "g" | "z" | "fast") || words::is_number(value),
         "-x" => words::holds(LANGUAGES, value),
         "-l" => is_plain(value),
         _ => false,
@@ -119,9 +118,7 @@ fn is_feature(value: &str) -> bool {
     match set {
         None => words::holds(FEATURES, bare) || words::holds(VALUED_FEATURES, bare),
         Some(set) if name == "use-ld" => linker(set),
-        Some(set) if name == "lto" => {
-            words::holds("auto full thin", set) || set.bytes().all(|byte| byte.is_ascii_digit())
-        }
+        Some(set) if name == "lto" => words::holds("auto full thin", set) || words::is_number(set),
         Some(set) => words::holds(VALUED_FEATURES, bare) && set.split(',').all(is_plain),
     }
 }

@@ -101,8 +101,7 @@ pub(super) fn is_known_to_gdb(value: &str) -> bool {
 }
 
 fn is_switch(text: &str) -> bool {
-    words::holds(SWITCHES, text)
-        || (!text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
+    words::holds(SWITCHES, text) || words::is_number(text)
 }
 
 fn is_name(text: &str) -> bool {

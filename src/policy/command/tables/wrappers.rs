@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use crate::command::tables::index::{self, OptionArgument};
 use crate::command::tables::programs;
 use crate::command::variables;
+use crate::words;
 
 /// What a program does besides starting another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,7 +175,7 @@ fn option(
         (None, _) => {}
     }
     let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
-    let numbered = options.contains_key("-#") && letters.bytes().all(|byte| byte.is_ascii_digit());
+    let numbered = options.contains_key("-#") && words::is_number(letters);
     let attached = letters.get(..1).zip(letters.get(1..)).is_some_and(|(letter, value)| {
         options.get(format!("-{letter}").as_str()) == Some(&OptionArgument::Value)
             && is_plain(value)
@@ -185,8 +186,7 @@ fn option(
 /// A value that is no path and no option.
 fn is_plain(value: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:,+-".contains(&byte);
-    let number =
-        value.strip_prefix('-').is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit()));
+    let number = value.strip_prefix('-').is_some_and(words::is_number);
     !value.is_empty()
         && (number || !value.starts_with('-'))
         && !value.contains("..")
