@@ -23,6 +23,7 @@ fn decision(text: &str, sandboxed: bool) -> (Decision, String) {
 fn what_was_compiled_from_the_repository_directly_before_runs_under_the_compilers_rule() {
     for text in [
         "go build -o /tmp/acme ./cmd/acme && /tmp/acme --version",
+        "go build ./cmd/acme -o /tmp/acme && /tmp/acme",
         "go build -race -o /tmp/acme && /tmp/acme | tail -3",
         "g++ -std=c++20 -g src/a.cpp tests/a.cpp -Iinclude -o /tmp/t && echo run && /tmp/t",
         "g++-13 src/a.cpp -o /tmp/t && /tmp/t && /tmp/t x",
@@ -32,6 +33,8 @@ fn what_was_compiled_from_the_repository_directly_before_runs_under_the_compiler
         assert_eq!(decision, Decision::Allow, "{text}: {reason}");
     }
     for text in [
+        // The rule for it refuses it.
+        "go build ./cmd/evil -o /tmp/acme && /tmp/acme",
         // It did not succeed, or not surely.
         "go build -o /tmp/acme ./cmd/acme; /tmp/acme",
         "go build -o /tmp/acme ./cmd/acme || /tmp/acme",
@@ -51,7 +54,8 @@ fn what_was_compiled_from_the_repository_directly_before_runs_under_the_compiler
         "g++ /tmp/a.cpp -o /tmp/t && /tmp/t",
         "g++ src/a.cpp -I/tmp/x -o /tmp/t && /tmp/t",
         "g++ -x c++ - -o /tmp/t < docs/a && /tmp/t",
-        "g++ -x c++ src/a.cpp - -o /tmp/t <<'E'\nint main() {}\nE\n/tmp/t",
+        "g++ -x c++ src/a.cpp - -o /tmp/t && /tmp/t",
+        "g++ src/a.cpp -o /tmp/t <<'E' && /tmp/t\nint main() {}\nE",
         // It compiles nothing that runs, or is given more.
         "g++ -E src/a.cpp -o /tmp/t && /tmp/t",
         "g++ -fsyntax-only src/a.cpp -o /tmp/t && /tmp/t",
