@@ -99,6 +99,14 @@ fn what_a_script_sets_and_reads_is_no_effect_and_what_it_does_with_it_is() {
                 "for f in docs/*.md; do for g in $f; do cat \"$g\"; done; done",
             ),
             (
+                "c=$(git rev-parse HEAD) && git show \"$c\"",
+                "c=$(git log -1 --format=%h) && git show \"$c\"",
+            ),
+            ("read -r x < docs/usage.md; echo \"$x\"", "read -r x < docs/usage.md; echo x"),
+            ("Abc=README.md; cat $Abc", "ABC=README.md; cat $ABC"),
+            ("AB=README.md; cat $AB", "CC=README.md; cat $CC"),
+            ("[[ $x =~ [[:space:]] ]]", "[[ $x =~ (a) ]]"),
+            (
                 "c=$(git merge-base a b) && git show \"$c\"",
                 "c=$(git rev-parse -x) && git show \"$c\"",
             ),

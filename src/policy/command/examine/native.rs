@@ -11,7 +11,7 @@ use locum_base::path::RepoPath;
 /// Options with which a compiler only shows something.
 const SHOWING: &[&str] = &["-E", "-M", "-MM", "-fsyntax-only", "-###"];
 
-/// Endings of headers, in small letters. Given one, a compiler writes it compiled beside it.
+/// Endings of headers, in lowercase. Given one, a compiler writes it compiled beside it.
 const HEADERS: &str = "h hh hp hpp hxx h++ tcc";
 
 /// Returns true for the name of a header.
