@@ -106,6 +106,10 @@ pub(crate) fn xargs(
         && files.are_below
         && !files.folders.iter().any(|folder| folder.starts_with('-'));
     let known = words::holds(READERS, program) || (by_null && writes);
+    // A name in its place would be the program.
+    if *program == mark {
+        return None;
+    }
     let inside = |word: &&String| !mark.is_empty() && word.contains(&mark) && **word != mark;
     if !known || inner.iter().any(|word| inside(&word)) || inner.iter().any(|word| word == "--") {
         return None;
