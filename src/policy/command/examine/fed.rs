@@ -106,7 +106,7 @@ pub(crate) fn xargs(
         && files.are_below
         && !files.folders.iter().any(|folder| folder.starts_with('-'));
     let known = words::holds(READERS, program) || (by_null && writes);
-    // A name in its place would be the program.
+    // `xargs` replaces no program: other words would be judged than those that run.
     if *program == mark {
         return None;
     }
