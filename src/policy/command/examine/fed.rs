@@ -8,6 +8,7 @@ use crate::command::UNKNOWN;
 use crate::command::examine::examiner::Examiner;
 use crate::command::examine::given::stands_for_files;
 use crate::command::examine::names::source;
+use crate::command::examine::xargs;
 use crate::command::examine::{CommandEffects, StartedCommand, UncoveredWord};
 use crate::command::tree::SimpleCommand;
 use crate::words;
@@ -87,7 +88,7 @@ pub(crate) fn xargs(
     before: &[&SimpleCommand],
     folder: &RepoPath,
 ) -> Option<CommandEffects> {
-    let (given, at) = options(words)?;
+    let (given, at) = xargs::options(words)?;
     let inner = words.get(at..)?;
     let program = inner.first()?;
     let files = source(before, folder)?;
@@ -138,7 +139,7 @@ pub(crate) fn separated(
     before: &[&SimpleCommand],
     folder: &RepoPath,
 ) -> Option<Vec<Vec<String>>> {
-    let (given, at) = options(words)?;
+    let (given, at) = xargs::options(words)?;
     let files = source(before, folder)?;
     let writes = words.get(at).is_some_and(|program| words::holds(WRITERS, program));
     let cut = given.null || files.null || given.lines;
@@ -147,51 +148,4 @@ pub(crate) fn separated(
     xargs.insert(1, "-0".to_owned());
     all.push(xargs);
     (all.len() == before.len() + 1).then_some(all)
-}
-
-/// Options of `xargs`.
-#[derive(Default)]
-pub(super) struct GivenOptions {
-    null: bool,
-    /// Whether it counts lines.
-    lines: bool,
-    /// What stands for a name.
-    pub(super) mark: Option<String>,
-}
-
-/// Returns the options of `xargs`, and where the command begins that it starts.
-pub(super) fn options(words: &[String]) -> Option<(GivenOptions, usize)> {
-    let mut given = GivenOptions::default();
-    let mut at = 1;
-    while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
-        at += 1;
-        match word.as_str() {
-            "-0" | "--null" => given.null = true,
-            "-r" | "--no-run-if-empty" | "-t" | "--verbose" => {}
-            "-r0" | "-0r" => given.null = true,
-            "-n" | "-P" | "-L" => {
-                words.get(at).filter(|value| words::is_number(value))?;
-                given.lines |= word == "-L";
-                at += 1;
-            }
-            "-I" => {
-                given.mark = Some(words.get(at).filter(|mark| !mark.starts_with('-'))?.clone());
-                at += 1;
-            }
-            other => {
-                let mark = other.strip_prefix("-I").filter(|mark| !mark.is_empty());
-                let value = ["-n", "-P", "-L", "--max-args=", "--max-procs="]
-                    .iter()
-                    .find_map(|option| other.strip_prefix(option));
-                match mark {
-                    Some(mark) => given.mark = Some(mark.to_owned()),
-                    None => {
-                        value.filter(|value| words::is_number(value))?;
-                        given.lines |= other.starts_with("-L");
-                    }
-                }
-            }
-        }
-    }
-    Some((given, at))
 }

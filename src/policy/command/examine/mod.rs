@@ -16,6 +16,7 @@ mod options;
 mod programs;
 mod scripts;
 mod sed;
+mod xargs;
 mod yq;
 
 use crate::glob::PathGlob;

@@ -4,7 +4,7 @@
 //! with names that end where no name can, so that no name is taken for two.
 
 use crate::command::examine::given::GivenWords;
-use crate::command::examine::{CommandEffects, fed};
+use crate::command::examine::{CommandEffects, xargs};
 use crate::command::tree::{Redirect, SimpleCommand};
 use crate::words;
 use locum_base::path::RepoPath;
@@ -76,7 +76,7 @@ pub(super) fn source(before: &[&SimpleCommand], folder: &RepoPath) -> Option<Nam
         }
         "xargs" => {
             // `grep -l` prints those of the names that it is given.
-            let (options, at) = fed::options(&last.words)?;
+            let (options, at) = xargs::options(&last.words)?;
             let inner = last.words.get(at..).filter(|_| options.mark.is_none())?;
             inner.first().filter(|program| *program == "grep")?;
             let given = GivenWords::of(inner)?;
