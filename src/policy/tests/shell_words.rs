@@ -114,6 +114,11 @@ fn what_a_script_sets_and_reads_is_no_effect_and_what_it_does_with_it_is() {
                 "n=$(wc -l < README.md) && sed -n ${n}p README.md",
                 "n=$(grep -c x .env | tr -d ' ') && rm -rf \"$n/docs\"",
             ),
+            (
+                "for f in $(grep -rl x docs); do cat $f; done",
+                "for f in $(grep -r -el docs); do cat $f; done",
+            ),
+            ("wc -l $(grep -rl x docs)", "wc -l $(grep -rlc x docs)"),
             ("wc -l $(git ls-files '*.md')", "rm $(git ls-files '*.md')"),
             (
                 "for f in $(git ls-files); do head -1 $f; done",
