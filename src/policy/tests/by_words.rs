@@ -101,6 +101,7 @@ fn programs_that_start_others_are_what_they_start() {
                 "grep -rl --color=never x docs | xargs rm",
                 "grep -rl --color=always x docs | xargs rm",
             ),
+            ("grep -rl --color=auto x docs | xargs rm", "rg -l --color=ansi x docs | xargs rm"),
             ("rg -l x docs | xargs rm", "rg -A 3 -e -l docs | xargs rm"),
             ("rg --files docs | xargs rm", "rg -g --files x docs | xargs rm"),
             ("rg -l0 x docs | xargs -0 rm", "rg -l0 x docs | xargs rm"),

@@ -131,7 +131,8 @@ pub(super) fn source(before: &[&SimpleCommand], folder: &RepoPath) -> Option<Nam
                 return Some(files.through(with(1, "-z"), given.has("-z")));
             }
             // Counts, colours and the like, or lines of files after all.
-            let colours = given.values("--color --colour").any(|when| when != "never");
+            let colours =
+                given.values("--color --colour").any(|when| !matches!(when, "auto" | "never"));
             if colours || given.has(MORE_THAN_NAMES) {
                 return None;
             }
