@@ -65,7 +65,7 @@ impl PathGlob {
                 parts.push(part.to_owned());
             }
         }
-        if open {
+        if open && parts.last().is_none_or(|last| last != "**") {
             parts.push("**".to_owned());
         }
         Ok(Self::of(parts))

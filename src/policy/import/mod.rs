@@ -92,8 +92,10 @@ pub fn import_all(
         }
         faults.extend(mistakes.in_file(source.origin));
     }
-    let root = root.trim_end_matches('/').to_owned();
-    let mut draft = PolicyDraft { root, ..PolicyDraft::default() };
+    let folder = root.trim_end_matches('/');
+    // `/` is a repository like any other.
+    let root = if folder.is_empty() { root } else { folder };
+    let mut draft = PolicyDraft { root: root.to_owned(), ..PolicyDraft::default() };
     match peer {
         Peer::Roo => roo::read(&files, &mut draft),
         Peer::Kode | Peer::Claude => permissions::read(peer, &files, &mut draft),

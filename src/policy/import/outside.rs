@@ -24,7 +24,8 @@ pub(super) struct AbsolutePath {
     pub(super) outside: Vec<String>,
 }
 
-/// Reads a path that is allowed, where the repository lies at `root`.
+/// Reads a path that is allowed, where the repository lies at `root`; empty where that is not
+/// known.
 pub(super) fn allowed(text: &str, root: &str) -> AbsolutePath {
     let mut found = AbsolutePath::default();
     let absolute = match (text.strip_prefix("//"), home_of(root)) {
@@ -32,12 +33,12 @@ pub(super) fn allowed(text: &str, root: &str) -> AbsolutePath {
         (None, Some(home)) => format!("{home}/{}", text.trim_start_matches(['~', '/'])),
         (None, None) => return found,
     };
-    let parts: Vec<&str> = absolute.split('/').filter(|part| !part.is_empty()).collect();
-    let root: Vec<&str> = root.split('/').filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = parts_of(&absolute);
+    let folders = parts_of(root);
     let first = parts.first().copied().unwrap_or_default();
-    let below = !root.is_empty() && parts.len() > root.len() && parts.starts_with(&root);
+    let below = !root.is_empty() && parts.len() > folders.len() && parts.starts_with(&folders);
     if below {
-        found.inside.extend(remainders(&parts, &root).into_iter().flatten());
+        found.inside.extend(remainders(&parts, &folders).into_iter().flatten());
     } else if text.starts_with("//")
         && !first.contains(['*', '?', '[', '{'])
         && !CLOSED.contains(&first)
@@ -47,35 +48,38 @@ pub(super) fn allowed(text: &str, root: &str) -> AbsolutePath {
     found
 }
 
-/// Reads a path that is refused. Whose home directory `~` is may not be known: with `everywhere`,
-/// what lies there is refused wherever it may lie.
+/// Reads a path that is refused, where the repository lies at `root`; empty where that is not
+/// known. Whose home directory `~` is may not be known: with `everywhere`, what lies there is
+/// refused wherever it may lie outside the repository.
 pub(super) fn refused(text: &str, root: &str, everywhere: bool) -> AbsolutePath {
     let in_home = text.trim_start_matches(['~', '/']);
     let absolute = match text.strip_prefix("//") {
         Some(absolute) => vec![format!("/{absolute}")],
         None => {
             let homes = HOMES.iter().map(|home| (*home).to_owned());
-            let mut paths: Vec<String> =
-                homes.chain(home_of(root)).map(|home| format!("{home}/{in_home}")).collect();
-            paths.extend(everywhere.then(|| format!("/**/{in_home}")));
-            paths
+            homes.chain(home_of(root)).map(|home| format!("{home}/{in_home}")).collect()
         }
     };
     let mut found = AbsolutePath::default();
-    let root: Vec<&str> = root.split('/').filter(|part| !part.is_empty()).collect();
+    let folders = parts_of(root);
     for glob in absolute.iter().flat_map(|line| PathGlob::of_ignore_line(line)) {
         let parts: Vec<&str> = glob.parts().iter().map(String::as_str).collect();
-        if !root.is_empty() && !parts.starts_with(&["**"]) {
-            for rest in remainders(&parts, &root) {
+        // What begins with `**` lies in the repository too, wherever that lies.
+        if !root.is_empty() || parts.starts_with(&["**"]) {
+            for rest in remainders(&parts, &folders) {
                 let rest = rest.unwrap_or_else(|| "**".to_owned());
                 if !found.inside.contains(&rest) {
                     found.inside.push(rest);
                 }
             }
         }
-        if root.is_empty() || !parts.starts_with(&root) {
+        if root.is_empty() || !parts.starts_with(&folders) {
             found.outside.push(format!("/{}", glob.text()));
         }
+    }
+    if everywhere && !text.starts_with("//") {
+        let globs = PathGlob::of_ignore_line(&format!("/**/{in_home}"));
+        found.outside.extend(globs.iter().map(|glob| format!("/{}", glob.text())));
     }
     found
 }
@@ -95,6 +99,10 @@ fn remainders(glob: &[&str], root: &[&str]) -> Vec<Option<String>> {
     // A file system may not tell letters by their case.
     let meets = name_matches(&first.to_lowercase(), &folder.to_lowercase());
     if meets { remainders(rest, below) } else { Vec::new() }
+}
+
+fn parts_of(path: &str) -> Vec<&str> {
+    path.split('/').filter(|part| !part.is_empty()).collect()
 }
 
 /// Returns the home directory that the repository lies in, as far as its path shows.
@@ -127,6 +135,15 @@ mod tests {
             ("~/q/.env", "/home/me/p", ""),
             ("~/.env", "/ws", ""),
             ("//ws/a", "", ""),
+            ("//**/key", "/ws", "**/key/** **/key"),
+            ("//**/key", "", "**/key/** **/key"),
+            ("//**/ws/key", "/a/ws", "key/** **/ws/key/** key **/ws/key"),
+            ("//**/.[ab]", "/ws", "**/.?/** **/.?"),
+            ("//*/key", "/ws", "key/** key"),
+            ("//*/key", "/a/ws", ""),
+            ("//", "/ws", "**"),
+            ("//**", "", "**"),
+            ("//etc/a", "/", "etc/a/** etc/a"),
         ] {
             assert_eq!(refused(text, root, false).inside.join(" "), inside, "{text} {root}");
         }
@@ -139,6 +156,7 @@ mod tests {
             ("~/p/src/**", "/home/me/p", "src/**", ""),
             ("~/q/**", "/home/me/p", "", ""),
             ("~/p/**", "/ws", "", ""),
+            ("//etc/**", "/", "etc/**", ""),
         ] {
             let found = allowed(text, root);
             assert_eq!(found.inside.join(" "), inside, "{text} {root}");
@@ -152,6 +170,7 @@ mod tests {
             refused("~/.ssh/**", "/ws", false).outside,
             ["/home/*/.ssh/**", "/root/.ssh/**", "/Users/*/.ssh/**"]
         );
+        assert_eq!(refused("~/.ssh/**", "/ws", true).inside, [""; 0]);
         assert!(refused("~/.ssh/**", "/ws", true).outside.contains(&"/**/.ssh/**".to_owned()));
         assert_eq!(refused("//ws/a", "/ws", false).outside, [""; 0]);
         assert_eq!(refused("//etc/a", "/ws", false).outside, ["/etc/a/**", "/etc/a"]);

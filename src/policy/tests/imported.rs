@@ -106,6 +106,39 @@ fn a_refused_absolute_path_below_the_repository_is_one_of_its_paths() {
 }
 
 #[test]
+fn what_is_refused_anywhere_is_refused_in_the_repository_too() {
+    let tool = |settings: &str, root: &str, intent: &str| {
+        let sources = [ImportSource { origin: "settings", text: settings }];
+        let imported = import_all(Peer::Claude, &sources, root).unwrap();
+        let policy = Policy::parse(&imported.policy, "imported").unwrap();
+        word(&policy, &crate::query::parse_intent(intent).unwrap())
+    };
+    for (refused, intent, beside) in [
+        ("Edit(//**/key.txt)", "edit(key.txt)", "edit(key.md)"),
+        ("Read(//**/key.txt)", "read(d/key.txt)", "read(d/xkey.txt)"),
+        ("Read(//**/key.txt)", "command(cat d/key.txt)", "command(cat d/key)"),
+        ("Edit(//**/d/*.txt)", "edit(x/d/a.txt)", "edit(d/x/a.txt)"),
+        ("Edit(//)", "edit(a)", "read(a)"),
+        ("Edit(//**)", "edit(a)", "read(a)"),
+        ("Read(//)", "read(a)", "edit(a)"),
+    ] {
+        for (key, expected) in [("deny", "deny"), ("ask", "ask")] {
+            let settings = format!(
+                r#"{{"permissions": {{"allow": ["Edit", "Bash(cat:*)"], "{key}": ["{refused}"]}}}}"#
+            );
+            for root in ["/ws", "/a/b/ws", "/", ""] {
+                assert_eq!(tool(&settings, root, intent), expected, "{refused} {root}");
+                assert_eq!(tool(&settings, root, beside), "allow", "{refused} {root}");
+            }
+        }
+    }
+    // Whose home directory `~` is, is not known: what lies there is none of the repository's.
+    let home = r#"{"permissions": {"allow": ["Edit", "Read(//srv/**)"], "deny": ["Read(~/k)"]}}"#;
+    assert_eq!(tool(home, "/ws", "read(k)"), "allow");
+    assert_eq!(tool(home, "/home/me", "read(k)"), "deny");
+}
+
+#[test]
 fn refused_paths_outside_are_carried_although_nothing_there_is_allowed() {
     let policy = |refused: &str| {
         let text = format!(r#"{{"permissions": {{"deny": ["{refused}"]}}}}"#);
