@@ -3,6 +3,8 @@
 //! In: such a path and where the repository lies. Out: what of it lies in the repository, and globs
 //! of what does not. A refusal may be wider here than it was; what is allowed never is.
 
+use std::collections::BTreeSet;
+
 use crate::glob::{PathGlob, name_matches};
 
 /// Folders below which home directories lie.
@@ -38,7 +40,7 @@ pub(super) fn allowed(text: &str, root: &str) -> AbsolutePath {
     let first = parts.first().copied().unwrap_or_default();
     let below = !root.is_empty() && parts.len() > folders.len() && parts.starts_with(&folders);
     if below {
-        found.inside.extend(remainders(&parts, &folders).into_iter().flatten());
+        found.inside.extend(remainders(&parts, &folders));
     } else if text.starts_with("//")
         && !first.contains(['*', '?', '[', '{'])
         && !CLOSED.contains(&first)
@@ -67,7 +69,6 @@ pub(super) fn refused(text: &str, root: &str, everywhere: bool) -> AbsolutePath 
         // What begins with `**` lies in the repository too, wherever that lies.
         if !root.is_empty() || parts.starts_with(&["**"]) {
             for rest in remainders(&parts, &folders) {
-                let rest = rest.unwrap_or_else(|| "**".to_owned());
                 if !found.inside.contains(&rest) {
                     found.inside.push(rest);
                 }
@@ -85,20 +86,31 @@ pub(super) fn refused(text: &str, root: &str, everywhere: bool) -> AbsolutePath 
 }
 
 /// Returns what is left of a glob behind the folder that the repository is, in every way in which
-/// it reaches there; `None` where it matches a folder around it.
-fn remainders(glob: &[&str], root: &[&str]) -> Vec<Option<String>> {
-    let (Some((first, rest)), Some((folder, below))) = (glob.split_first(), root.split_first())
-    else {
-        return vec![(!glob.is_empty()).then(|| glob.join("/"))];
-    };
-    if *first == "**" {
-        let mut found = remainders(rest, root);
-        found.extend(remainders(glob, below));
-        return found;
+/// it reaches there; `**` where it matches that folder or one around it.
+fn remainders(glob: &[&str], root: &[&str]) -> Vec<String> {
+    // The places in the glob that the folders so far may reach.
+    let mut places = BTreeSet::from([0]);
+    for folder in root {
+        let mut next = BTreeSet::new();
+        let mut waiting: Vec<usize> = places.into_iter().collect();
+        while let Some(at) = waiting.pop() {
+            match glob.get(at) {
+                None => return vec!["**".to_owned()],
+                Some(&"**") => {
+                    next.insert(at);
+                    waiting.push(at + 1);
+                }
+                // A file system may not tell letters by their case.
+                Some(part) if name_matches(&part.to_lowercase(), &folder.to_lowercase()) => {
+                    next.insert(at + 1);
+                }
+                Some(_) => {}
+            }
+        }
+        places = next;
     }
-    // A file system may not tell letters by their case.
-    let meets = name_matches(&first.to_lowercase(), &folder.to_lowercase());
-    if meets { remainders(rest, below) } else { Vec::new() }
+    let rests = places.into_iter().filter_map(|at| glob.get(at..));
+    rests.map(|rest| if rest.is_empty() { "**".to_owned() } else { rest.join("/") }).collect()
 }
 
 fn parts_of(path: &str) -> Vec<&str> {
@@ -137,7 +149,7 @@ mod tests {
             ("//ws/a", "", ""),
             ("//**/key", "/ws", "**/key/** **/key"),
             ("//**/key", "", "**/key/** **/key"),
-            ("//**/ws/key", "/a/ws", "key/** **/ws/key/** key **/ws/key"),
+            ("//**/ws/key", "/a/ws", "**/ws/key/** key/** **/ws/key key"),
             ("//**/.[ab]", "/ws", "**/.?/** **/.?"),
             ("//*/key", "/ws", "key/** key"),
             ("//*/key", "/a/ws", ""),
@@ -162,6 +174,15 @@ mod tests {
             assert_eq!(found.inside.join(" "), inside, "{text} {root}");
             assert_eq!(found.outside.join(" "), outside, "{text} {root}");
         }
+    }
+
+    #[test]
+    fn a_glob_of_many_wildcards_is_read_at_once() {
+        let text = format!("//tmp/{}x", "**/*/".repeat(200));
+        let root = format!("/tmp{}", "/d".repeat(60));
+        let inside = refused(&text, &root, false).inside;
+        assert!(inside.len() < 1_000, "{}", inside.len());
+        assert!(inside.iter().any(|glob| glob == "**/x" || glob.ends_with("/x")));
     }
 
     #[test]
