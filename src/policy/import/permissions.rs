@@ -233,7 +233,17 @@ impl RuleImport<'_> {
         if tool == "Bash" && !refuses && self.peer == Peer::Kode && inner.is_some_and(is_of_none) {
             return self.unread(decision, text);
         }
+        let file_kind = match tool {
+            "Read" | "Grep" | "Glob" | "LS" => Some("read"),
+            "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => Some("edit"),
+            _ => None,
+        };
+        // `//x` counts from the root of the file system, `~/x` from the home directory.
+        if let (Some(kind), Some(path)) = (file_kind, inner.filter(|inner| is_absolute(inner))) {
+            return self.absolute(kind, decision, text, path);
+        }
         let mut patterns = match (tool, inner) {
+            (_, inner) if let Some(kind) = file_kind => self.path(kind, inner, decision),
             ("Bash", None) => vec!["command-prefix(*)".to_owned()],
             ("Bash", Some(inner)) => {
                 let inner = inner.trim_end_matches("[background]").trim_end();
@@ -242,10 +252,6 @@ impl RuleImport<'_> {
                     .into_iter()
                     .chain(refuses.then(|| refused_command(self.peer, inner)).flatten())
                     .collect()
-            }
-            ("Read" | "Grep" | "Glob" | "LS", inner) => self.path("read", inner, decision),
-            ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", inner) => {
-                self.path("edit", inner, decision)
             }
             ("WebFetch", Some(inner)) => inner
                 .strip_prefix("domain:")
@@ -259,7 +265,7 @@ impl RuleImport<'_> {
             _ => Vec::new(),
         };
         patterns.retain(|pattern| Pattern::parse(pattern).is_ok());
-        if patterns.is_empty() && !is_absolute(inner.unwrap_or_default()) {
+        if patterns.is_empty() {
             return self.unread(decision, text);
         }
         patterns.into_iter().for_each(|pattern| self.draft.rule(decision, pattern));
@@ -279,14 +285,26 @@ impl RuleImport<'_> {
     }
 
     /// What lies in the repository is judged as a path of it; what commands may read of the rest
-    /// stands in `commands.reads`.
-    fn absolute(&mut self, kind: &str, text: &str, refuses: bool) -> Vec<String> {
+    /// stands in `commands.reads`. A path of which nothing is left, such as one with `..`, cannot
+    /// be read.
+    fn absolute(&mut self, kind: &str, decision: &'static str, text: &str, path: &str) {
+        let refuses = decision != "allow";
         let found = if refuses {
-            outside::refused(text, &self.draft.root, self.opens)
+            outside::refused(path, &self.draft.root, self.opens)
         } else {
-            outside::allowed(text, &self.draft.root)
+            outside::allowed(path, &self.draft.root)
         };
-        let nothing = |why: &str| format!("`{kind}({})`: {why}", text.escape_debug());
+        let patterns: Vec<String> =
+            found.inside.iter().map(|glob| format!("{kind}({glob})")).collect();
+        let is_lost = refuses && patterns.is_empty() && found.outside.is_empty();
+        let reads = |glob: &String| PathGlob::parse(glob.trim_start_matches('/')).is_ok();
+        if is_lost
+            || !patterns.iter().all(|pattern| Pattern::parse(pattern).is_ok())
+            || !found.outside.iter().all(reads)
+        {
+            return self.unread(decision, text);
+        }
+        let nothing = |why: &str| format!("`{kind}({})`: {why}", path.escape_debug());
         match (kind, refuses) {
             ("read", true) => {
                 self.draft.outside.extend(found.outside.iter().map(|glob| format!("!{glob}")));
@@ -302,21 +320,16 @@ impl RuleImport<'_> {
             let note = nothing("nothing outside the repository");
             self.draft.note(self.origin, self.place, note);
         }
-        found.inside.iter().map(|glob| format!("{kind}({glob})")).collect()
+        patterns.into_iter().for_each(|pattern| self.draft.rule(decision, pattern));
     }
 
-    /// `//x` is absolute, `/x` counts from the settings' folder, `~/x` from the home directory.
-    /// Anything else is read like `.gitignore`: without a slash but at its end it matches at any
+    /// `/x` counts from the settings' folder. Anything else is read like `.gitignore`: without a slash but at its end it matches at any
     /// depth, and a folder matches everything in it.
-    fn path(&mut self, kind: &str, text: Option<&str>, decision: &str) -> Vec<String> {
+    fn path(&self, kind: &str, text: Option<&str>, decision: &str) -> Vec<String> {
         let Some(text) = text else { return vec![format!("{kind}(**)")] };
-        let refuses = decision != "allow";
         let refused =
             |line: &str| PathGlob::of_ignore_line(line).into_iter().map(|glob| glob.text());
-        if is_absolute(text) {
-            return self.absolute(kind, text, refuses);
-        }
-        if refuses {
+        if decision != "allow" {
             let line = match text.strip_prefix("./") {
                 // Kode takes `./` away, so that the rest matches at any depth.
                 Some(rest) if self.peer == Peer::Kode => rest.to_owned(),

@@ -139,6 +139,36 @@ fn what_is_refused_anywhere_is_refused_in_the_repository_too() {
 }
 
 #[test]
+fn an_absolute_path_that_cannot_be_read_refuses_all_that_its_tool_does() {
+    let import = |key: &str, rule: &str| {
+        let mut lists = serde_json::json!({ "allow": ["Edit", "Bash(ls:*)"] });
+        lists[key] = serde_json::json!([rule]);
+        let text = serde_json::json!({ "permissions": lists }).to_string();
+        import_all(Peer::Claude, &[ImportSource { origin: "s", text: &text }], "/tmp/ws").unwrap()
+    };
+    for (rule, intent, beside) in [
+        ("Read(//tmp/ws/sub/../k)", "read(k)", "edit(k)"),
+        ("Read(~/../../tmp/x/k)", "read(k)", "edit(k)"),
+        ("Edit(//tmp/ws/../k)", "edit(k)", "read(k)"),
+        ("Read(//tmp/ws/a\u{200b}b)", "read(k)", "edit(k)"),
+        ("Read(//tmp/a\nb)", "read(k)", "edit(k)"),
+        ("WebFetch(//docs.rs)", "fetch(https://docs.rs/x)", "edit(k)"),
+    ] {
+        for (key, expected) in [("deny", "deny"), ("ask", "ask")] {
+            let imported = import(key, rule);
+            let policy = Policy::parse(&imported.policy, "imported").unwrap();
+            let said = |intent| word(&policy, &crate::query::parse_intent(intent).unwrap());
+            assert_eq!((said(intent), said(beside)), (expected, "allow"), "{}", imported.policy);
+            assert!(imported.notes[0].contains("takes its place"), "{:?}", imported.notes);
+        }
+    }
+    for rule in ["Edit(//tmp/ws/../k)", "Read(//etc/../k)", "Skill(~/x)"] {
+        assert_eq!(import("allow", rule).notes.len(), 1, "{rule}");
+    }
+    assert_eq!(import("deny", "Read(//tmp/ws/sub/k)").notes, [""; 0]);
+}
+
+#[test]
 fn refused_paths_outside_are_carried_although_nothing_there_is_allowed() {
     let policy = |refused: &str| {
         let text = format!(r#"{{"permissions": {{"deny": ["{refused}"]}}}}"#);
