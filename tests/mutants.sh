@@ -18,7 +18,7 @@ area() { # area NAME: sets package, the arguments of the test run and the files
   case $1 in
     judge) package=locum-policy tests=() files=('src/policy/judge/**' src/policy/verdict.rs src/policy/approval.rs) ;;
     command) package=locum-policy tests=() files=('src/policy/command/**') ;;
-    paths) package=locum-policy tests=() files=('src/policy/paths/**' 'src/policy/glob/**' src/policy/ignore.rs) ;;
+    paths) package=locum-policy tests=() files=('src/policy/paths/**' 'src/policy/glob/**' 'src/policy/ignore/**') ;;
     urls) package=locum-policy tests=() files=('src/policy/urls/**') ;;
     gate) package=locum tests=(--lib run::) files=('src/run/request/**') ;;
     redactor) package=locum-base tests=() files=('src/base/secret/**') ;;
