@@ -7,6 +7,7 @@
 
 use crate::command::tree::SimpleCommand;
 use crate::command::{UNKNOWN, word};
+use crate::glob::folded_letter;
 
 /// A simple command as rules are compared with it.
 #[derive(Clone, Copy, Debug)]
@@ -43,10 +44,8 @@ pub(crate) fn refuses(text: &str, command: NamedCommand<'_>) -> bool {
 
 /// Whether a command begins with a text in lower case. Reads no more of the command than it needs.
 fn begins(command: impl Iterator<Item = char>, text: &str) -> bool {
-    // At the end of a word, Greek has another small letter for the same great one.
-    let same = |letter: char| if letter == 'ς' { 'σ' } else { letter };
-    let mut letters = command.flat_map(char::to_lowercase);
-    text.chars().all(|wanted| letters.next().is_some_and(|letter| same(letter) == same(wanted)))
+    let mut letters = command.map(folded_letter);
+    text.chars().map(folded_letter).all(|wanted| letters.next() == Some(wanted))
 }
 
 fn joined(words: &[String]) -> impl Iterator<Item = char> {

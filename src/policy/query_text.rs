@@ -4,7 +4,7 @@
 //! with it whatever the rules say. A query leaves the machine, so it is held to what addresses are
 //! held to: nothing unseen, and no long run of letters as encoded data would be.
 
-use crate::glob::{LetterCase, name_matches, single_stars};
+use crate::glob::{LetterCase, folded, name_matches, single_stars};
 use crate::paths::is_invisible;
 use crate::urls::{RUN_LIMIT_BYTES, WebUrl, longest_run};
 
@@ -79,7 +79,10 @@ pub(crate) fn parse_pattern(text: &str) -> Result<String, String> {
 pub(crate) fn matches(pattern: &str, query: &SearchQuery, case: LetterCase) -> bool {
     match case {
         LetterCase::Exact => name_matches(pattern, &query.text),
-        LetterCase::Ignored => name_matches(&pattern.to_lowercase(), &query.text.to_lowercase()),
+        LetterCase::Ignored => {
+            name_matches(&folded(pattern), &folded(&query.text))
+                || name_matches(pattern, &query.text)
+        }
     }
 }
 

@@ -72,7 +72,7 @@ impl PathGlob {
     }
 
     fn of(parts: Vec<String>) -> Self {
-        let folded: Vec<String> = parts.iter().map(|part| part.to_lowercase()).collect();
+        let folded: Vec<String> = parts.iter().map(|part| folded(part)).collect();
         Self { ends: PatternEnds::of(&folded), parts, folded }
     }
 
@@ -81,34 +81,27 @@ impl PathGlob {
         if path.as_str().is_ascii() && !self.ends.fit(path.as_str()) {
             return false;
         }
+        let text = path.as_str();
+        let exact = || match_parts(&self.parts, &path.parts().collect::<Vec<_>>());
         match case {
-            LetterCase::Exact => match_parts(&self.parts, &path.parts().collect::<Vec<_>>()),
+            LetterCase::Exact => exact(),
             LetterCase::Ignored => {
-                let lower = path.as_str().to_lowercase();
+                let folded = folded(text);
                 let parts: Vec<&str> =
-                    if path.is_root() { Vec::new() } else { lower.split('/').collect() };
-                match_parts(&self.folded, &parts)
+                    if path.is_root() { Vec::new() } else { folded.split('/').collect() };
+                match_parts(&self.folded, &parts) || (!text.is_ascii() && exact())
             }
         }
     }
 
     /// Returns true when some path matches both patterns; letters count without case.
     pub fn meets(&self, other: &Self) -> bool {
-        sequences_meet(
-            &self.folded,
-            &other.folded,
-            |part| part == "**",
-            |one, two| {
-                let (one, two): (Vec<char>, Vec<char>) =
-                    (one.chars().collect(), two.chars().collect());
-                sequences_meet(
-                    &one,
-                    &two,
-                    |letter| *letter == '*',
-                    |one, two| one == two || *one == '?' || *two == '?',
-                )
-            },
-        )
+        let plain = self.is_ascii() && other.is_ascii();
+        globs_meet(&self.folded, &other.folded) || (!plain && globs_meet(&self.parts, &other.parts))
+    }
+
+    fn is_ascii(&self) -> bool {
+        self.parts.iter().all(|part| part.is_ascii())
     }
 
     /// Returns the pattern of a path and everything in the folder it may be.
@@ -235,6 +228,27 @@ impl PatternEnds {
     }
 }
 
+/// Returns a text in which letters that differ in case alone are one letter. Each letter of a path
+/// is one letter of the result, so that `?` still stands for one.
+pub(crate) fn folded(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    text.chars().map(folded_letter).collect()
+}
+
+/// Returns the letter that stands for a letter in all its cases: a final sigma is a sigma, and a
+/// long s an s.
+pub(crate) fn folded_letter(letter: char) -> char {
+    if letter.is_ascii() {
+        return letter.to_ascii_lowercase();
+    }
+    let mut upper = letter.to_uppercase();
+    let upper = upper.next().filter(|_| upper.next().is_none()).unwrap_or(letter);
+    // In lower case one letter alone is several, and the first of them is the letter.
+    upper.to_lowercase().next().unwrap_or(upper)
+}
+
 /// Returns true when the name matches a pattern in which `*` matches any letters and `?` exactly
 /// one.
 pub fn name_matches(pattern: &str, name: &str) -> bool {
@@ -268,6 +282,24 @@ fn match_parts(pattern: &[String], path: &[&str]) -> bool {
         )
     };
     whole(pattern) || pattern.split_last().is_some_and(|(last, head)| last == "**" && whole(head))
+}
+
+/// Whether some path matches both patterns.
+fn globs_meet(one: &[String], two: &[String]) -> bool {
+    sequences_meet(
+        one,
+        two,
+        |part| part == "**",
+        |one, two| {
+            let (one, two): (Vec<char>, Vec<char>) = (one.chars().collect(), two.chars().collect());
+            sequences_meet(
+                &one,
+                &two,
+                |letter| *letter == '*',
+                |one, two| one == two || *one == '?' || *two == '?',
+            )
+        },
+    )
 }
 
 /// `a**b` within a name is `a*b`.

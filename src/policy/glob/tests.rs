@@ -1,6 +1,6 @@
 //! Which paths a pattern matches, covers and meets.
 
-use super::{LetterCase, PathGlob, name_matches};
+use super::{LetterCase, PathGlob, folded_letter, name_matches};
 use locum_base::path::RepoPath;
 use pretty_assertions::assert_eq;
 
@@ -61,6 +61,36 @@ fn ignores_case_only_where_asked() {
         let (glob, path) = (PathGlob::parse(pattern).unwrap(), RepoPath::parse(path).unwrap());
         assert!(glob.matches(&path, LetterCase::Ignored), "{pattern}");
         assert!(!glob.matches(&path, LetterCase::Exact), "{pattern}");
+    }
+}
+
+#[test]
+fn letters_of_any_script_that_differ_in_case_alone_are_one() {
+    for (pattern, path, beside) in [
+        ("\u{391}\u{3a3}*", "\u{391}\u{3a3}\u{391}", "\u{391}"),
+        ("*\u{3a3}/a", "x\u{3c2}/a", "x\u{3c4}/a"),
+        ("?q", "\u{130}q", "\u{130}\u{130}q"),
+        ("i?", "\u{130}q", "\u{130}"),
+        ("i\u{307}?", "i\u{307}q", "i\u{307}"),
+        ("secrets/**", "\u{17f}ecrets/a", "\u{df}ecrets/a"),
+        ("\u{17f}ecrets/**", "SECRETS/a", "secret/a"),
+        ("stra\u{df}e", "STRA\u{1e9e}E", "strase"),
+        ("\u{1c5}*", "\u{1c4}a", "\u{1c8}a"),
+    ] {
+        let glob = PathGlob::parse(pattern).unwrap();
+        let read = |path: &str| RepoPath::parse(path).unwrap();
+        assert!(glob.matches(&read(path), LetterCase::Ignored), "{pattern} {path}");
+        assert!(!glob.matches(&read(beside), LetterCase::Ignored), "{pattern} {beside}");
+        assert!(glob.meets(&PathGlob::below(&read(path))), "{pattern} meets {path}");
+    }
+    for letter in (0..=0x1_ffff).filter_map(char::from_u32) {
+        let lower: Vec<char> = letter.to_lowercase().collect();
+        let upper: Vec<char> = letter.to_uppercase().collect();
+        for other in [lower, upper] {
+            if let [other] = other.as_slice() {
+                assert_eq!(folded_letter(letter), folded_letter(*other), "{letter} {other}");
+            }
+        }
     }
 }
 

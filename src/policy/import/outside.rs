@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::glob::{PathGlob, name_matches};
+use crate::glob::{PathGlob, folded, name_matches};
 
 /// Folders below which home directories lie.
 const HOMES: &[&str] = &["/home/*", "/root", "/Users/*"];
@@ -101,7 +101,7 @@ fn remainders(glob: &[&str], root: &[&str]) -> Vec<String> {
                     waiting.push(at + 1);
                 }
                 // A file system may not tell letters by their case.
-                Some(part) if name_matches(&part.to_lowercase(), &folder.to_lowercase()) => {
+                Some(part) if name_matches(&folded(part), &folded(folder)) => {
                     next.insert(at + 1);
                 }
                 Some(_) => {}

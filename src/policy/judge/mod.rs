@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::command::UNKNOWN;
-use crate::glob::{LetterCase, PathGlob};
+use crate::glob::{LetterCase, PathGlob, folded};
 use crate::ignore::IgnoreFiles;
 use crate::intent::{Facts, Intent, PublicationKind, TriggerKind};
 use crate::kind::RuleKind;
@@ -327,7 +327,7 @@ impl Evaluation<'_> {
 
     fn matches<'j>(&'j self, intent: &'j Intent) -> impl Iterator<Item = RuleMatch<'j>> {
         let start = if let Intent::Read(path) | Intent::Edit(path) = intent {
-            path.parts().next().map(str::to_lowercase)
+            path.parts().next().map(folded)
         } else {
             None
         };

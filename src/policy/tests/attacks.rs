@@ -44,6 +44,36 @@ fn what_no_rule_allows_is_denied() {
 }
 
 #[test]
+fn a_letter_in_another_case_of_any_script_is_refused_alike() {
+    for (rule, hostile, beside) in [
+        ("edit(\u{391}\u{3a3}*)", "edit(\u{391}\u{3a3}\u{391})", "edit(\u{391}x)"),
+        ("edit(\u{391}\u{3a3}/**)", "edit(\u{3b1}\u{3c2}/x)", "edit(\u{3b1}/x)"),
+        ("edit(?q)", "edit(\u{130}q)", "edit(\u{130}\u{130}q)"),
+        ("edit(secrets/**)", "edit(\u{17f}ecrets/a)", "edit(\u{df}ecrets/a)"),
+        ("search(\u{391}\u{3a3}*)", "search(\u{391}\u{3a3}\u{391})", "search(\u{391}x)"),
+        (
+            "fetch(x.example/\u{391}\u{3a3})",
+            "fetch(https://x.example/\u{3b1}\u{3c2})",
+            "fetch(https://x.example/a)",
+        ),
+        ("command-text(ls \u{391}\u{3a3})", "command(ls \u{391}\u{3a3}\u{391})", "command(ls x)"),
+    ] {
+        for refusal in ["deny", "hold"] {
+            let policy = format!(
+                "version: 1\nrules:\n- allow: ['read(**)', 'edit(**)', 'search(**)', 'fetch(x.example)', \
+                 'command(ls:*)']\n- {refusal}: '{rule}'\n"
+            );
+            assert!(!allows(&policy, hostile, &facts()), "{rule} {hostile}");
+            assert!(allows(&policy, beside, &facts()), "{rule} {beside}");
+        }
+        let narrow = format!("version: 1\nrules:\n- allow: '{rule}'\n");
+        if rule.starts_with("edit(secrets") {
+            assert!(!allows(&narrow, hostile, &facts()), "allowing goes by the letter");
+        }
+    }
+}
+
+#[test]
 fn a_wildcard_does_not_open_protected_paths() {
     only(
         "edit(src/lib.rs)",

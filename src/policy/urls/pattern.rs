@@ -6,7 +6,7 @@
 
 use url::Url;
 
-use crate::glob::LetterCase;
+use crate::glob::{LetterCase, folded};
 use crate::urls::host::{Host, is_at_or_below};
 use crate::urls::{Destination, Scheme, WebUrl, split_port};
 
@@ -174,8 +174,7 @@ impl UrlPattern {
                     .split('/')
                     .map(decoded)
                     .flat_map(|part| part.split('/').map(str::to_owned).collect::<Vec<_>>());
-                let wanted: Vec<String> =
-                    self.path.iter().map(|part| part.to_lowercase()).collect();
+                let wanted: Vec<String> = self.path.iter().map(|part| folded(part)).collect();
                 starts_with(&wanted, parts.filter(|part| !part.is_empty() && part != "."))
             }
         }
@@ -205,5 +204,5 @@ fn decoded(part: &str) -> String {
         bytes.push(read.unwrap_or(*first));
         rest = if read.is_some() { tail.get(2..).unwrap_or_default() } else { tail };
     }
-    String::from_utf8_lossy(&bytes).replace('\\', "/").to_lowercase()
+    folded(&String::from_utf8_lossy(&bytes).replace('\\', "/"))
 }
