@@ -348,7 +348,7 @@ fn sequences_meet<T>(
 
 /// Matches with one point of return: the last wildcard seen, which is enough for `*` and bounds the
 /// work.
-fn wildcard(
+pub(crate) fn wildcard(
     pattern_len: usize,
     text_len: usize,
     is_star: impl Fn(usize) -> bool,

@@ -6,12 +6,15 @@
 //! so what hides either hides it. A file inside a hidden folder is hidden, and no later line brings
 //! it back. Letters count without case, since what is refused must not hang on spelling.
 
+mod letters;
+
 use std::collections::HashMap;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
-use crate::glob::{LetterCase, PathGlob};
+use crate::glob::PathGlob;
+use crate::ignore::letters::LetterLines;
 use crate::verdict::RuleRef;
 use locum_base::path::RepoPath;
 use locum_files::diagnostic::Diagnostic;
@@ -92,9 +95,8 @@ struct IgnoreFile {
     text: String,
     matcher: Gitignore,
     globs: Vec<PathGlob>,
-    /// Patterns of lines that hide, by line, in which `?` is a letter of any script and case means
-    /// nothing in any: the matcher goes by bytes.
-    of_letters: Vec<(u32, PathGlob)>,
+    /// For paths with letters beyond ASCII: the matcher goes by bytes.
+    by_letters: LetterLines,
     /// Lines that are left out, as git does.
     left_out: Vec<Diagnostic>,
     /// The last line that says a pattern.
@@ -116,7 +118,7 @@ impl IgnoreFile {
         let mut mistakes = Vec::new();
         let mut lines = HashMap::new();
         let mut globs: Vec<PathGlob> = Vec::new();
-        let (mut of_letters, mut left_out) = (Vec::new(), Vec::new());
+        let (mut by_letters, mut left_out) = (LetterLines::default(), Vec::new());
         // Setting this cannot fail.
         let _ = builder.case_insensitive(true);
         for (number, written) in (1u32..).zip(text.trim_start_matches('\u{feff}').lines()) {
@@ -132,18 +134,14 @@ impl IgnoreFile {
             for (spelling, needed) in spellings(written) {
                 if !spelling.starts_with('!') {
                     let hides = braces(&spelling).into_iter();
-                    let hides: Vec<PathGlob> =
-                        hides.flat_map(|line| PathGlob::of_ignore_line(&line)).collect();
-                    if !spelling.is_ascii() || spelling.contains(['?', '[']) {
-                        of_letters.extend(hides.iter().map(|glob| (number, glob.clone())));
-                    }
-                    globs.extend(hides);
+                    globs.extend(hides.flat_map(|line| PathGlob::of_ignore_line(&line)));
                 }
                 match builder.add_line(None, &spelling) {
-                    Ok(_) => drop(lines.insert(
-                        spelling,
-                        PatternLine { number, written: written.trim_end().to_owned() },
-                    )),
+                    Ok(_) => {
+                        by_letters.add(number, &spelling);
+                        let written = written.trim_end().to_owned();
+                        lines.insert(spelling, PatternLine { number, written });
+                    }
                     Err(error) if needed => mistakes.push(mistake(
                         number,
                         format!("`{}` is not a pattern: {error}", written.trim_end()),
@@ -158,7 +156,7 @@ impl IgnoreFile {
                 text: text.to_owned(),
                 matcher,
                 globs,
-                of_letters,
+                by_letters,
                 left_out: Diagnostics(left_out).finish(text),
                 lines,
             }),
@@ -175,32 +173,17 @@ impl IgnoreFile {
             .match_indices('/')
             .filter_map(|(end, _)| text.get(..end))
             .map(|folder| (folder, true));
-        let names = folders.chain([(text, true), (text, false)]);
+        let mut names = folders.chain([(text, true), (text, false)]);
         if path.is_root() {
             return None;
         }
-        let hiding = names.clone().find_map(|(name, is_folder)| self.hiding(name, is_folder));
-        let Some(hiding) = hiding else {
-            let of_letters = names.filter(|_| !text.is_ascii());
-            let number = of_letters.flat_map(|(name, is_folder)| self.by_letters(name, is_folder));
-            return number.last().and_then(|number| self.line(number));
+        let Some(hiding) = names.find_map(|(name, is_folder)| self.hiding(name, is_folder)) else {
+            let number = if text.is_ascii() { None } else { self.by_letters.hiding(text) };
+            return number.and_then(|number| self.line(number));
         };
         let (number, written) =
             self.lines.get(hiding).map_or((0, hiding), |line| (line.number, line.written.as_str()));
         Some(RuleRef { pattern: written.to_owned(), origin: self.name.clone(), line: number })
-    }
-
-    /// Returns the line that hides a name by its letters, unless a later one brings that back.
-    fn by_letters(&self, name: &str, is_folder: bool) -> Option<u32> {
-        let path = RepoPath::parse(name).ok()?;
-        let matching = self.of_letters.iter().rev();
-        let (number, _) =
-            matching.into_iter().find(|(_, glob)| glob.matches(&path, LetterCase::Ignored))?;
-        let later = match self.matcher.matched(name, is_folder) {
-            Match::Whitelist(glob) => self.lines.get(glob.original()).map(|line| line.number),
-            Match::None | Match::Ignore(_) => None,
-        };
-        (later.is_none_or(|later| later < *number)).then_some(*number)
     }
 
     fn line(&self, number: u32) -> Option<RuleRef> {

@@ -1,6 +1,6 @@
 //! What lines of ignore files hide, and how mistakes in them are told.
 
-use super::{IgnoreFiles, LINES_LIMIT};
+use super::{IgnoreFile, IgnoreFiles, LINES_LIMIT};
 use crate::glob::{LetterCase, PathGlob};
 use locum_base::path::RepoPath;
 use pretty_assertions::assert_eq;
@@ -70,6 +70,97 @@ fn hides_what_git_would_ignore_and_nothing_else() {
         "nothing comes back out of a hidden folder"
     );
     assert!(!hidden("*\n", "."), "the root itself is never hidden");
+}
+
+#[test]
+fn a_letter_of_another_script_is_one_letter_and_hides_no_more_than_others() {
+    let hidden =
+        |text: &str, path: &str| files(text).hidden(&RepoPath::parse(path).unwrap()).is_some();
+    for (text, yes, no) in [
+        ("[Bb]in/\n", "Bin/\u{fc}.md", "fin/\u{fc}.md"),
+        ("*.[Cc]ache\n", "x/\u{e9}.Cache", "x/\u{e9}.zache"),
+        ("[\u{e0}-\u{ff}]*\n", "\u{e9}x", "\u{4e2d}"),
+        ("[\u{e0}-\u{ff}]*\n", "\u{c9}", "x\u{e9}"),
+        ("\u{e9}*\n!\u{e9}1/\n", "\u{e9}2/x", "\u{e9}1/x"),
+        ("/[!.]*\n!/\u{fc}bersicht/\n", "\u{fc}bersichten/a.md", "\u{fc}bersicht/a.md"),
+        ("[!a]x\n", "\u{e9}x", "ax/\u{e9}"),
+        ("[!\u{c9}]x\n", "\u{e9}x", "\u{c9}x"),
+        ("[^\u{e9}]x\n", "\u{e8}x", "\u{e9}x"),
+        ("[]a]?\n", "]\u{e9}", "b\u{e9}"),
+        ("[a-]?\n", "-\u{e9}", "b\u{e9}"),
+        ("[a?\n", "[a\u{e9}", "a\u{e9}"),
+        ("\u{e9}\\?\n", "\u{c9}?", "\u{c9}a"),
+        ("{\u{e9},b{c,d}}?/\n", "bd\u{e8}/x", "bx\u{e8}/x"),
+        ("a/**/?/z\n", "a/\u{e9}/z", "a/z/\u{e9}"),
+        ("a/**\n", "A/b/\u{e9}", "b/a/\u{e9}"),
+        ("?/\n", "\u{e9}/a", "\u{e9}b/cd"),
+        ("*\u{3a3}\n", "x\u{3c2}", "x\u{3c4}"),
+        ("x?\n!x\u{c9}\n", "x\u{e9}", "x\u{c9}"),
+        ("secrets/\n", "\u{17f}ecrets/a", "\u{df}ecrets/a"),
+    ] {
+        assert!(hidden(text, yes), "{text:?} hides {yes}");
+        assert!(!hidden(text, no), "{text:?} does not hide {no}");
+        let yes = RepoPath::parse(yes).unwrap();
+        let known = files(text).globs().any(|glob| glob.matches(&yes, LetterCase::Ignored));
+        assert!(known, "{text:?} hides {yes} by its patterns too");
+    }
+    let line = |text: &str, path: &str| {
+        let found = files(text).hidden(&RepoPath::parse(path).unwrap()).unwrap();
+        (found.line, found.pattern)
+    };
+    assert_eq!(line("a\n[x-z]?  \n?b\n", "y\u{e9}/k"), (2, "[x-z]?".to_owned()));
+}
+
+/// Names without such letters tell whether both ways to match lines agree. Sets that are negated
+/// are left out, and those that are not closed: by bytes they match slashes.
+#[test]
+fn lines_mean_the_same_by_letters_and_by_bytes() {
+    let pieces =
+        ["a", "b", "*", "?", "/", "**", "[ab]", "[]b-]", "\\", "{", "}", ",", "]", "**/", "A"];
+    let mut state = 1_u32;
+    let mut below = |limit: usize| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as usize % limit
+    };
+    let (mut compared, mut hiding) = (0, 0);
+    for _ in 0..6_000 {
+        let lines: Vec<String> = (0..=below(3))
+            .map(|_| {
+                let back = if below(3) == 0 { "!" } else { "" };
+                let text: String = (0..=below(6)).map(|_| pieces[below(pieces.len())]).collect();
+                format!("{back}{text}")
+            })
+            .collect();
+        let text = lines.join("\n");
+        if text.contains("//") || text.contains("\\/") {
+            continue;
+        }
+        let Ok(file) = IgnoreFile::parse(".rooignore", &text) else { continue };
+        let names = ["a", "b", "ab", "ba", "B", "[", "{a}", "a,b"];
+        let path: Vec<&str> = (0..=below(3)).map(|_| names[below(names.len())]).collect();
+        let path = path.join("/");
+        let by_bytes = file.hidden(&RepoPath::parse(&path).unwrap()).is_some();
+        let by_letters = file.by_letters.hiding(&path).is_some();
+        // Braces may hide more.
+        let more = by_letters && text.contains('{');
+        assert!(by_letters == by_bytes || more, "{text:?} {path} {by_letters}");
+        compared += 1;
+        hiding += u32::from(by_bytes);
+    }
+    assert!(compared > 2_000 && hiding > 500, "{compared} {hiding}");
+}
+
+#[test]
+fn long_paths_of_another_script_are_matched_at_once() {
+    let text: String = (0..200).map(|at| format!("**/[xy]*b*{at}\n")).collect();
+    let long = format!("{}\u{e9}", "xbbb/".repeat(500));
+    let letters = files(&text).files.remove(0).by_letters;
+    assert_eq!(letters.hiding(&long), None);
+    assert_eq!(letters.hiding(&format!("{long}/xb7")), Some(8));
+    let braces = format!("{}\u{e9}\n", "{a,b}".repeat(40));
+    assert!(
+        files(&braces).files[0].by_letters.hiding(&format!("{}\u{c9}", "ab".repeat(20))).is_some()
+    );
 }
 
 #[test]
