@@ -211,7 +211,9 @@ fn ends_escaped(line: &str) -> bool {
 /// either reading, and brings back by the plain one only.
 fn spellings(line: &str) -> Vec<(String, bool)> {
     let line = if line.ends_with("\\ ") { line } else { line.trim_end() };
-    if line.is_empty() || line.starts_with('#') {
+    // The matcher takes a pattern of nothing for one of everything, and would bring that back.
+    let is_nothing = |pattern: &str| matches!(pattern, "" | "/" | "\\/");
+    if line.is_empty() || line.starts_with('#') || line.strip_prefix('!').is_some_and(is_nothing) {
         return Vec::new();
     }
     if !line.contains(['{', '}']) {

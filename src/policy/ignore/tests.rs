@@ -57,6 +57,8 @@ fn hides_what_git_would_ignore_and_nothing_else() {
         ("?x\n!\u{e9}x\n", "\u{e8}x", "\u{e9}x"),
         ("!\u{e9}x\n?x\n", "\u{e9}x", "\u{e9}"),
         ("a\\\\\n", "a\\", "a"),
+        ("a\n!\n", "a", "b"),
+        ("a\n! \n!\\/\n!/\n", "a", "b"),
         ("*.key\n!*.{key,txt}\n", "a.key", "a.txt"),
     ] {
         assert!(hidden(text, yes), "{text:?} hides {yes}");
