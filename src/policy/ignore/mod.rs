@@ -206,11 +206,26 @@ fn ends_escaped(line: &str) -> bool {
     !line.starts_with('#') && slashes % 2 == 1
 }
 
+/// Returns a line without the blanks at its end, except one that a backslash escapes.
+fn without_blanks(line: &str) -> String {
+    let mut end = 0;
+    let mut escaped = false;
+    for (at, letter) in line.char_indices() {
+        if escaped || !letter.is_whitespace() {
+            end = at + letter.len_utf8();
+        }
+        escaped = letter == '\\' && !escaped;
+    }
+    let kept = line.get(..end).unwrap_or(line);
+    // The matcher takes away a tab even where it is escaped.
+    kept.strip_suffix("\\\t").map_or_else(|| kept.to_owned(), |head| format!("{head}[\t]"))
+}
+
 /// Returns the ways a line is understood, and whether each has to be a pattern. Braces are plain
 /// characters in this syntax, but many write `*.{pem,key}` and mean both: such a line hides by
 /// either reading, and brings back by the plain one only.
 fn spellings(line: &str) -> Vec<(String, bool)> {
-    let line = if line.ends_with("\\ ") { line } else { line.trim_end() };
+    let line = &without_blanks(line);
     // The matcher takes a pattern of nothing for one of everything, and would bring that back.
     let is_nothing = |pattern: &str| matches!(pattern, "" | "/" | "\\/");
     if line.is_empty() || line.starts_with('#') || line.strip_prefix('!').is_some_and(is_nothing) {

@@ -57,6 +57,11 @@ fn hides_what_git_would_ignore_and_nothing_else() {
         ("?x\n!\u{e9}x\n", "\u{e8}x", "\u{e9}x"),
         ("!\u{e9}x\n?x\n", "\u{e9}x", "\u{e9}"),
         ("a\\\\\n", "a\\", "a"),
+        ("a\\ \n", "a ", "a"),
+        ("a\\  \n", "a ", "a"),
+        ("a\\ \\   \n", "a  ", "a "),
+        ("a\\\\ \n", "a\\", "a\\ "),
+        ("\\ a\n", " a", "a"),
         ("a\n!\n", "a", "b"),
         ("a\n! \n!\\/\n!/\n", "a", "b"),
         ("*.key\n!*.{key,txt}\n", "a.key", "a.txt"),
@@ -72,6 +77,7 @@ fn hides_what_git_would_ignore_and_nothing_else() {
         "nothing comes back out of a hidden folder"
     );
     assert!(!hidden("*\n", "."), "the root itself is never hidden");
+    assert!(hidden("a\\\t \nb\n", "b"), "an escaped tab is a letter that no path has");
 }
 
 #[test]
