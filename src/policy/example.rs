@@ -92,7 +92,11 @@ impl Example {
         };
         let line = verdict
             .rule()
-            .map(|rule| format!(" (`{}`, line {})", rule.pattern, rule.line))
+            .map(|rule| match rule.line {
+                // A setting has no line.
+                0 => format!(" (`{}`)", rule.pattern),
+                line => format!(" (`{}`, line {line})", rule.pattern),
+            })
             .unwrap_or_default();
         let was = format!("{:?}", verdict.decision).to_lowercase();
         let wanted = format!("{:?}", self.expected).to_lowercase();

@@ -207,12 +207,13 @@ pub(crate) fn why(
         RuleFit::Narrowed => narrowed(&rule.narrowing, facts),
         RuleFit::Outdone => match verdict.rule() {
             Some(spoke) if (spoke.line, &spoke.pattern) != (written.place.line, &written.text) => {
-                let place = if spoke.origin == policy.origin() {
-                    format!("line {}", spoke.line)
-                } else {
-                    spoke.place()
+                let place = match spoke.line {
+                    _ if spoke.origin != policy.origin() => format!(" on {}", spoke.place()),
+                    // A setting has no line.
+                    0 => String::new(),
+                    line => format!(" on line {line}"),
                 };
-                format!("`{}` on {place} outweighs it", spoke.pattern)
+                format!("`{}`{place} outweighs it", spoke.pattern)
             }
             Some(_) | None => verdict.reason(),
         },

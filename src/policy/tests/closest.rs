@@ -123,3 +123,22 @@ fn a_rule_that_takes_it_out_itself_says_so() {
         assert_eq!(nearest(&policy, intent).unwrap().why, why, "{intent}");
     }
 }
+
+#[test]
+fn a_setting_that_outweighs_a_rule_is_named_without_a_line() {
+    let policy = policy(
+        "rules:\n  - allow: ['read(**)', 'command(cat:*)']\n  - deny: 'command(cat b)'\ncommands: { \
+         reads: ['/etc/**', '!/etc/shadow'] }\n",
+    );
+    for (intent, why) in [
+        ("command(cat /etc/shadow)", "`!/etc/shadow` outweighs it"),
+        ("command(cat b)", "`command(cat b)` on line 4 outweighs it"),
+    ] {
+        assert_eq!(nearest(&policy, intent).unwrap().why, why, "{intent}");
+    }
+    let example = "version: 1\nrules:\n- allow: ['read(**)', 'command(cat:*)']\n\
+                   commands: { reads: ['/etc/**', '!/etc/shadow'] }\n\
+                   examples: { allow: 'command(cat /etc/shadow)' }\n";
+    let mistakes = Policy::parse(example, "p").unwrap_err().to_string();
+    assert!(mistakes.contains("(`!/etc/shadow`)"), "{mistakes}");
+}
