@@ -143,12 +143,15 @@ impl Redactor {
         }
         let plain = NormalizedText::plain(text);
         found.extend(self.formats.find(plain.bytes()).into_iter().map(|range| plain.source(range)));
-        let joined = plain.joined();
-        found.extend(
-            self.formats.find_joined(joined.bytes()).into_iter().map(|range| joined.source(range)),
-        );
-        let folded = joined.folded();
-        found.extend(self.runs.find(folded.bytes()).into_iter().map(|range| folded.source(range)));
+        let untagged = plain.without_tags();
+        for view in [Some(plain), untagged].into_iter().flatten() {
+            let joined = view.joined();
+            let formats = self.formats.find_joined(joined.bytes());
+            found.extend(formats.into_iter().map(|range| joined.source(range)));
+            let folded = joined.folded();
+            let runs = self.runs.find(folded.bytes());
+            found.extend(runs.into_iter().map(|range| folded.source(range)));
+        }
         merge(found)
     }
 }

@@ -104,11 +104,45 @@ fn hides_a_value_with_something_empty_between_its_letters() {
         "&ZeroWidthSpace;",
         "&NegativeVeryThinSpace;",
         "&hairsp;",
+        "<b a=1></b>",
+        "<b\n>",
+        "<!---->",
+        "<!-- -->",
+        "<x-y></x-y>",
+        "</>",
+        "[](x)",
+        "![](x)",
+        "\u{483}",
+        "\u{489}",
+        "\u{5bf}",
+        "\u{64b}",
+        "\u{1cd0}",
+        "\u{302a}",
+        "\u{1}",
+        "\u{7f}",
     ] {
         hides(&VALUE.chars().map(|letter| format!("{letter}{between}")).collect::<String>());
     }
     keeps("correct <b>horse</b> battery <i>staple</i> 43");
     keeps("a &notit; b <bbbbbbbbbbbbbbbb>");
+    keeps("cor<b>rect</b> <i>horse battery");
+}
+
+#[test]
+fn hides_a_value_that_looks_like_a_tag() {
+    let redactor = Redactor::new(
+        ["hunter2xyzab", "a1b2c3d4e5f6a7b8c9d0e1f2", "<b>pass</b>word<i>"].map(Secret::new),
+    );
+    for (text, expected) in [
+        ("<HUNTER2XYZAB>", "<***>"),
+        ("a <hunter2xyzab/> b", "a <***/> b"),
+        ("<aHVudGVyMnh5emFi>", "<***>"),
+        ("<A1B2C3D4E5F6><A7B8C9D0E1F2>", "<***><***>"),
+        ("<B>PASS</B>WORD<I>", "***"),
+        ("<horse>", "<horse>"),
+    ] {
+        assert_eq!(redactor.redact(text), expected, "{text}");
+    }
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! `NormalizedText`: a text as a reader or a decoder would see it, each byte knowing where it came
 //! from. Colours and invisible characters are left out, entities, percent and backslash escapes
-//! decoded; `joined` leaves out what may stand between the parts of a secret, `folded` ignores
-//! case. It changes nothing in the text itself.
+//! decoded; `joined` and `without_tags` leave out what may stand between the parts of a secret,
+//! `folded` ignores case. It changes nothing in the text itself.
 
 use std::ops::Range;
+
+use unicode_normalization::char::is_combining_mark;
 
 /// A text as it reads, with the way back to the text as written.
 #[derive(Clone, Debug, Default)]
@@ -34,19 +36,35 @@ impl NormalizedText {
     }
 
     /// Returns the view without blanks, quotes and other marks that may stand between the parts of
-    /// a secret, tags without attributes among them.
+    /// a secret.
     pub fn joined(&self) -> Self {
-        let mut joined = Self::default();
+        self.skipping(|rest| usize::from(rest.first().is_some_and(|byte| separates(*byte))))
+    }
+
+    /// Returns the view without tags, comments and links without words, which show nothing; `None`
+    /// where it has none. What stands in angle brackets may be a secret itself.
+    pub fn without_tags(&self) -> Option<Self> {
+        let without = self.skipping(|rest| tag_length(rest).max(empty_link_length(rest)));
+        (without.bytes.len() < self.bytes.len()).then_some(without)
+    }
+
+    /// Returns the view without what a function finds at its start: how many bytes.
+    fn skipping(&self, length: impl Fn(&[u8]) -> usize) -> Self {
+        let mut kept = Self::default();
         let mut at = 0;
-        while let (Some(byte), Some(from)) = (self.bytes.get(at), self.from.get(at)) {
-            let tag = self.bytes.get(at..).map_or(0, tag_length);
-            if tag == 0 && !separates(*byte) {
-                joined.bytes.push(*byte);
-                joined.from.push(from.clone());
+        while let (Some(rest), Some(byte), Some(from)) =
+            (self.bytes.get(at..), self.bytes.get(at), self.from.get(at))
+        {
+            match length(rest) {
+                0 => {
+                    kept.bytes.push(*byte);
+                    kept.from.push(from.clone());
+                    at += 1;
+                }
+                skipped => at += skipped,
             }
-            at += tag.max(1);
         }
-        joined
+        kept
     }
 
     /// Returns the view in lower case.
@@ -230,16 +248,17 @@ fn piece(rest: &str) -> (usize, Option<char>) {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(seen) - 0xfee0),
         // Such as the blank without a break, and that of Braille.
         _ if seen == '\u{2800}' || (seen.is_whitespace() && !seen.is_ascii()) => Some(' '),
-        _ => Some(seen).filter(|seen| !is_invisible(*seen) && !is_mark(*seen)),
+        _ => Some(seen).filter(|seen| !shows_nothing(*seen)),
     };
     (length, seen)
 }
 
-/// Returns true for what is drawn over the letter before it, or chooses its form.
-fn is_mark(letter: char) -> bool {
-    matches!(letter,
-        '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
-        | '\u{20d0}'..='\u{20ff}' | '\u{fe0f}' | '\u{fe20}'..='\u{fe2f}')
+/// Returns true for what shows nothing by itself, is drawn over the letter before it, or chooses its
+/// form.
+fn shows_nothing(letter: char) -> bool {
+    is_invisible(letter)
+        || (!letter.is_ascii() && is_combining_mark(letter))
+        || (letter.is_control() && !letter.is_whitespace())
 }
 
 fn backslash(rest: &str) -> Option<(usize, char)> {
@@ -258,19 +277,33 @@ fn hex_at(rest: &str, at: usize, count: usize) -> Option<char> {
     u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).filter(char::is_ascii)
 }
 
-/// Returns how long a tag such as `<b>`, `</b>` or `<br/>` at the start of a text is, or 0.
+/// Most bytes of a tag, a comment or the address of a link.
+const TAG_LIMIT_BYTES: usize = 64;
+
+/// Returns how long a tag, with what is in it, or a comment at the start of a text is, or 0.
 fn tag_length(text: &[u8]) -> usize {
-    const LONGEST: usize = 14;
-    if text.first() != Some(&b'<') {
+    let text = text.get(..TAG_LIMIT_BYTES).unwrap_or(text);
+    let Some(inner) = text.strip_prefix(b"<") else { return 0 };
+    if let Some(comment) = inner.strip_prefix(b"!--") {
+        let end = comment.windows(3).position(|end| end == b"-->");
+        return end.map_or(0, |end| "<!---->".len() + end);
+    }
+    let name = inner.strip_prefix(b"/").unwrap_or(inner);
+    let begins = |byte: &u8| byte.is_ascii_alphabetic() || b"!?>".contains(byte);
+    if !name.first().is_some_and(begins) || name.len() == inner.len() && name.starts_with(b">") {
         return 0;
     }
-    let Some(end) = text.iter().take(LONGEST).position(|byte| *byte == b'>') else { return 0 };
-    let name = text.get(1..end).unwrap_or_default();
-    let name = name.strip_prefix(b"/").unwrap_or(name);
-    let name = name.strip_suffix(b"/").unwrap_or(name).trim_ascii_end();
-    let is_name = name.first().is_some_and(u8::is_ascii_alphabetic)
-        && name.iter().all(u8::is_ascii_alphanumeric);
-    if is_name { end + 1 } else { 0 }
+    let end = inner.iter().position(|byte| b"<>".contains(byte));
+    end.filter(|end| inner.get(*end) == Some(&b'>')).map_or(0, |end| end + 2)
+}
+
+/// Returns how long a link or an image without words at the start of a text is, or 0.
+fn empty_link_length(text: &[u8]) -> usize {
+    let text = text.get(..TAG_LIMIT_BYTES).unwrap_or(text);
+    let link = text.strip_prefix(b"!").unwrap_or(text);
+    let Some(address) = link.strip_prefix(b"[](") else { return 0 };
+    let end = address.iter().position(|byte| *byte == b')');
+    end.map_or(0, |end| text.len() - address.len() + end + 1)
 }
 
 fn separates(byte: u8) -> bool {
