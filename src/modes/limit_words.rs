@@ -76,16 +76,41 @@ const WITHOUT_LIMIT: &[&str] = &[
 
 /// Parts of words that limits have among the options of a group of tools.
 const OPTION_STEMS: &[&str] = &[
-    "deni", "except", "exten", "filter", "includ", "match", "patter", "regex", "scope", "suffix",
-    "within",
+    "deni", "except", "exten", "file", "filter", "folder", "includ", "match", "patter", "path",
+    "prefix", "regex", "regx", "scope", "start", "suffix", "within",
+];
+
+/// Whole words that only limits have there.
+const OPTION_WORDS: &[&str] = &[
+    "below",
+    "beneath",
+    "end",
+    "ends",
+    "ext",
+    "exts",
+    "expr",
+    "language",
+    "languages",
+    "mask",
+    "masks",
+    "pat",
+    "rgx",
+    "root",
+    "roots",
+    "type",
+    "types",
+    "under",
 ];
 
 /// Returns true when an option of a group that is not known may be its `fileRegex`, misspelt or by
 /// another word: without it the group would give more than is meant.
 pub(crate) fn looks_like_option(key: &str) -> bool {
     let joined = joined(key);
+    let is_word =
+        |word: &String| WORDS.contains(&word.as_str()) || OPTION_WORDS.contains(&word.as_str());
     nearest(&joined, &["fileRegex"]).is_some()
         || OPTION_STEMS.iter().any(|stem| joined.contains(stem))
+        || words(key).iter().any(is_word)
 }
 
 /// Returns true when a key's name says that it takes something away: `readOnly`, `denied-commands`,
@@ -140,6 +165,22 @@ mod tests {
             "match",
             "include",
             "extensions",
+            "filePath",
+            "fileName",
+            "filepath",
+            "folderpath",
+            "sourceFile",
+            "regx",
+            "rgx",
+            "pat",
+            "expr",
+            "prefix",
+            "startsWith",
+            "endsWith",
+            "mask",
+            "ext",
+            "under",
+            "type",
         ] {
             assert!(looks_like_option(key) || looks_like_limit(key), "{key}");
         }

@@ -186,6 +186,7 @@ impl ModeFileReader<'_> {
     /// Unknown keys are mistakes in our files, and dropped in the peers' unless they may be limits;
     /// those that say something the peers know are dropped silently.
     pub(super) fn only_keys(&mut self, entries: &[MapEntry], known: &[&str], path: &str) {
+        let are_options = known == OPTION_KEYS;
         for entry in entries.iter().filter(|entry| !known.contains(&entry.key.as_str())) {
             let key = &entry.key;
             let at = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -193,10 +194,11 @@ impl ModeFileReader<'_> {
                 || format!("known here: {}", listed(known)),
                 |near| format!("did you mean `{near}`?"),
             );
-            if NOTED_KEYS.contains(&key.as_str()) && self.dialect != Dialect::Locum {
+            let is_noted = NOTED_KEYS.contains(&key.as_str()) && !are_options;
+            if is_noted && self.dialect != Dialect::Locum {
                 continue;
             }
-            let limits = looks_like_limit(key) || (known == OPTION_KEYS && looks_like_option(key));
+            let limits = looks_like_limit(key) || (are_options && looks_like_option(key));
             let hint = if key == "rulesFiles" {
                 "`locum modes import` writes them where they are read".to_owned()
             } else {

@@ -65,7 +65,7 @@ fn an_option_that_may_be_no_limit_is_a_warning_in_the_peers_files() {
         let own = mode(&format!("    groups: [[edit, {options}]]\n"));
         check(".locum/modes.yml", &own, Err(&[at.split_once(": ").unwrap().0]));
     }
-    for key in ["fileregex", "file_regex", "fileRegx", "filRegx", "pattern", "include", "paths"] {
+    for key in ["fileregex", "file_regex", "fileRegx", "filRegx", "pattern", "filePath", "paths"] {
         for group in ["edit", "read", "command"] {
             let text = mode(&format!("    groups: [[{group}, {{{key}: x, description: d}}]]\n"));
             let place = format!("5:{} customModes.0.groups.0.1.{key}", 18 + group.len());
