@@ -2,7 +2,7 @@
 //! read the repository's files. That is the working tree, so that an edit can be looked at before
 //! it is committed, or by `--at` a commit, which is what a run reads.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus};
@@ -52,8 +52,31 @@ impl<'a> InspectedRepository<'a> {
     }
 
     /// Returns the root of the checkout, or the folder outside one.
-    pub fn root(&self) -> &std::path::Path {
+    pub fn root(&self) -> &Path {
         &self.root
+    }
+
+    /// Returns the absolute paths of the root: first the one without links, then those by which the
+    /// folder is named, on the command line or by the shell, where these lead there.
+    pub fn names_of_root(&self, context: &CommandContext) -> Vec<String> {
+        let real = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
+        let shell = context.environment.get("PWD").map(Path::new).filter(|it| it.is_absolute());
+        let by_shell = shell.map(|folder| match &context.global.repo {
+            Some(repo) => folder.join(repo),
+            None => folder.to_owned(),
+        });
+        let mut names = vec![real.clone()];
+        for folder in by_shell.into_iter().chain([context.folder.clone()]) {
+            let folder = without_dots(&folder);
+            let leads_there =
+                |name: &&Path| name.canonicalize().is_ok_and(|resolved| resolved == real);
+            for name in folder.ancestors().filter(leads_there) {
+                if !names.iter().any(|known| known == name) {
+                    names.push(name.to_owned());
+                }
+            }
+        }
+        names.iter().map(|name| name.to_string_lossy().into_owned()).collect()
     }
 
     /// Says where the working tree differs from the commit that a run reads; `None` where it does
@@ -158,4 +181,17 @@ impl ModeFilesState {
             Self::Broken => ExitStatus::Usage,
         }
     }
+}
+
+/// Returns a path without `.` and `..`, by its text alone.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(part),
+        }
+    }
+    plain
 }

@@ -258,7 +258,9 @@ fn imported(
     let place = InspectedRepository::open(context, None)?;
     let sources: Vec<ImportSource<'_>> =
         files.iter().map(|file| ImportSource { origin: &file.origin, text: &file.text }).collect();
-    let imported = import_all(args.from, &sources, place.root().to_str().unwrap_or_default())?;
+    let roots = place.names_of_root(context);
+    let roots: Vec<&str> = roots.iter().map(String::as_str).collect();
+    let imported = import_all(args.from, &sources, &roots)?;
     if args.json {
         output.json(&ImportedRow { policy: &imported.policy, notes: &imported.notes });
     } else {

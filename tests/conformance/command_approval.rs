@@ -33,7 +33,8 @@ pub(crate) fn compare(
     let root = script.root().map(|root| format!("/{root}")).unwrap_or_default();
     let text = settings.to_string();
     let sources = [ImportSource { origin: "settings.json", text: &text }];
-    let imported = import_all(peer, &sources, &root).map_err(|errors| errors.to_string())?;
+    let imported =
+        import_all(peer, &sources, &[root.as_str()]).map_err(|errors| errors.to_string())?;
     let policy =
         Policy::parse(&imported.policy, "imported").map_err(|errors| errors.to_string())?;
     let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };

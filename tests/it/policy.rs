@@ -454,3 +454,22 @@ fn an_import_takes_absolute_paths_of_the_checkout_for_its_own() {
     assert!(imported.out.contains("- deny: \"read(hidden/a)\""), "{imported:?}");
     assert!(!imported.out.contains("reads:"), "{imported:?}");
 }
+
+#[test]
+fn an_import_knows_the_checkout_by_the_link_that_names_it() {
+    let stage = questioned();
+    std::os::unix::fs::symlink(stage.path("checkout"), stage.path("link")).unwrap();
+    let link = stage.path("link");
+    let refused = format!("Read(/{}/hidden/a)", link.display());
+    let settings = serde_json::json!({ "permissions": { "deny": [refused] } });
+    stage.write("checkout/claude.json", &settings.to_string());
+    let import = ["policy", "import", "--from", "claude", "claude.json"];
+    let rule = "- deny: \"read(hidden/a)\"";
+    let by_flag = stage.run(&[&import[..], &["--repo", link.to_str().unwrap()]].concat());
+    assert!(by_flag.out.contains(rule), "{by_flag:?}");
+    let by_shell = stage.locum(&import).env("PWD", &link).output().unwrap();
+    assert!(String::from_utf8_lossy(&by_shell.stdout).contains(rule), "{by_shell:?}");
+    let elsewhere = stage.locum(&import).env("PWD", stage.path("")).output().unwrap();
+    let elsewhere = String::from_utf8_lossy(&elsewhere.stdout).into_owned();
+    assert!(!elsewhere.contains(rule) && elsewhere.contains("reads:"), "{elsewhere}");
+}

@@ -61,13 +61,13 @@ struct ImportedSettings<'a> {
 /// # Errors
 /// As [`import_all`].
 pub fn import(peer: Peer, text: &str, origin: &str) -> Result<ImportedPolicy, PolicyErrors> {
-    import_all(peer, &[ImportSource { origin, text }], "")
+    import_all(peer, &[ImportSource { origin, text }], &[])
 }
 
 /// Reads settings files as their tool merges them, and returns the policy they amount to. Lists are
 /// joined; of anything else the later file's word counts, so that the order is user, project,
-/// local. `root` is where the repository lies, as an absolute path, and empty where that is not
-/// known: absolute paths below it are paths of the repository.
+/// local. `roots` are the absolute paths at which the repository lies, first the one without links;
+/// none where that is not known. Absolute paths below them are paths of the repository.
 ///
 /// # Errors
 /// Every mistake of the settings at once; and, should a rule make a policy that cannot be read,
@@ -75,7 +75,7 @@ pub fn import(peer: Peer, text: &str, origin: &str) -> Result<ImportedPolicy, Po
 pub fn import_all(
     peer: Peer,
     sources: &[ImportSource<'_>],
-    root: &str,
+    roots: &[&str],
 ) -> Result<ImportedPolicy, PolicyErrors> {
     let mut faults = Vec::new();
     let mut files = Vec::new();
@@ -92,10 +92,9 @@ pub fn import_all(
         }
         faults.extend(mistakes.in_file(source.origin));
     }
-    let folder = root.trim_end_matches('/');
-    // `/` is a repository like any other.
-    let root = if folder.is_empty() { root } else { folder };
-    let mut draft = PolicyDraft { root: root.to_owned(), ..PolicyDraft::default() };
+    let roots = roots.iter().filter(|root| !root.is_empty());
+    let roots = roots.map(|root| (*root).to_owned()).collect();
+    let mut draft = PolicyDraft { roots, ..PolicyDraft::default() };
     match peer {
         Peer::Roo => roo::read(&files, &mut draft),
         Peer::Kode | Peer::Claude => permissions::read(peer, &files, &mut draft),
@@ -119,8 +118,8 @@ struct PolicyDraft {
     budget: Vec<(&'static str, String)>,
     /// Absolute globs that commands may read, and with `!` those they may not.
     outside: Vec<String>,
-    /// Where the repository lies; empty where that is not known.
-    root: String,
+    /// Where the repository lies; none where that is not known.
+    roots: Vec<String>,
     notes: Vec<String>,
     /// What is wrong with the settings.
     faults: Vec<Diagnostic>,

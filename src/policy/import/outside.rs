@@ -26,55 +26,56 @@ pub(super) struct AbsolutePath {
     pub(super) outside: Vec<String>,
 }
 
-/// Reads a path that is allowed, where the repository lies at `root`; empty where that is not
-/// known.
-pub(super) fn allowed(text: &str, root: &str) -> AbsolutePath {
+/// Reads a path that is allowed, where the repository lies at any of `roots`; none where that is
+/// not known.
+pub(super) fn allowed(text: &str, roots: &[String]) -> AbsolutePath {
     let mut found = AbsolutePath::default();
-    let absolute = match (text.strip_prefix("//"), home_of(root)) {
-        (Some(absolute), _) => absolute.to_owned(),
-        (None, Some(home)) => format!("{home}/{}", text.trim_start_matches(['~', '/'])),
-        (None, None) => return found,
-    };
-    let parts: Vec<&str> = parts_of(&absolute);
-    let folders = parts_of(root);
-    let first = parts.first().copied().unwrap_or_default();
-    let below = !root.is_empty() && parts.len() > folders.len() && parts.starts_with(&folders);
-    if below {
-        found.inside.extend(remainders(&parts, &folders));
-    } else if text.starts_with("//")
-        && !first.contains(['*', '?', '[', '{'])
-        && !CLOSED.contains(&first)
-    {
+    for root in roots {
+        let absolute = match (text.strip_prefix("//"), home_of(root)) {
+            (Some(absolute), _) => absolute.to_owned(),
+            (None, Some(home)) => format!("{home}/{}", text.trim_start_matches(['~', '/'])),
+            (None, None) => continue,
+        };
+        let (parts, folders) = (parts_of(&absolute), parts_of(root));
+        if parts.len() > folders.len() && parts.starts_with(&folders) {
+            found.inside.extend(remainders(&parts, &folders));
+            return found;
+        }
+    }
+    let Some(absolute) = text.strip_prefix("//") else { return found };
+    let first = parts_of(absolute).first().copied().unwrap_or_default();
+    if !first.contains(['*', '?', '[', '{']) && !CLOSED.contains(&first) {
         found.outside.push(format!("/{absolute}"));
     }
     found
 }
 
-/// Reads a path that is refused, where the repository lies at `root`; empty where that is not
-/// known. Whose home directory `~` is may not be known: with `everywhere`, what lies there is
-/// refused wherever it may lie outside the repository.
-pub(super) fn refused(text: &str, root: &str, everywhere: bool) -> AbsolutePath {
+/// Reads a path that is refused, where the repository lies at each of `roots`, of which the first
+/// is free of links; none where that is not known. Whose home directory `~` is may not be known:
+/// with `everywhere`, what lies there is refused wherever it may lie outside the repository.
+pub(super) fn refused(text: &str, roots: &[String], everywhere: bool) -> AbsolutePath {
     let in_home = text.trim_start_matches(['~', '/']);
     let absolute = match text.strip_prefix("//") {
         Some(absolute) => vec![format!("/{absolute}")],
         None => {
             let homes = HOMES.iter().map(|home| (*home).to_owned());
-            homes.chain(home_of(root)).map(|home| format!("{home}/{in_home}")).collect()
+            let homes = homes.chain(roots.iter().filter_map(|root| home_of(root)));
+            homes.map(|home| format!("{home}/{in_home}")).collect()
         }
     };
     let mut found = AbsolutePath::default();
-    let folders = parts_of(root);
+    let roots: Vec<Vec<&str>> = roots.iter().map(|root| parts_of(root)).collect();
     for glob in absolute.iter().flat_map(|line| PathGlob::of_ignore_line(line)) {
         let parts: Vec<&str> = glob.parts().iter().map(String::as_str).collect();
         // What begins with `**` lies in the repository too, wherever that lies.
-        if !root.is_empty() || parts.starts_with(&["**"]) {
-            for rest in remainders(&parts, &folders) {
-                if !found.inside.contains(&rest) {
-                    found.inside.push(rest);
-                }
+        let anywhere = (roots.is_empty() && parts.starts_with(&["**"])).then(Vec::new);
+        for rest in roots.iter().chain(&anywhere).flat_map(|root| remainders(&parts, root)) {
+            if !found.inside.contains(&rest) {
+                found.inside.push(rest);
             }
         }
-        if root.is_empty() || !parts.starts_with(&folders) {
+        // A command may name what lies in the repository by way of a link.
+        if roots.first().is_none_or(|root| !parts.starts_with(root)) {
             found.outside.push(format!("/{}", glob.text()));
         }
     }
@@ -119,10 +120,9 @@ fn parts_of(path: &str) -> Vec<&str> {
 
 /// Returns the home directory that the repository lies in, as far as its path shows.
 fn home_of(root: &str) -> Option<String> {
-    let parts: Vec<&str> = root.split('/').collect();
-    match parts.as_slice() {
-        ["", "root", _, ..] => Some("/root".to_owned()),
-        ["", homes @ ("home" | "Users"), name, _, ..] => Some(format!("/{homes}/{name}")),
+    match parts_of(root).as_slice() {
+        ["root", _, ..] => Some("/root".to_owned()),
+        [homes @ ("home" | "Users"), name, _, ..] => Some(format!("/{homes}/{name}")),
         _ => None,
     }
 }
@@ -131,6 +131,10 @@ fn home_of(root: &str) -> Option<String> {
 mod tests {
     use super::{allowed, refused};
     use pretty_assertions::assert_eq;
+
+    fn at(root: &str) -> Vec<String> {
+        root.split_whitespace().map(str::to_owned).collect()
+    }
 
     #[test]
     fn what_lies_in_the_repository_becomes_a_path_of_it() {
@@ -156,8 +160,12 @@ mod tests {
             ("//", "/ws", "**"),
             ("//**", "", "**"),
             ("//etc/a", "/", "etc/a/** etc/a"),
+            ("//tmp/link/k", "/srv/ws /tmp/link", "k/** k"),
+            ("//srv/ws/k", "/srv/ws /tmp/link", "k/** k"),
+            ("//srv/link/k", "/srv/ws /tmp/link", ""),
+            ("~/p/k", "/srv/ws /home/me/p", "k/** k"),
         ] {
-            assert_eq!(refused(text, root, false).inside.join(" "), inside, "{text} {root}");
+            assert_eq!(refused(text, &at(root), false).inside.join(" "), inside, "{text} {root}");
         }
         for (text, root, inside, outside) in [
             ("//ws/src/**", "/ws", "src/**", ""),
@@ -169,8 +177,11 @@ mod tests {
             ("~/q/**", "/home/me/p", "", ""),
             ("~/p/**", "/ws", "", ""),
             ("//etc/**", "/", "etc/**", ""),
+            ("//tmp/link/src/**", "/srv/ws /tmp/link", "src/**", ""),
+            ("~/p/src/**", "/srv/ws /home/me/p", "src/**", ""),
+            ("//tmp/**", "/srv/ws /tmp/link", "", "/tmp/**"),
         ] {
-            let found = allowed(text, root);
+            let found = allowed(text, &at(root));
             assert_eq!(found.inside.join(" "), inside, "{text} {root}");
             assert_eq!(found.outside.join(" "), outside, "{text} {root}");
         }
@@ -180,7 +191,7 @@ mod tests {
     fn a_glob_of_many_wildcards_is_read_at_once() {
         let text = format!("//tmp/{}x", "**/*/".repeat(200));
         let root = format!("/tmp{}", "/d".repeat(60));
-        let inside = refused(&text, &root, false).inside;
+        let inside = refused(&text, &at(&root), false).inside;
         assert!(inside.len() < 1_000, "{}", inside.len());
         assert!(inside.iter().any(|glob| glob == "**/x" || glob.ends_with("/x")));
     }
@@ -188,12 +199,14 @@ mod tests {
     #[test]
     fn what_lies_in_a_home_directory_is_refused_in_everybodys() {
         assert_eq!(
-            refused("~/.ssh/**", "/ws", false).outside,
+            refused("~/.ssh/**", &at("/ws"), false).outside,
             ["/home/*/.ssh/**", "/root/.ssh/**", "/Users/*/.ssh/**"]
         );
-        assert_eq!(refused("~/.ssh/**", "/ws", true).inside, [""; 0]);
-        assert!(refused("~/.ssh/**", "/ws", true).outside.contains(&"/**/.ssh/**".to_owned()));
-        assert_eq!(refused("//ws/a", "/ws", false).outside, [""; 0]);
-        assert_eq!(refused("//etc/a", "/ws", false).outside, ["/etc/a/**", "/etc/a"]);
+        assert_eq!(refused("~/.ssh/**", &at("/ws"), true).inside, [""; 0]);
+        assert!(refused("~/.ssh/**", &at("/ws"), true).outside.contains(&"/**/.ssh/**".to_owned()));
+        assert_eq!(refused("//ws/a", &at("/ws"), false).outside, [""; 0]);
+        assert_eq!(refused("//etc/a", &at("/ws"), false).outside, ["/etc/a/**", "/etc/a"]);
+        let by_link = refused("//tmp/link/k", &at("/srv/ws /tmp/link"), false);
+        assert_eq!(by_link.outside, ["/tmp/link/k/**", "/tmp/link/k"]);
     }
 }

@@ -290,9 +290,9 @@ impl RuleImport<'_> {
     fn absolute(&mut self, kind: &str, decision: &'static str, text: &str, path: &str) {
         let refuses = decision != "allow";
         let found = if refuses {
-            outside::refused(path, &self.draft.root, self.opens)
+            outside::refused(path, &self.draft.roots, self.opens)
         } else {
-            outside::allowed(path, &self.draft.root)
+            outside::allowed(path, &self.draft.roots)
         };
         let patterns: Vec<String> =
             found.inside.iter().map(|glob| format!("{kind}({glob})")).collect();

@@ -408,7 +408,7 @@ fn several_files_are_joined_as_their_tool_joins_them() {
     let decide = |peer: Peer, files: &[(&str, &str)], command: &str| {
         let sources: Vec<ImportSource<'_>> =
             files.iter().map(|(origin, text)| ImportSource { origin, text }).collect();
-        let imported = import_all(peer, &sources, "").unwrap();
+        let imported = import_all(peer, &sources, &[]).unwrap();
         let policy = Policy::parse(&imported.policy, "imported").unwrap();
         let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
         policy.decide(&Intent::Command(Script::parse(command)), &facts).decision
@@ -446,7 +446,7 @@ fn several_files_are_joined_as_their_tool_joins_them() {
     let mistakes = import_all(
         Peer::Kode,
         &[ImportSource { origin: "a", text: "{" }, ImportSource { origin: "b", text: "[]" }],
-        "",
+        &[],
     )
     .unwrap_err();
     let origins: Vec<&str> = mistakes.0.iter().map(|mistake| mistake.origin.as_str()).collect();

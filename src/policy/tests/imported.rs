@@ -23,7 +23,7 @@ pub(super) fn word(policy: &Policy, intent: &Intent) -> &'static str {
 /// Checks commands against imported settings.
 fn check(peer: Peer, settings: &str, expected: &[(&str, &str)]) {
     let sources = [ImportSource { origin: "settings", text: settings }];
-    let imported = import_all(peer, &sources, "/ws").unwrap();
+    let imported = import_all(peer, &sources, &["/ws"]).unwrap();
     let policy = Policy::parse(&imported.policy, "imported").unwrap();
     for (command, wanted) in expected {
         let intent = Intent::Command(Script::parse(command).below("/ws"));
@@ -109,7 +109,7 @@ fn a_refused_absolute_path_below_the_repository_is_one_of_its_paths() {
 fn what_is_refused_anywhere_is_refused_in_the_repository_too() {
     let tool = |settings: &str, root: &str, intent: &str| {
         let sources = [ImportSource { origin: "settings", text: settings }];
-        let imported = import_all(Peer::Claude, &sources, root).unwrap();
+        let imported = import_all(Peer::Claude, &sources, &[root]).unwrap();
         let policy = Policy::parse(&imported.policy, "imported").unwrap();
         word(&policy, &crate::query::parse_intent(intent).unwrap())
     };
@@ -144,7 +144,8 @@ fn an_absolute_path_that_cannot_be_read_refuses_all_that_its_tool_does() {
         let mut lists = serde_json::json!({ "allow": ["Edit", "Bash(ls:*)"] });
         lists[key] = serde_json::json!([rule]);
         let text = serde_json::json!({ "permissions": lists }).to_string();
-        import_all(Peer::Claude, &[ImportSource { origin: "s", text: &text }], "/tmp/ws").unwrap()
+        import_all(Peer::Claude, &[ImportSource { origin: "s", text: &text }], &["/tmp/ws"])
+            .unwrap()
     };
     for (rule, intent, beside) in [
         ("Read(//tmp/ws/sub/../k)", "read(k)", "edit(k)"),
@@ -172,7 +173,8 @@ fn an_absolute_path_that_cannot_be_read_refuses_all_that_its_tool_does() {
 fn refused_paths_outside_are_carried_although_nothing_there_is_allowed() {
     let policy = |refused: &str| {
         let text = format!(r#"{{"permissions": {{"deny": ["{refused}"]}}}}"#);
-        import_all(Peer::Kode, &[ImportSource { origin: "settings", text: &text }], "/ws").unwrap()
+        import_all(Peer::Kode, &[ImportSource { origin: "settings", text: &text }], &["/ws"])
+            .unwrap()
     };
     let imported = policy("Read(//usr/share/x/**)");
     assert!(imported.policy.contains("reads: [\"!/usr/share/x/**\"]"), "{}", imported.policy);
@@ -191,7 +193,7 @@ fn an_allowed_absolute_path_below_the_repository_is_one_of_its_paths() {
     let settings =
         r#"{"permissions": {"allow": ["Edit(//ws/src/**)", "Edit(//etc/**)", "Read(//**)"]}}"#;
     let sources = [ImportSource { origin: "settings", text: settings }];
-    let imported = import_all(Peer::Claude, &sources, "/ws").unwrap();
+    let imported = import_all(Peer::Claude, &sources, &["/ws"]).unwrap();
     let policy = Policy::parse(&imported.policy, "imported").unwrap();
     let edit = |path: &str| word(&policy, &Intent::Edit(RepoPath::parse(path).unwrap()));
     assert_eq!((edit("src/a"), edit("a")), ("allow", "ask"));
