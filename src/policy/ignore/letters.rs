@@ -7,12 +7,16 @@
 
 use crate::glob::{folded_letter, wildcard};
 
-/// Most texts that the braces of one line are written out to.
-const BRACES_LIMIT: usize = 64;
+/// Most letters and wildcards that the braces of a file are written out to.
+const BRACES_LIMIT: usize = 100_000;
 
 /// Every line of an ignore file that says a pattern, in their order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct LetterLines(Vec<LetterLine>);
+pub(super) struct LetterLines {
+    lines: Vec<LetterLine>,
+    /// How much was written out of braces, in letters and wildcards.
+    out_of_braces: usize,
+}
 
 #[derive(Clone, Debug)]
 struct LetterLine {
@@ -79,8 +83,8 @@ impl LetterLines {
         };
         let (rooted, line) = line.strip_prefix('/').map_or((false, line), |it| (true, it));
         let anywhere = !rooted && !line.contains('/');
-        let written_out = tokens(line).map(written_out).unwrap_or_default();
-        for mut parts in written_out.iter().filter_map(|tokens| parts(tokens)) {
+        let texts = tokens(line).map(|tokens| self.written_out(tokens)).unwrap_or_default();
+        for mut parts in texts.iter().filter_map(|tokens| parts(tokens)) {
             if anywhere {
                 parts.insert(0, LinePart::AnyFolders);
             }
@@ -88,8 +92,29 @@ impl LetterLines {
                 // `a/**` is what lies in the folder, and not the folder.
                 parts.push(LinePart::Name(vec![LineToken::Many]));
             }
-            self.0.push(LetterLine { number, effect, only_folders, parts });
+            self.lines.push(LetterLine { number, effect, only_folders, parts });
         }
+    }
+
+    /// Writes braces out. Where they come to too much, they may be any name and all in it.
+    fn written_out(&mut self, tokens: Vec<LineToken>) -> Vec<Vec<LineToken>> {
+        let head = tokens.iter().take_while(|token| **token != LineToken::Open);
+        let wide: Vec<LineToken> = head.cloned().chain([LineToken::Many]).collect();
+        let mut done = Vec::new();
+        let mut waiting = vec![tokens];
+        while let Some(tokens) = waiting.pop() {
+            let Some(texts) = first_braces(&tokens) else {
+                done.push(tokens);
+                continue;
+            };
+            self.out_of_braces += texts.iter().map(Vec::len).sum::<usize>();
+            if self.out_of_braces > BRACES_LIMIT {
+                let below = [LineToken::Slash, LineToken::Many, LineToken::Many];
+                return vec![wide.clone(), wide.into_iter().chain(below).collect()];
+            }
+            waiting.extend(texts);
+        }
+        done
     }
 
     /// Returns the number of the line that hides a path, or a folder that it lies in.
@@ -100,7 +125,7 @@ impl LetterLines {
         // For each folder, the last of which is the path itself; and for the path as a file.
         let mut folders: Vec<Option<&LetterLine>> = vec![None; names.len()];
         let mut file = None;
-        for line in &self.0 {
+        for line in &self.lines {
             let mut places = line.start();
             for (name, deciding) in names.iter().zip(&mut folders) {
                 places = line.after(&places, name);
@@ -274,25 +299,6 @@ fn set(text: &str) -> Option<(Option<LetterSet>, &str)> {
     }
     let ordered = ranges.iter().all(|(from, to)| from <= to);
     Some((ordered.then_some(LetterSet { negated, ranges }), rest))
-}
-
-/// Writes braces out. Where they come to too many texts, they may be any name and all in it.
-fn written_out(tokens: Vec<LineToken>) -> Vec<Vec<LineToken>> {
-    let head = tokens.iter().take_while(|token| **token != LineToken::Open);
-    let wide: Vec<LineToken> = head.cloned().chain([LineToken::Many]).collect();
-    let mut done = Vec::new();
-    let mut waiting = vec![tokens];
-    while let Some(tokens) = waiting.pop() {
-        if done.len() + waiting.len() >= BRACES_LIMIT {
-            let below = [LineToken::Slash, LineToken::Many, LineToken::Many];
-            return vec![wide.clone(), wide.into_iter().chain(below).collect()];
-        }
-        match first_braces(&tokens) {
-            Some(texts) => waiting.extend(texts),
-            None => done.push(tokens),
-        }
-    }
-    done
 }
 
 /// Returns what the first pair of braces may stand for, each with what is around it; `None` where

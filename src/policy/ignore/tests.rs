@@ -165,10 +165,11 @@ fn long_paths_of_another_script_are_matched_at_once() {
     let letters = files(&text).files.remove(0).by_letters;
     assert_eq!(letters.hiding(&long), None);
     assert_eq!(letters.hiding(&format!("{long}/xb7")), Some(8));
-    let braces = format!("{}\u{e9}\n", "{a,b}".repeat(40));
-    assert!(
-        files(&braces).files[0].by_letters.hiding(&format!("{}\u{c9}", "ab".repeat(20))).is_some()
-    );
+    let braces = format!("{}\u{e9}\n", "{a,b}".repeat(40)).repeat(20);
+    let letters = files(&braces).files.remove(0).by_letters;
+    assert!(letters.hiding(&format!("{}\u{c9}", "ab".repeat(20))).is_some());
+    let few = files("x{a,b}{c,d}\u{e9}\n").files.remove(0).by_letters;
+    assert_eq!((few.hiding("xbc\u{c9}"), few.hiding("xcb\u{e9}")), (Some(1), None));
 }
 
 #[test]
