@@ -9,20 +9,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Node, Options, parse_document};
 
-/// Elements whose content is a quote, code, a link or struck through, or is not shown, or moves
-/// elsewhere (`table`).
+/// Elements whose content is a quote, code, a link or struck through, is not shown or moves
+/// elsewhere (`table`), or that keep a quote around them open (`object`).
 const NOT_PLAIN: &[&str] = &[
     "a",
+    "applet",
     "blockquote",
     "code",
     "del",
     "iframe",
     "kbd",
     "listing",
+    "marquee",
     "math",
     "noembed",
     "noframes",
     "noscript",
+    "object",
     "plaintext",
     "pre",
     "q",
@@ -48,6 +51,87 @@ const VOID: &[&str] = &[
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track",
     "wbr",
 ];
+
+/// Elements that keep the end tag of one around them that is none of them from counting, if they
+/// are open.
+const BLOCKS: &[&str] = &[
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "button",
+    "caption",
+    "center",
+    "colgroup",
+    "dd",
+    "desc",
+    "details",
+    "dialog",
+    "dir",
+    "div",
+    "dl",
+    "dt",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "foreignobject",
+    "form",
+    "frameset",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "head",
+    "header",
+    "hgroup",
+    "html",
+    "iframe",
+    "li",
+    "listing",
+    "main",
+    "marquee",
+    "menu",
+    "nav",
+    "noembed",
+    "noframes",
+    "noscript",
+    "object",
+    "ol",
+    "option",
+    "p",
+    "plaintext",
+    "pre",
+    "script",
+    "search",
+    "section",
+    "select",
+    "style",
+    "summary",
+    "svg",
+    "table",
+    "tbody",
+    "td",
+    "template",
+    "textarea",
+    "tfoot",
+    "th",
+    "thead",
+    "title",
+    "tr",
+    "ul",
+    "xmp",
+];
+
+/// Those of them that end with the one around them.
+const IMPLIED_ENDS: &[&str] =
+    &["caption", "dd", "dt", "li", "p", "tbody", "td", "tfoot", "th", "thead", "tr"];
+
+/// Most elements that one end tag ends.
+const LEFT_OPEN_LIMIT: usize = 64;
 
 /// Returns the lines that begin with plain text, with the first word of each.
 pub(super) fn plain_lines(body: &str) -> BTreeMap<usize, String> {
@@ -153,8 +237,8 @@ fn line_of(node: Node<'_>) -> usize {
 }
 
 /// What is open from the first of [`NOT_PLAIN`] on, as browsers read HTML, each with the block that
-/// holds it. An end tag of any but the innermost, or one in another block, is not counted, and
-/// nothing ends a comment or a tag that has no end where it stands.
+/// holds it. An end tag in another block is not counted, nor one within which something stands open
+/// that may not, and nothing ends a comment or a tag that has no end where it stands.
 #[derive(Default)]
 struct OpenElements<'a>(Vec<(String, Node<'a>)>);
 
@@ -200,6 +284,20 @@ impl<'a> OpenElements<'a> {
         shown
     }
 
+    /// Ends the innermost element of a name, with what stands open in it and may.
+    fn end(&mut self, name: &str, holder: Node<'a>) {
+        for (index, (open, held)) in self.0.iter().enumerate().rev().take(LEFT_OPEN_LIMIT) {
+            if open == name && holder.same_node(held) {
+                return self.0.truncate(index);
+            }
+            let may_stay = !BLOCKS.contains(&open.as_str())
+                || (BLOCKS.contains(&name) && IMPLIED_ENDS.contains(&open.as_str()));
+            if !may_stay || NOT_PLAIN.contains(&open.as_str()) || open == ENDLESS {
+                return;
+            }
+        }
+    }
+
     /// Reads a tag from its name on; returns what follows it.
     fn tag<'t>(&mut self, tag: &'t str, holder: Node<'a>) -> Option<&'t str> {
         let (name, ends) = tag.strip_prefix('/').map_or((tag, false), |name| (name, true));
@@ -213,7 +311,7 @@ impl<'a> OpenElements<'a> {
         let name = name.to_ascii_lowercase();
         let is_in = |names: &[&str]| names.contains(&name.as_str());
         if ends {
-            let _ = self.0.pop_if(|(open, held)| *open == name && holder.same_node(held));
+            self.end(&name, holder);
         } else if is_in(NOT_PLAIN) || !self.is_empty() && !is_in(VOID) {
             self.0.push((name, holder));
         }

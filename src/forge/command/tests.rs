@@ -155,6 +155,9 @@ fn finds_no_command_in_code_quotes_and_hidden_text() {
         "> <table>\n\n</table>\n/locum fix",
         "<kbd>\n\n</kbd>- \n/locum fix",
         "<kbd><div>\n</kbd>\n/locum fix",
+        "<kbd><p></kbd>\n\n/locum fix",
+        "<pre><code></pre>\n\n/locum fix",
+        "> <object>\n\n/locum fix",
         "<del></div><p></del></div>\n/locum fix",
         "<a href=x>\n\n/locum fix",
         "<a href=x>\n/locum fix\n</a>",
@@ -183,6 +186,11 @@ fn finds_no_command_in_code_quotes_and_hidden_text() {
     check("</details>\n/locum fix", "fix", &[], "");
     check("<details><summary>x</summary>\n/locum fix\n</details>", "fix", &[], "</details>");
     check("<br>\n/locum fix", "fix", &[], "");
+    // What was pasted without an end tag of its own.
+    check("<pre>error: <unknown> x, Vec<u8></pre>\n\n/locum fix", "fix", &[], "");
+    check("<table><tr><td>a<td>b</table>\n\n/locum fix", "fix", &[], "");
+    check("<blockquote><p>t</blockquote>\n\n/locum fix", "fix", &[], "");
+    check("<kbd>a<b>c</kbd></b>\n\n/locum fix", "fix", &[], "");
     check("<table><tr><td><img src=x><p>a</p></td></tr></table>\n/locum fix", "fix", &[], "");
     check("<p align=\"center\">x</p>\n/locum fix", "fix", &[], "");
     check("<pre>\n\na</pre>\n/locum fix", "fix", &[], "");
