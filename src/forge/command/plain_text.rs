@@ -144,9 +144,10 @@ pub(super) fn plain_lines(body: &str) -> BTreeMap<usize, String> {
                 let first = node.data.borrow().sourcepos.start.line;
                 let shown = open.read(&html.literal, holder(node));
                 if only_in_lists(node) {
-                    let lines = shown.into_iter().filter_map(|line| {
-                        Some((first + line, first_word(html.literal.lines().nth(line)?)))
-                    });
+                    let words: Vec<&str> = html.literal.lines().collect();
+                    let lines = shown
+                        .into_iter()
+                        .filter_map(|line| Some((first + line, first_word(words.get(line)?))));
                     found.extend(lines);
                 }
             }

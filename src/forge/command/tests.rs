@@ -212,7 +212,9 @@ fn finds_no_command_in_code_quotes_and_hidden_text() {
 
 #[test]
 fn long_comments_take_linear_time() {
-    for piece in ["`", "<!--", "/locum ", "``` ", "> ", "--a ", "a `", "<q>", "</s>", "<q></s>"] {
+    for piece in
+        ["`", "<!--", "/locum ", "``` ", "> ", "--a ", "a `", "<q>", "</s>", "<q></s>", "<div>\n"]
+    {
         let body = format!("{}\n\n/locum fix", piece.repeat(300_000 / piece.len()));
         let _ = parse(&body, "/locum");
     }

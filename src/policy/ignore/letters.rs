@@ -83,11 +83,15 @@ impl LetterLines {
         };
         let (rooted, line) = line.strip_prefix('/').map_or((false, line), |it| (true, it));
         let anywhere = !rooted && !line.contains('/');
-        let texts = tokens(line).map(|tokens| self.written_out(tokens)).unwrap_or_default();
+        let texts = tokens(line).map(|tokens| self.written_out(tokens, effect)).unwrap_or_default();
         for mut parts in texts.iter().filter_map(|tokens| parts(tokens)) {
             if anywhere {
                 parts.insert(0, LinePart::AnyFolders);
             }
+            // Any folders, twice in a row, are any folders.
+            parts.dedup_by(|next, before| {
+                matches!((next, before), (LinePart::AnyFolders, LinePart::AnyFolders))
+            });
             if parts.len() > 1 && matches!(parts.last(), Some(LinePart::AnyFolders)) {
                 // `a/**` is what lies in the folder, and not the folder.
                 parts.push(LinePart::Name(vec![LineToken::Many]));
@@ -96,8 +100,9 @@ impl LetterLines {
         }
     }
 
-    /// Writes braces out. Where they come to too much, they may be any name and all in it.
-    fn written_out(&mut self, tokens: Vec<LineToken>) -> Vec<Vec<LineToken>> {
+    /// Writes braces out. Where they come to too much, they hide any name and all in it, and bring
+    /// nothing back.
+    fn written_out(&mut self, tokens: Vec<LineToken>, effect: LineEffect) -> Vec<Vec<LineToken>> {
         let head = tokens.iter().take_while(|token| **token != LineToken::Open);
         let wide: Vec<LineToken> = head.cloned().chain([LineToken::Many]).collect();
         let mut done = Vec::new();
@@ -108,6 +113,9 @@ impl LetterLines {
                 continue;
             };
             self.out_of_braces += texts.iter().map(Vec::len).sum::<usize>();
+            if self.out_of_braces > BRACES_LIMIT && effect == LineEffect::BringsBack {
+                return Vec::new();
+            }
             if self.out_of_braces > BRACES_LIMIT {
                 let below = [LineToken::Slash, LineToken::Many, LineToken::Many];
                 return vec![wide.clone(), wide.into_iter().chain(below).collect()];

@@ -170,6 +170,10 @@ fn long_paths_of_another_script_are_matched_at_once() {
     assert!(letters.hiding(&format!("{}\u{c9}", "ab".repeat(20))).is_some());
     let few = files("x{a,b}{c,d}\u{e9}\n").files.remove(0).by_letters;
     assert_eq!((few.hiding("xbc\u{c9}"), few.hiding("xcb\u{e9}")), (Some(1), None));
+    // Any folders, however often that is said.
+    let line = format!("{}é\n", "**/".repeat(100_000));
+    let hidden = |path: &str| files(&line).hidden(&RepoPath::parse(path).unwrap()).is_some();
+    assert!(hidden("a/é") && !hidden("aé/x"));
 }
 
 #[test]

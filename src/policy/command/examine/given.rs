@@ -151,29 +151,70 @@ pub(super) fn stands_for_files(words: &[String], mark: &str) -> bool {
 }
 
 /// Returns the words, by index, that a program takes for what it is to do and not for files: a
-/// script, a program of its own, a mode.
+/// script, a program of its own, a mode, and the values of options before that. Where it is not
+/// known which these are, all are.
 pub(crate) fn instructions(words: &[String]) -> Vec<usize> {
     let start = wrappers::innermost(words);
     let words = words.get(start..).unwrap_or_default();
-    let found = match words.first().map_or("", String::as_str) {
-        "sed" => SedWords::of(words).scripts.iter().map(|(at, _)| *at).collect(),
-        "awk" | "gawk" | "mawk" | "nawk" => first_of_awk(words).into_iter().collect(),
-        "jq" | "yq" | "chmod" | "chown" | "chgrp" => {
-            let given = GivenWords::of(words);
-            given.and_then(|given| given.operands.first().copied()).into_iter().collect()
+    let all = || (1..words.len()).collect();
+    let found: Vec<usize> = match words.first().map_or("", String::as_str) {
+        "sed" => {
+            let sed = SedWords::of(words);
+            let places = |(at, _): &(usize, String)| *at;
+            let files: Vec<usize> = sed.files.iter().map(places).collect();
+            let first = files.first().copied().unwrap_or(words.len());
+            let scripts = sed.scripts.iter().map(places).filter(|at| *at >= first);
+            (1..first).chain(scripts).collect()
         }
+        "awk" | "gawk" | "mawk" | "nawk" => (1..=first_of_awk(words)).collect(),
+        "jq" | "yq" | "chmod" | "chown" | "chgrp" => match GivenWords::of(words) {
+            Some(given) => {
+                let first = given.operands.first().map_or(words.len(), |at| at + 1);
+                (1..first).collect()
+            }
+            None => all(),
+        },
+        // Which of its words are revisions, a name with a colon may say.
+        "git" => revisions(words),
+        // The commands that these start.
+        "find" => {
+            let starts = ["-exec", "-execdir", "-ok", "-okdir"];
+            let at = words.iter().position(|word| starts.contains(&word.as_str()));
+            at.map_or(words.len()..words.len(), |at| at + 1..words.len()).collect()
+        }
+        "xargs" => all(),
         _ => Vec::new(),
     };
     found.into_iter().map(|at: usize| at + start).collect()
 }
 
-/// Returns where the program of `awk` stands.
-fn first_of_awk(words: &[String]) -> Option<usize> {
+/// Verbs of git that take paths, and no revision among them.
+const VERBS_OF_PATHS: &str =
+    "add check-attr check-ignore clean hash-object ls-files mv rm stage status update-index";
+
+/// Returns the words behind a verb of git that may be revisions.
+fn revisions(words: &[String]) -> Vec<usize> {
     let mut at = 1;
     while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
-        at += if matches!(word.as_str(), "-F" | "-v") { 2 } else { 1 };
+        at += if matches!(word.as_str(), "-C" | "-c") { 2 } else { 1 };
     }
-    words.get(at).map(|_| at)
+    if words.get(at).is_none_or(|verb| words::holds(VERBS_OF_PATHS, verb)) {
+        return Vec::new();
+    }
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    (at + 1..end).collect()
+}
+
+/// Returns where the program of `awk` stands.
+fn first_of_awk(words: &[String]) -> usize {
+    let mut at = 1;
+    while words.get(at).is_some_and(|word| word.starts_with('-')) {
+        at += match words.get(at).map(String::as_str) {
+            Some("-F" | "-v" | "-f") => 2,
+            _ => 1,
+        };
+    }
+    at
 }
 
 #[cfg(test)]
@@ -206,12 +247,18 @@ mod tests {
     #[test]
     fn a_program_takes_some_words_for_what_it_is_to_do() {
         for (text, expected) in [
-            ("sed -n 1p a", vec![2]),
-            ("sed -e p -e d a", vec![2, 4]),
+            ("sed -n 1p a", vec![1, 2]),
+            ("sed -e p -e d a", vec![1, 2, 3, 4]),
             ("timeout 5 sed p a", vec![3]),
-            ("awk -F : -v a=b {print} a", vec![5]),
-            ("chmod -R +x a", vec![2]),
-            ("jq -r .a a.json", vec![2]),
+            ("awk -F : -v a=b {print} a", vec![1, 2, 3, 4, 5]),
+            ("chmod -R +x a", vec![1, 2]),
+            ("jq -r .a a.json", vec![1, 2]),
+            ("jq --arg a b .a a.json", vec![1, 2, 3, 4, 5]),
+            ("find a -name b -exec cat c {} +", vec![5, 6, 7, 8]),
+            ("xargs -n 2 cat c", vec![1, 2, 3, 4]),
+            ("git -C a show b -- c", vec![4]),
+            ("git show b", vec![2]),
+            ("git add b", vec![]),
             ("grep x a", vec![]),
             ("cat a", vec![]),
         ] {

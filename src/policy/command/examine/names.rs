@@ -52,7 +52,7 @@ pub(super) fn source(before: &[&SimpleCommand], folder: &RepoPath) -> Option<Nam
     };
     let first = |folders: Vec<String>, null: bool, by_null: Option<Vec<String>>| NamedFiles {
         // `find .` puts that before each name.
-        are_below: program == "find" || folders.iter().all(|folder| folder != "."),
+        are_below: program == "find" || folders.iter().all(|folder| begins_with_a_folder(folder)),
         folders,
         null,
         by_null: by_null.map(|words| vec![words]),
@@ -91,7 +91,14 @@ pub(super) fn source(before: &[&SimpleCommand], folder: &RepoPath) -> Option<Nam
                 .take_while(|word| !word.starts_with(['-', '(', '!']))
                 .cloned()
                 .collect();
-            let prints = has(&["-exec", "-printf", "-ls", "-execdir", "-ok", "-fprintf"]);
+            // What links lead to lies elsewhere.
+            let follows = has(&["-L", "-H", "-follow"])
+                || rest.windows(2).any(|pair| {
+                    matches!(pair, [kind, of] if matches!(kind.as_str(), "-type" | "-xtype")
+                        && of.contains('l'))
+                });
+            let prints =
+                follows || has(&["-exec", "-printf", "-ls", "-execdir", "-ok", "-fprintf"]);
             let folders = if starts.is_empty() { here() } else { starts };
             // At the end it would count for what stands behind the last `-o` alone.
             let printed: Vec<usize> = (0..last.words.len())
@@ -134,6 +141,12 @@ pub(super) fn source(before: &[&SimpleCommand], folder: &RepoPath) -> Option<Nam
             let colours =
                 given.values("--color --colour").any(|when| !matches!(when, "auto" | "never"));
             if colours || given.has(MORE_THAN_NAMES) {
+                return None;
+            }
+            // What links lead to lies elsewhere.
+            let follows =
+                if program == "rg" { "-L --follow" } else { "-R --dereference-recursive" };
+            if given.has(follows) {
                 return None;
             }
             let null = given.has(if program == "rg" { "-0 --null" } else { "-Z --null" });
@@ -199,6 +212,14 @@ fn is_alternative(words: &[String]) -> bool {
     })
 }
 
+/// Whether the names below a folder begin with a name that is no option. The dots before it may not
+/// be printed.
+fn begins_with_a_folder(folder: &str) -> bool {
+    let mut parts = folder.split('/').filter(|part| !matches!(*part, "" | "."));
+    parts.next().is_some_and(|first| !first.starts_with('-') && first != "..")
+        && parts.all(|part| part != "..")
+}
+
 fn here() -> Vec<String> {
     vec![".".to_owned()]
 }
@@ -245,4 +266,19 @@ fn searched_folders(words: &[String], folder: &RepoPath) -> Option<Vec<String>> 
         })
         .collect::<Option<_>>()?;
     (known && !folders.is_empty()).then_some(folders)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::begins_with_a_folder;
+
+    #[test]
+    fn names_begin_with_a_folder_only_where_it_is_printed() {
+        for folder in ["src", "./src", "src/./a", ".//src/"] {
+            assert!(begins_with_a_folder(folder), "{folder}");
+        }
+        for folder in [".", "./", "./.", "", "..", "src/..", "-x", "./-x"] {
+            assert!(!begins_with_a_folder(folder), "{folder}");
+        }
+    }
 }

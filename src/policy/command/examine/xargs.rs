@@ -12,6 +12,8 @@ pub(super) struct XargsOptions {
     pub(super) null: bool,
     /// Whether it counts lines.
     pub(super) lines: bool,
+    /// Whether it counts names, other than one at a time.
+    several: bool,
     /// What stands for a name.
     pub(super) mark: Option<String>,
 }
@@ -27,8 +29,9 @@ pub(super) fn options(words: &[String]) -> Option<(XargsOptions, usize)> {
             "-r" | "--no-run-if-empty" | "-t" | "--verbose" => {}
             "-r0" | "-0r" => given.null = true,
             "-n" | "-P" | "-L" => {
-                words.get(at).filter(|value| words::is_number(value))?;
+                let value = words.get(at).filter(|value| words::is_number(value))?;
                 given.lines |= word == "-L";
+                given.several |= word == "-n" && value != "1";
                 at += 1;
             }
             "-I" => {
@@ -43,12 +46,16 @@ pub(super) fn options(words: &[String]) -> Option<(XargsOptions, usize)> {
                 match mark {
                     Some(mark) => given.mark = Some(mark.to_owned()),
                     None => {
-                        value.filter(|value| words::is_number(value))?;
+                        let value = value.filter(|value| words::is_number(value))?;
                         given.lines |= other.starts_with("-L");
+                        let counts = other.starts_with("-n") || other.starts_with("--max-args=");
+                        given.several |= counts && value != "1";
                     }
                 }
             }
         }
     }
-    Some((given, at))
+    // With these, `xargs` takes back what stands for a name.
+    let is_taken_back = given.mark.is_some() && (given.lines || given.several);
+    (!is_taken_back).then_some((given, at))
 }

@@ -21,11 +21,12 @@ impl Examiner<'_> {
             matches!(word.as_str(), "--in-place" | "--inplace")
                 || letters.is_some_and(|letters| letters.contains('i'))
         });
-        if matches!(word, "." | "..") {
-            return;
-        }
         let ending = word.rsplit_once('.').map_or("", |(_, ending)| ending);
         let plain = word.chars().all(|one| one.is_ascii_alphanumeric() || "_-./+@".contains(one));
+        let is_program = !plain && others > 0 && !words::holds(ENDINGS, ending);
+        if is_program || matches!(word, "." | "..") {
+            return;
+        }
         let is_path = word.contains('/') || (!word.starts_with('.') && word.contains('.'));
         // In place, something is changed, and a program says what.
         let is_file = words::holds(ENDINGS, ending)

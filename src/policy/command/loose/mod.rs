@@ -260,19 +260,28 @@ impl LooseCommand {
         }
         for at in given::instructions(&words) {
             let is_here = |(index, _): &&(usize, UnknownWord)| *index == at + before;
-            if let Some((index, UnknownWord::Files(glob))) = self.unknown.iter().find(is_here) {
+            if let Some((index, UnknownWord::Files(glob))) = self.unknown.iter().find(is_here)
+                // No branch has the name of a folder of the repository.
+                && (program != "git" || !glob.contains('/'))
+            {
                 let reason = format!("`{program}` would take a name like `{glob}` for what to do");
                 findings.push(finding(index, reason));
             }
         }
         let mut found = CommandEffects::of(&words, folder);
+        // To some programs, a second name is a file to write, or nothing that is known.
+        let second = self.with_second_names(&words, before);
+        let counts_names = second.is_some_and(|words| {
+            let second = CommandEffects::of(&words, folder);
+            !second.edits.is_empty() || (found.findings.is_empty() && !second.findings.is_empty())
+        });
         for finding in &mut found.findings {
             finding.index = finding.index.saturating_add(before);
         }
         found.findings.extend(findings);
         let guessed =
             self.unknown.iter().find(|(_, unknown)| matches!(unknown, UnknownWord::Files(_)));
-        if let Some((index, _)) = guessed.filter(|_| !found.edits.is_empty()) {
+        if let Some((index, _)) = guessed.filter(|_| counts_names || !found.edits.is_empty()) {
             let reason =
                 format!("which files `{program}` would change is not known before it runs");
             found.findings.push(finding(index, reason));
@@ -288,6 +297,24 @@ impl LooseCommand {
         }
         found.never = never.or(found.never);
         found
+    }
+}
+
+impl LooseCommand {
+    /// Returns the words with each glob as two names; `None` where there is no glob.
+    fn with_second_names(&self, words: &[String], before: usize) -> Option<Vec<String>> {
+        let is_glob = |at: usize| {
+            let is_here = |(index, unknown): &(usize, UnknownWord)| {
+                *index == at + before && matches!(unknown, UnknownWord::Files(_))
+            };
+            self.unknown.iter().any(is_here)
+        };
+        let doubled = |(at, word): (usize, &String)| {
+            let times = if is_glob(at) { 2 } else { 1 };
+            std::iter::repeat_n(word.clone(), times)
+        };
+        let second: Vec<String> = words.iter().enumerate().flat_map(doubled).collect();
+        (second.len() > words.len()).then_some(second)
     }
 }
 

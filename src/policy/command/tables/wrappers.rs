@@ -125,9 +125,9 @@ pub(crate) fn inner(words: &[String]) -> Option<(usize, WrapperKind)> {
         FirstWord::ModuleOption => (next == "-m").then_some(1)?,
     };
     let program = words.get(at)?;
-    // To these, `a/b` is a repository of GitHub.
+    // To these, `a/b` is a repository of GitHub, and `./a` a package to install.
     let fetches = matches!(wrapper.words, ["npx"] | ["npm", "exec"]);
-    let is_local = !fetches || !program.contains('/') || program.starts_with("./");
+    let is_local = !fetches || !program.contains('/');
     (is_local && starts_plainly(program, wrapper.kind)).then_some((at, wrapper.kind))
 }
 

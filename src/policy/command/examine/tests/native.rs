@@ -226,10 +226,10 @@ fn archives_are_made_of_files_that_are_named_and_listed() {
         ("yq e -i .a=1.yml", "<.a=1.yml >.a=1.yml"),
         ("yq --inplace a b.yml", "<a <b.yml >a >b.yml"),
         ("yq -i ../a", "<!../a >!../a"),
-        ("yq -i .a=1 .github/a.yml", "<?.a=1 <.github/a.yml >?.a=1 >.github/a.yml"),
-        ("yq e -i .a=1 a.yml", "<?.a=1 <a.yml >?.a=1 >a.yml"),
-        ("yq e load(\"/etc/passwd\") a.yml", "only !2 <?load(\"/etc/passwd\") <a.yml"),
-        ("yq eval strenv(A) a.yml", "only !2 <?strenv(A) <a.yml"),
+        ("yq -i .a=1 .github/a.yml", "<.github/a.yml >.github/a.yml"),
+        ("yq e -i .a=1 a.yml", "<a.yml >a.yml"),
+        ("yq e load(\"/etc/passwd\") a.yml", "only !2 <a.yml"),
+        ("yq eval strenv(A) a.yml", "only !2 <a.yml"),
         ("yq -s .a a.yml", "only !1 <?.a <a.yml"),
     ]);
 }
