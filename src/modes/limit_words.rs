@@ -76,8 +76,9 @@ const WITHOUT_LIMIT: &[&str] = &[
 
 /// Parts of words that limits have among the options of a group of tools.
 const OPTION_STEMS: &[&str] = &[
-    "deni", "except", "exten", "file", "filter", "folder", "includ", "match", "patter", "path",
-    "prefix", "regex", "regx", "scope", "start", "suffix", "within",
+    "begin", "contain", "deni", "except", "exten", "file", "filter", "folder", "includ", "insid",
+    "match", "patter", "pattr", "path", "prefix", "regex", "regx", "scope", "start", "suffix",
+    "within",
 ];
 
 /// Whole words that only limits have there.
@@ -85,6 +86,8 @@ const OPTION_WORDS: &[&str] = &[
     "below",
     "beneath",
     "end",
+    "ending",
+    "endings",
     "ends",
     "ext",
     "exts",
@@ -100,6 +103,7 @@ const OPTION_WORDS: &[&str] = &[
     "type",
     "types",
     "under",
+    "where",
 ];
 
 /// Returns true when an option of a group that is not known may be its `fileRegex`, misspelt or by
@@ -181,6 +185,11 @@ mod tests {
             "ext",
             "under",
             "type",
+            "pattrn",
+            "endings",
+            "inside",
+            "contains",
+            "where",
         ] {
             assert!(looks_like_option(key) || looks_like_limit(key), "{key}");
         }

@@ -79,8 +79,12 @@ fn questions_of(own: &[OwnComment], quote: &str) -> Vec<String> {
             let letters = sentence.chars().filter(|letter| *letter != ' ').count();
             letters >= QUOTE_LEAST_CHARS && quote.contains(&format!(" {sentence} "))
         };
-        let is_it = format!(" {} ", words(question)).contains(&quote)
-            && question.split_inclusive(['.', '?', '!', ':', '\n']).any(is_whole);
+        // A sentence ends before a blank: `a.rs` is one word.
+        let sentences = [". ", "? ", "! "]
+            .iter()
+            .fold(question.to_owned(), |text, end| text.replace(end, &end.replace(' ', "\n")));
+        let all = format!(" {} ", words(question));
+        let is_it = all == quote || (all.contains(&quote) && sentences.lines().any(is_whole));
         is_it.then(|| id.clone())
     });
     asked.collect()
@@ -143,6 +147,9 @@ mod tests {
         }
         let long = comment(1, ID, "The page has no colour yet. Which one should it have?");
         assert_eq!(found(&[&long], "Which one should it have?"), [ID]);
+        let short = comment(1, ID, "Use a.rs or b.rs?");
+        assert_eq!(found(&[&short], "Use a.rs or b.rs?"), [ID]);
+        assert_eq!(found(&[&short], "or b.rs?"), [""; 0]);
         // Whose words are those of several, each is found: it is asked which is meant.
         assert_eq!(found(&[&asked, &other], "Which colour should it have?"), [ID, OTHER]);
         let works =
