@@ -76,9 +76,9 @@ const WITHOUT_LIMIT: &[&str] = &[
 
 /// Parts of words that limits have among the options of a group of tools.
 const OPTION_STEMS: &[&str] = &[
-    "begin", "contain", "deni", "except", "exten", "file", "filter", "folder", "includ", "insid",
-    "match", "patter", "pattr", "path", "prefix", "regex", "regx", "scope", "start", "suffix",
-    "within",
+    "begin", "contain", "deni", "except", "exten", "fileg", "filen", "filep", "filer", "filter",
+    "folder", "includ", "insid", "match", "patter", "pattr", "path", "prefix", "regex", "regx",
+    "scope", "start", "suffix", "within",
 ];
 
 /// Whole words that only limits have there.
@@ -92,14 +92,22 @@ const OPTION_WORDS: &[&str] = &[
     "ext",
     "exts",
     "expr",
+    "format",
+    "formats",
     "language",
     "languages",
+    "location",
     "mask",
     "masks",
+    "parent",
     "pat",
     "rgx",
     "root",
     "roots",
+    "selector",
+    "target",
+    "targets",
+    "tree",
     "type",
     "types",
     "under",
@@ -190,10 +198,14 @@ mod tests {
             "inside",
             "contains",
             "where",
+            "target",
+            "format",
         ] {
             assert!(looks_like_option(key) || looks_like_limit(key), "{key}");
         }
-        for key in ["", "x", "extra", "note", "title", "color", "comment", "label", "reason"] {
+        for key in
+            ["", "x", "extra", "profile", "note", "title", "color", "comment", "label", "reason"]
+        {
             assert!(!looks_like_option(key) && !looks_like_limit(key), "{key}");
         }
     }

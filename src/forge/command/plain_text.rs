@@ -130,6 +130,9 @@ const BLOCKS: &[&str] = &[
 const IMPLIED_ENDS: &[&str] =
     &["caption", "dd", "dt", "li", "p", "tbody", "td", "tfoot", "th", "thead", "tr"];
 
+/// Elements that an end tag in a paragraph within them ends.
+const FORMATTING: &[&str] = &["code", "s", "strike", "tt"];
+
 /// Most elements that one end tag ends.
 const LEFT_OPEN_LIMIT: usize = 64;
 
@@ -252,43 +255,51 @@ impl<'a> OpenElements<'a> {
     }
 
     /// Reads a piece of HTML; returns its lines, from 0, that begin outside tags, comments and what
-    /// is open.
+    /// is open, and that are shown as the beginning of a line: in HTML, the end of a line is a
+    /// blank.
     fn read(&mut self, html: &str, holder: Node<'a>) -> Vec<usize> {
         let (mut shown, mut line, mut rest) = (Vec::new(), 0, html);
-        while let Some((text, tag)) = rest.split_once('<') {
-            for _ in text.matches('\n') {
-                line += 1;
-                shown.extend(self.is_empty().then_some(line));
+        let mut begins = true;
+        loop {
+            let (text, tag) = rest.split_once('<').unwrap_or((rest, ""));
+            for (index, part) in text.split('\n').enumerate() {
+                if index > 0 {
+                    line += 1;
+                    shown.extend((begins && self.is_empty()).then_some(line));
+                }
+                begins &= part.trim().is_empty();
             }
-            let begins = |letter: char| letter.is_ascii_alphabetic() || "/!?".contains(letter);
+            if text.len() == rest.len() {
+                return shown;
+            }
+            let is_tag = |letter: char| letter.is_ascii_alphabetic() || "/!?".contains(letter);
             let after = if let Some(comment) = tag.strip_prefix("!--") {
                 after_comment(comment)
-            } else if tag.starts_with(begins) {
+            } else if tag.starts_with(is_tag) {
+                begins |= ends_line(tag);
                 self.tag(tag, holder)
             } else {
+                begins = false;
                 Some(tag)
             };
             let Some(after) = after else {
                 self.0.push((ENDLESS.to_owned(), holder));
                 return shown;
             };
-            line += tag
-                .len()
-                .checked_sub(after.len())
-                .map_or(0, |length| tag.get(..length).unwrap_or_default().matches('\n').count());
+            let read = tag.len().saturating_sub(after.len());
+            line += tag.get(..read).unwrap_or_default().matches('\n').count();
             rest = after;
         }
-        for _ in rest.matches('\n') {
-            line += 1;
-            shown.extend(self.is_empty().then_some(line));
-        }
-        shown
     }
 
     /// Ends the innermost element of a name, with what stands open in it and may.
     fn end(&mut self, name: &str, holder: Node<'a>) {
         for (index, (open, held)) in self.0.iter().enumerate().rev().take(LEFT_OPEN_LIMIT) {
-            if open == name && holder.same_node(held) {
+            let is_around = || {
+                let outer = holder.parent().filter(|_| FORMATTING.contains(&name));
+                outer.is_some_and(|outer| outer.same_node(held))
+            };
+            if open == name && (holder.same_node(held) || is_around()) {
                 return self.0.truncate(index);
             }
             let may_stay = !BLOCKS.contains(&open.as_str())
@@ -318,6 +329,14 @@ impl<'a> OpenElements<'a> {
         }
         after_attributes(attributes)
     }
+}
+
+/// Whether what follows a tag, which is read from its name on, is shown on a line of its own.
+fn ends_line(tag: &str) -> bool {
+    let name = tag.strip_prefix('/').unwrap_or(tag);
+    let length = name.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(name.len());
+    let name = name.get(..length).unwrap_or_default().to_ascii_lowercase();
+    matches!(name.as_str(), "br" | "hr") || BLOCKS.contains(&name.as_str())
 }
 
 /// Returns what follows a comment: browsers end some earlier than Markdown does.

@@ -158,6 +158,11 @@ fn finds_no_command_in_code_quotes_and_hidden_text() {
         "<kbd><p></kbd>\n\n/locum fix",
         "<pre><code></pre>\n\n/locum fix",
         "> <object>\n\n/locum fix",
+        // In HTML, a line goes on behind its end.
+        "<p>To start a run, write\n/locum fix\n</p>",
+        "<div>Write <b>only</b>\n/locum fix\n</div>",
+        "- <div>\n  a\n  /locum fix",
+        "<div>a <!-- b\n-->\n/locum fix</div>",
         "<del></div><p></del></div>\n/locum fix",
         "<a href=x>\n\n/locum fix",
         "<a href=x>\n/locum fix\n</a>",
@@ -195,7 +200,9 @@ fn finds_no_command_in_code_quotes_and_hidden_text() {
     check("<p align=\"center\">x</p>\n/locum fix", "fix", &[], "");
     check("<pre>\n\na</pre>\n/locum fix", "fix", &[], "");
     check("<!--\n\n--> b\n/locum fix", "fix", &[], "");
-    check("- <div>\n  a\n  /locum fix", "fix", &[], "");
+    check("- <div>\n  a\n  <br>\n  /locum fix", "fix", &[], "");
+    check("<code>\na\n\nb\n</code>\n\n/locum fix", "fix", &[], "");
+    check("<svg><path d=\"a\"/></svg>\n\n/locum fix", "fix", &[], "");
     check("> <div>\n> a\n/locum fix", "fix", &[], "");
     check("<div>\na < b\n</div>\n\n/locum fix", "fix", &[], "");
     check("| a |\n|---|\n| b |\n\n/locum fix", "fix", &[], "");

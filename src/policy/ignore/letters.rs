@@ -7,8 +7,11 @@
 
 use crate::glob::{folded_letter, wildcard};
 
-/// Most letters and wildcards that the braces of a file are written out to.
-const BRACES_LIMIT: usize = 100_000;
+/// Most letters and wildcards that the braces of a line are written out to.
+const LINE_BRACES_LIMIT: usize = 20_000;
+
+/// The same of a file.
+const BRACES_LIMIT: usize = 500_000;
 
 /// Every line of an ignore file that says a pattern, in their order.
 #[derive(Clone, Debug, Default)]
@@ -106,6 +109,7 @@ impl LetterLines {
         let head = tokens.iter().take_while(|token| **token != LineToken::Open);
         let wide: Vec<LineToken> = head.cloned().chain([LineToken::Many]).collect();
         let mut done = Vec::new();
+        let before = self.out_of_braces;
         let mut waiting = vec![tokens];
         while let Some(tokens) = waiting.pop() {
             let Some(texts) = first_braces(&tokens) else {
@@ -113,10 +117,12 @@ impl LetterLines {
                 continue;
             };
             self.out_of_braces += texts.iter().map(Vec::len).sum::<usize>();
-            if self.out_of_braces > BRACES_LIMIT && effect == LineEffect::BringsBack {
+            let of_line = self.out_of_braces - before;
+            let is_much = of_line > LINE_BRACES_LIMIT || self.out_of_braces > BRACES_LIMIT;
+            if is_much && effect == LineEffect::BringsBack {
                 return Vec::new();
             }
-            if self.out_of_braces > BRACES_LIMIT {
+            if is_much {
                 let below = [LineToken::Slash, LineToken::Many, LineToken::Many];
                 return vec![wide.clone(), wide.into_iter().chain(below).collect()];
             }

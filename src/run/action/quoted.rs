@@ -80,9 +80,10 @@ fn questions_of(own: &[OwnComment], quote: &str) -> Vec<String> {
             letters >= QUOTE_LEAST_CHARS && quote.contains(&format!(" {sentence} "))
         };
         // A sentence ends before a blank: `a.rs` is one word.
-        let sentences = [". ", "? ", "! "]
+        let ends = [". ", "? ", "! ", "。", "？", "！"];
+        let sentences = ends
             .iter()
-            .fold(question.to_owned(), |text, end| text.replace(end, &end.replace(' ', "\n")));
+            .fold(question.to_owned(), |text, end| text.replace(end, &format!("{end}\n")));
         let all = format!(" {} ", words(question));
         let is_it = all == quote || (all.contains(&quote) && sentences.lines().any(is_whole));
         is_it.then(|| id.clone())
