@@ -158,12 +158,15 @@ fn names_that_may_look_like_options_are_given_to_nothing_that_writes() {
         ("find . | xargs rm", Decision::Allow),
         ("find | xargs rm", Decision::Allow),
         ("git ls-files | xargs rm", Decision::Deny),
+        ("git ls-files ./ | xargs rm", Decision::Deny),
         ("git ls-files a . | xargs rm", Decision::Deny),
         ("git ls-files -- -a | xargs rm", Decision::Deny),
     ] {
         let script = Script::parse_in(text, &RepoPath::parse("src").unwrap()).below(ROOT);
         let verdict = policy.decide(&Intent::Command(script), &facts);
         assert_eq!(verdict.decision, expected, "{text}: {}", verdict.reason());
+        let says_how = verdict.reason().contains("`find .` prints `./` before each");
+        assert_eq!(says_how, expected == Decision::Deny, "{text}: {}", verdict.reason());
     }
 }
 

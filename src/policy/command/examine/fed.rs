@@ -106,6 +106,16 @@ pub(crate) fn xargs(
         // A name that looks like an option would be one.
         && files.are_below
         && !files.folders.iter().any(|folder| folder.starts_with('-'));
+    if words::holds(WRITERS, program) && !files.are_below {
+        let mut effects = CommandEffects::of(words, folder);
+        for finding in &mut effects.findings {
+            finding.reason = format!(
+                "to `{program}`, a name that begins with `-` would be an option; `find .` prints \
+                 `./` before each"
+            );
+        }
+        return Some(effects);
+    }
     let known = words::holds(READERS, program) || (by_null && writes);
     // `xargs` replaces no program: other words would be judged than those that run.
     if *program == mark {

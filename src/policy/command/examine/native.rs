@@ -31,6 +31,11 @@ fn with_ending(used: &PathUse, ending: &str) -> Option<PathUse> {
         .map(PathUse::Inside)
 }
 
+/// Endings of sources that a C compiler gives to another one: of Fortran, Ada, D, Go, Modula-2,
+/// Rust and COBOL. Some write files of modules where they run.
+const OTHER_LANGUAGES: &str =
+    "adb ads cbl cob cobol d dd def di f f03 f08 f90 f95 for fpp ftn go mod rs";
+
 impl Examiner<'_> {
     /// Sources and objects. What a source includes can be any file, so the sandbox has to keep
     /// those that are hidden.
@@ -45,6 +50,13 @@ impl Examiner<'_> {
             self.finding(self.words.len(), format!("`{name}` may take what follows `--` for more"));
         }
         self.found.needs_sandbox = true;
+        for (index, word) in operands {
+            let ending = word.rsplit_once('.').map_or("", |(_, ending)| ending);
+            if words::holds(OTHER_LANGUAGES, &ending.to_ascii_lowercase()) {
+                let what = "is of another language, whose compiler may write more";
+                self.finding(*index, format!("`{word}` {what}"));
+            }
+        }
         self.reads(operands.iter().map(|(_, word)| word.as_str()));
         let named = self.words.iter().any(|word| word.starts_with("-o"));
         let shows = SHOWING.iter().any(|option| self.has_option(option));

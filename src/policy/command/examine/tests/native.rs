@@ -28,6 +28,7 @@ fn compilers_write_where_their_options_say_or_beside_where_they_run() {
         ("gcc -fsyntax-only src/a.h", "held <src/a.h"),
         ("gcc -include src/a.h src/a.c -o /tmp/a", "held <src/a.h <src/a.c >!/tmp/a"),
         ("g++ -std=c++20 -fmodules-ts a.cpp -o /tmp/a", "held !2 <a.cpp >!/tmp/a"),
+        ("gcc -fsyntax-only src/a.F90", "held !2 <src/a.F90"),
         ("gcc -c src/a.c src/b.c", "held <src/a.c <src/b.c >a.o >b.o"),
         ("gcc -S src/a.c", "held <src/a.c >a.s"),
         ("gcc -c -MMD src/a.c", "held <src/a.c >a.o >a.d"),
