@@ -198,6 +198,7 @@ fn loops_over_listed_values_are_what_they_do_with_each() {
             ("jq -n --arg a b '$a'", "jq -n --arg a b d*.x"),
             ("sed -n -e 1p docs/*.md", "sed -n -e docs/*.md docs/a"),
             ("wc -l docs/*.md", "uniq docs/*.md"),
+            ("for f in docs/*.md; do uniq \"$f\"; done", "for f in docs/*.md; do uniq $f; done"),
             ("git diff -- d*.md", "git diff d*.md"),
             ("for i in 1 2; do make test; done", "for c in rm; do $c docs/usage.md; done"),
             ("for f in a; do cat docs/$f; done", "for f in -x; do cat $f; done"),

@@ -301,13 +301,18 @@ impl LooseCommand {
 }
 
 impl LooseCommand {
-    /// Returns the words with each glob as two names; `None` where there is no glob.
+    /// Returns the words with each glob as two names; `None` where there is no glob. What stands in
+    /// quotes is the one name that a loop is at.
     fn with_second_names(&self, words: &[String], before: usize) -> Option<Vec<String>> {
+        let is_quoted = |at: usize| {
+            let written = self.simple.written.get(at).map_or("", String::as_str);
+            written.starts_with('"') && written.ends_with('"')
+        };
         let is_glob = |at: usize| {
             let is_here = |(index, unknown): &(usize, UnknownWord)| {
                 *index == at + before && matches!(unknown, UnknownWord::Files(_))
             };
-            self.unknown.iter().any(is_here)
+            self.unknown.iter().any(is_here) && !is_quoted(at + before)
         };
         let doubled = |(at, word): (usize, &String)| {
             let times = if is_glob(at) { 2 } else { 1 };
