@@ -291,7 +291,8 @@ fn never_fits(policy: &Policy, written: &LocatedPattern) -> Option<String> {
 /// Tries what a rule spells out; a check that refuses it there refuses it everywhere.
 fn never_allows(policy: &Policy, rule: &Rule, written: &LocatedPattern) -> Option<String> {
     let samples = samples(&written.pattern);
-    if rule.decision != Decision::Allow || samples.is_empty() {
+    if rule.decision != Decision::Allow || samples.is_empty() || enters_for_another(policy, written)
+    {
         return None;
     }
     let facts = rule.narrowing.facts(&policy.settings().modes.default);
@@ -312,6 +313,15 @@ fn never_allows(policy: &Policy, rule: &Rule, written: &LocatedPattern) -> Optio
     let first = verdicts.first()?;
     let always = |verdict: &Verdict| by_check(verdict) && of(verdict) == of(first);
     verdicts.iter().all(always).then(|| format!("allows nothing: {}", first.reason()))
+}
+
+/// Whether a pattern is that of `cd`, which counts in front of what other rules allow.
+fn enters_for_another(policy: &Policy, written: &LocatedPattern) -> bool {
+    let is_cd = |pattern: &Pattern| pattern.command().is_some_and(|it| it.words == ["cd"]);
+    let allowed = policy.judge.rules().iter().filter(|rule| rule.decision == Decision::Allow);
+    let is_other =
+        |other: &LocatedPattern| other.pattern.kind == RuleKind::Command && !is_cd(&other.pattern);
+    is_cd(&written.pattern) && allowed.flat_map(|rule| &rule.patterns).any(is_other)
 }
 
 /// Who may start runs in one way.

@@ -104,7 +104,9 @@ fn rules_that_work_are_not_named() {
         "triggers: { label: { name: x }, users: { allow: [bob] } }\nrules:\n  - deny: \
          \"edit(src/**)\"\n    tiers: [stranger]\n",
         "rules:\n  - allow: [\"delegate(co*)\", \"mode(*)\"]\n",
+        "rules:\n  - allow: [\"read(**)\", \"command(cd:*)\", \"command(cat:*)\"]\n",
         "modes: { default: code, allow: [code], switching: off }\n",
+        "rules:\n  - allow: [\"read(**)\", \"command(cd:*)\", \"command(cat:*)\"]\n",
     ] {
         assert_eq!(warnings(text), Vec::<String>::new(), "{text}");
     }
