@@ -184,7 +184,7 @@ impl ModeFilesState {
 }
 
 /// Returns a path without `.` and `..`, by its text alone.
-fn without_dots(path: &Path) -> PathBuf {
+pub(crate) fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
         match part {

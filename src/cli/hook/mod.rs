@@ -8,13 +8,13 @@ pub mod args;
 mod dialect;
 
 use std::io::Read as _;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
 
 use crate::cli::hook::args::HookArgs;
 use crate::cli::hook::dialect::{HookedCall, Question, without_effect};
-use crate::cli::inspected::InspectedRepository;
+use crate::cli::inspected::{InspectedRepository, without_dots};
 use crate::cli::output::Output;
 use crate::cli::policy_file::{chosen, parse};
 use crate::cli::{CommandContext, ExitStatus, local_run};
@@ -161,17 +161,7 @@ fn explainer(
 /// Returns a path of the checkout: `None` for one that leads out of it, also through a link. What
 /// does not exist yet counts by the folder it would be in.
 pub(super) fn inside(path: &str, root: &Path, folder: &Path) -> Option<String> {
-    let full = folder.join(path);
-    let mut plain = PathBuf::new();
-    for part in full.components() {
-        match part {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(part),
-        }
-    }
+    let plain = without_dots(&folder.join(path));
     let there = plain.ancestors().find(|place| place.symlink_metadata().is_ok())?;
     let rest = plain.strip_prefix(there).ok()?;
     // A link to nothing leads nowhere that could be judged.
