@@ -261,10 +261,13 @@ impl LooseCommand {
         for at in given::instructions(&words) {
             let is_here = |(index, _): &&(usize, UnknownWord)| *index == at + before;
             if let Some((index, UnknownWord::Files(glob))) = self.unknown.iter().find(is_here)
-                // No branch has the name of a folder of the repository.
+                // To be a revision, it would need a branch with the name of its folder.
                 && (program != "git" || !glob.contains('/'))
             {
-                let reason = format!("`{program}` would take a name like `{glob}` for what to do");
+                let reason = format!(
+                    "`{program}` may read the name of a file that `{glob}` matches as a script, an \
+                     option's value or a revision"
+                );
                 findings.push(finding(index, reason));
             }
         }
