@@ -14,7 +14,7 @@ const POLICY: &str = "version: 1\nrules:\n  - allow: [\"read(**)\", \"edit(build
 fn decision(text: &str, sandboxed: bool) -> (Decision, String) {
     let policy = Policy::parse(POLICY, "policy.yml").unwrap();
     let facts = Facts { mode: "code".to_owned(), sandboxed, ..Facts::default() };
-    let script = Script::parse(text).below("/work/repo");
+    let script = Script::parse(text).below("/ws");
     let verdict = policy.decide(&Intent::Command(script), &facts);
     (verdict.decision, verdict.reason())
 }

@@ -275,7 +275,6 @@ mod tests {
         };
         for (name, expected) in [
             ("mcp_time_now", Some("time/now")),
-            ("mcp-time-now", Some("time/now")),
             ("mcp_a_d", Some("a/d")),
             ("mcp_a_b_d", Some("a_b/d")),
             ("mcp__a__b_c", Some("a/b_c")),
