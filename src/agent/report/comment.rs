@@ -252,8 +252,8 @@ pub fn abandoned(run: &AbandonedRun<'_>) -> String {
 }
 
 /// Returns what takes the place of a comment whose run waits for a decision that does not count as
-/// things are, without its hidden lines: the page of the run, why, the command that starts it again,
-/// and what was folded.
+/// things are, without its hidden lines: the page of the run, why, the command that starts it
+/// again, and what was folded.
 pub fn outdated(comment: &str, run_url: Option<&str>, (why, retry): (&str, &str)) -> String {
     let log = run_url.map_or_else(String::new, |url| format!(" · [log]({})", address(url)));
     join(&[

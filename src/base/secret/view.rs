@@ -253,8 +253,8 @@ fn piece(rest: &str) -> (usize, Option<char>) {
     (length, seen)
 }
 
-/// Returns true for what shows nothing by itself, is drawn over the letter before it, or chooses its
-/// form.
+/// Returns true for what shows nothing by itself, is drawn over the letter before it, or chooses
+/// its form.
 fn shows_nothing(letter: char) -> bool {
     is_invisible(letter)
         || (!letter.is_ascii() && is_combining_mark(letter))

@@ -19,8 +19,8 @@ pub struct CommentCommand {
 }
 
 impl CommentCommand {
-    /// Returns a command below a quoted question as the answer to it, unless it says itself what it
-    /// does with what waits.
+    /// Returns a command below a quoted question as the answer to it, unless its verb is about what
+    /// waits, or about the thread.
     fn answering(self, question: &str) -> Self {
         match self.verb.as_deref() {
             Some("approve" | "deny" | "answer" | "help" | "status") => self,
@@ -63,13 +63,13 @@ pub fn parse(body: &str, prefix: &str) -> Option<CommentCommand> {
 }
 
 /// Returns what is quoted above the command of a comment, without the marks of the quote; `None`
-/// where there is no command, or one that says itself what it does with what waits.
+/// where there is no command, or one whose verb is about what waits, or about the thread.
 pub fn quoted_above(body: &str, prefix: &str) -> Option<String> {
     let body = with_plain_ends(body);
     let (command, above) = find_command(&body, prefix)?;
     let quoted = quoted(&body, above);
-    let says_itself = command.clone().answering("").verb == command.verb;
-    if says_itself || quoted_question(&quoted, prefix).is_some() {
+    let is_no_answer = command.clone().answering("").verb == command.verb;
+    if is_no_answer || quoted_question(&quoted, prefix).is_some() {
         return None;
     }
     let unmarked = quoted.iter().filter_map(|line| line.trim_start_matches(' ').strip_prefix('>'));

@@ -1,8 +1,8 @@
 //! Lines of a comment that GitHub shows as plain text from their first letter on, and those that it
 //! shows as quotes.
 //!
-//! In: the text of a comment. Out: the numbers of such lines, from 1. What is code, a quote, part of
-//! a tag or of a link, struck through or not shown at all is left out; in doubt a line is.
+//! In: the text of a comment. Out: the numbers of such lines, from 1. What is code, a quote, part
+//! of a tag or of a link, struck through or not shown at all is left out; in doubt a line is.
 
 use std::collections::{BTreeMap, BTreeSet};
 

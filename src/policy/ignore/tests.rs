@@ -1,4 +1,4 @@
-//! What lines of ignore files hide, and how mistakes in them are told.
+//! What lines of ignore files hide, and how mistakes in them are reported.
 
 use super::{IgnoreFile, IgnoreFiles, LINES_LIMIT};
 use crate::glob::{LetterCase, PathGlob};

@@ -323,8 +323,8 @@ impl RuleImport<'_> {
         patterns.into_iter().for_each(|pattern| self.draft.rule(decision, pattern));
     }
 
-    /// `/x` counts from the settings' folder. Anything else is read like `.gitignore`: without a slash but at its end it matches at any
-    /// depth, and a folder matches everything in it.
+    /// `/x` counts from the settings' folder. Anything else is read like `.gitignore`: without a
+    /// slash but at its end it matches at any depth, and a folder matches everything in it.
     fn path(&self, kind: &str, text: Option<&str>, decision: &str) -> Vec<String> {
         let Some(text) = text else { return vec![format!("{kind}(**)")] };
         let refused =

@@ -1,6 +1,6 @@
 //! A command below a quoted question is the answer to it, as a reply that quotes the whole comment
-//! is: what the key `r` of GitHub quotes is only what was selected. One that names a verb, a mode or
-//! a flag is about the quote, and starts a run.
+//! is: what the key `r` of GitHub quotes is only what was selected. One that names a verb, a mode
+//! or a flag is about the quote, and starts a run.
 //!
 //! In: the event, and our own comments on its thread. Out: the event with the command that answers
 //! in the quote, where the words are those of a question that waits there; where they are those of
@@ -58,7 +58,8 @@ pub(super) async fn answering(
     Ok(Some(Trigger { comment: Some(comment), ..trigger.clone() }))
 }
 
-/// Whether a command says itself what is to run: the quote above it is what it is about.
+/// Whether a command names what is to run by a verb, a mode or a flag: the quote above it is what
+/// that is about.
 fn asks_for_a_run(said: &CommentCommand, modes: &[String]) -> bool {
     let is_known = |word: &str| {
         VERBS.iter().any(|(verb, _)| *verb == word) || modes.iter().any(|mode| mode == word)
