@@ -263,7 +263,7 @@ impl Script {
     /// Returns what each simple command would do, in order.
     pub fn examinations(&self) -> Vec<(&SimpleCommand, CommandEffects)> {
         let commands = self.simple_commands().into_iter();
-        let commands = commands.filter(|simple| !self.stays(simple) && !only_ends(simple));
+        let commands = commands.filter(|simple| !self.is_without_effect(simple));
         let effects = |simple: &SimpleCommand| {
             let words = self.seen_from_folder(&simple.words);
             self.behind_a_pipe(simple, &words)
@@ -307,12 +307,11 @@ impl Script {
         (!of_git).then_some(Self { folder, ..inner })
     }
 
-    /// Returns the simple commands that are not examined, as all they do is to stay in a folder or
-    /// to end something.
+    /// Returns the simple commands that are not examined: those that change nothing.
     pub(crate) fn set_aside(&self) -> impl Iterator<Item = &SimpleCommand> {
         let loose = self.loose_commands().unwrap_or_default().iter().map(|command| &command.simple);
         let commands = self.simple_commands().into_iter().chain(loose);
-        commands.filter(|simple| self.stays(simple) || only_ends(simple))
+        commands.filter(|simple| self.is_without_effect(simple))
     }
 
     /// Returns what `xargs` does with the names that it is given.
@@ -333,7 +332,7 @@ impl Script {
     pub fn loose_examinations(&self) -> Result<Vec<(&SimpleCommand, CommandEffects)>, &str> {
         let commands = self.loose_commands()?.iter();
         let commands = commands.filter(|LooseCommand { simple, only_sets, .. }| {
-            !simple.words.is_empty() && !only_sets && !self.stays(simple) && !only_ends(simple)
+            !simple.words.is_empty() && !only_sets && !self.is_without_effect(simple)
         });
         Ok(commands
             .map(|command| {
@@ -361,6 +360,22 @@ impl Script {
             Some(_) | None => word.clone(),
         };
         words.iter().map(from_root).collect()
+    }
+
+    /// Returns true for a command that only stays in a folder, ends something, or changes the folder
+    /// for nothing that follows.
+    fn is_without_effect(&self, simple: &SimpleCommand) -> bool {
+        self.stays(simple) || only_ends(simple) || self.returns(simple)
+    }
+
+    /// Returns true for a `cd` behind all other commands.
+    fn returns(&self, simple: &SimpleCommand) -> bool {
+        let Ok(tree) = &self.tree else { return false };
+        simple.words.first().is_some_and(|word| word == "cd")
+            && simple.redirects.is_empty()
+            && simple.variables.is_empty()
+            && tree.last_command().is_some_and(|last| std::ptr::eq(last, simple))
+            && tree.simple_commands().len() > 1
     }
 
     /// Returns true for a `cd` to the folder the script runs in.
@@ -439,15 +454,18 @@ impl Script {
 }
 
 /// Takes a change of folder off the front of a command, as models write it: `cd FOLDER && ...` is
-/// the rest, run there. Only where the folder is one plain word; any other `cd` is for the policy
-/// to refuse.
+/// the rest, run there, and so is `(cd FOLDER; ...)` alone. Only where the folder is one plain
+/// word; any other `cd` is for the policy to refuse.
 pub fn change_of_folder(command: &str) -> Option<(&str, &str)> {
-    let (folder, rest) = command.trim_start().strip_prefix("cd ")?.split_once("&&")?;
-    let (folder, rest) = (folder.trim(), rest.trim_start());
-    let is_plain =
-        folder.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_./-".contains(&byte));
-    (is_plain && !folder.is_empty() && !folder.starts_with('-') && !rest.is_empty())
-        .then_some((folder, rest))
+    let command = command.trim();
+    let inner = command.strip_prefix('(').and_then(|inner| inner.strip_suffix(')'));
+    let command = inner.filter(|_| parse::is_subshell(command)).map_or(command, str::trim);
+    let behind = command.strip_prefix("cd ")?.trim_start();
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_./-".contains(letter);
+    let (folder, rest) = behind.split_at(behind.find(|letter| !is_plain(letter))?);
+    let rest = rest.trim_start_matches([' ', '\t']);
+    let rest = ["&&", ";", "\n"].iter().find_map(|sign| rest.strip_prefix(sign))?.trim_start();
+    (!folder.is_empty() && !folder.starts_with('-') && !rest.is_empty()).then_some((folder, rest))
 }
 
 /// Returns true for a command that ends a loop or the script, and does nothing else.

@@ -67,6 +67,25 @@ pub(super) fn is_chain(text: &str) -> bool {
     )
 }
 
+/// Returns true for a script that is one list between brackets and nothing else.
+pub(super) fn is_subshell(text: &str) -> bool {
+    if !text.starts_with('(') || limits::check(text).is_err() {
+        return false;
+    }
+    let Ok(program) = program(text) else { return false };
+    let [ast::CompoundList(items)] = program.complete_commands.as_slice() else { return false };
+    let [ast::CompoundListItem(and_or, ast::SeparatorOperator::Sequence)] = items.as_slice() else {
+        return false;
+    };
+    let ast::Pipeline { timed: None, bang: false, seq } = &and_or.first else { return false };
+    let is_alone = and_or.additional.is_empty();
+    is_alone
+        && matches!(
+            seq.as_slice(),
+            [ast::Command::Compound(ast::CompoundCommand::Subshell(_), None)]
+        )
+}
+
 /// Refuses words that look like options but are not.
 fn check_word(word: &str) -> Result<(), String> {
     match word.chars().next() {

@@ -123,6 +123,15 @@ impl CommandList {
         found
     }
 
+    /// Returns the simple command that stands at its end, outside pipes and brackets.
+    pub fn last_command(&self) -> Option<&SimpleCommand> {
+        let AndOr { first, rest } = self.0.last()?;
+        match rest.last().map_or(first, |(_, last)| last).commands.as_slice() {
+            [ShellCommand::Simple(simple)] => Some(simple),
+            _ => None,
+        }
+    }
+
     /// Returns the only command when the list is one simple command without redirections and
     /// variables.
     pub fn only_command(&self) -> Option<&SimpleCommand> {

@@ -127,3 +127,40 @@ fn what_a_script_sets_and_reads_is_no_effect_and_what_it_does_with_it_is() {
         ],
     );
 }
+
+#[test]
+fn braces_are_the_words_that_a_shell_makes_of_them() {
+    check(
+        TEXTS,
+        &[
+            ("cat docs/{usage,design}.md", "cat docs/{usage,../.env}"),
+            ("cat {README,docs/usage}.md", "cat {README.md,.env}"),
+            ("grep -rn x --include=*.{md,txt} docs", "grep -rn x --{include=*.md,file=.env} docs"),
+            ("mkdir -p docs/{a,b}/c", "mkdir -p {docs,.github}/workflows"),
+            ("cp docs/usage.md{,.bak}", "cp docs/{usage.md,../Makefile}"),
+            ("rm -f docs/x{1..3}.md", "rm -f {docs,.github}/x{1..3}.md"),
+            (
+                "for f in {README,docs/usage}.md; do cat $f; done",
+                "for f in {README.md,.env}; do cat $f; done",
+            ),
+            ("find docs -name '*.md' -exec wc -l {} +", "find {docs,.github} -delete"),
+            ("git diff --{stat,cached}", "git diff --{output=.env,stat}"),
+            ("head -1 docs/{usage,design}.md", "{cat,.env}"),
+        ],
+    );
+}
+
+#[test]
+fn a_change_of_folder_at_the_end_or_in_brackets_is_where_nothing_else_runs() {
+    check(
+        TEXTS,
+        &[
+            ("ls docs && cd ..", "cd .. && ls docs"),
+            ("ls docs; cd -", "ls docs; cd - | cat .env"),
+            ("wc -l README.md\ncd", "cd\nwc -l README.md"),
+            ("ls && cd docs", "ls && cd docs > Makefile"),
+            ("ls && cd docs", "ls && cd docs && cat .env"),
+            ("ls && cd docs", "ls && cd docs &"),
+        ],
+    );
+}

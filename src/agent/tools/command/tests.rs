@@ -136,6 +136,9 @@ fn a_change_of_folder_at_the_front_is_where_the_command_runs() {
     same("cd src && cat a", ".", "cat a", "src");
     same("  cd  src/deep/ &&\n cat b | wc -l; ls", ".", "cat b | wc -l; ls", "src/deep");
     same("cd deep && cat b", "src", "cat b", "src/deep");
+    same("cd src; cat a", ".", "cat a", "src");
+    same("cd src\ncat a", ".", "cat a", "src");
+    same("(cd src && cat a)", ".", "cat a", "src");
     same("cd . && echo x > a", "src", "echo x > a", "src");
     same(&format!("cd {} && ls", fixture.at("src").display()), ".", "ls", "src");
     for refused in [
@@ -152,8 +155,9 @@ fn a_change_of_folder_at_the_front_is_where_the_command_runs() {
         "cd - && ls",
         "cd $X && ls",
         "cd 'src' && ls",
-        "cd src; ls",
         "cd src || ls",
+        "cd src & ls",
+        "(cd src && ls) | cat",
         "cd src &&",
         "cd src && cd deep && ls",
         "cd s* && ls",

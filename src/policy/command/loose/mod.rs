@@ -6,6 +6,7 @@
 //! included, each word known or marked as unknown. Functions, arithmetic conditions, coprocesses
 //! and expansions that could hold code are refused here too.
 
+mod braces;
 mod condition;
 mod list;
 mod producer;

@@ -7,6 +7,7 @@
 use brush_parser::ast;
 
 use crate::command::limits;
+use crate::command::loose::braces;
 use crate::command::loose::sets::{
     harmless_prefix, may_end_before, names_read, starts_with_a_program,
 };
@@ -115,7 +116,9 @@ impl ScriptWalker<'_> {
 
     pub(super) fn command(&mut self, command: &ast::Command) -> Result<(), String> {
         match command {
-            ast::Command::Simple(simple) => self.simple(simple),
+            ast::Command::Simple(simple) => {
+                self.simple(&braces::command(simple), simple.to_string())
+            }
             ast::Command::Compound(compound, redirects) => {
                 let mut command = LooseCommand::default();
                 for redirect in redirects.iter().flat_map(|list| &list.0) {
@@ -154,7 +157,9 @@ impl ScriptWalker<'_> {
                 let mut command = LooseCommand::default();
                 command.simple.words.push("for".to_owned());
                 let (mut rendered, mut list) = (Vec::new(), Vec::new());
-                for word in found.values.iter().flatten() {
+                let values = found.values.iter().flatten().cloned().flat_map(braces::words);
+                let values: Vec<ast::Word> = values.collect();
+                for word in &values {
                     rendered.push(self.word_of_list(&word.value, &mut command)?);
                     list.push((word.value.as_str(), Some(parsed(&word.value)?)));
                 }
@@ -288,7 +293,7 @@ impl ScriptWalker<'_> {
         Ok(rendered)
     }
 
-    fn simple(&mut self, found: &ast::SimpleCommand) -> Result<(), String> {
+    fn simple(&mut self, found: &ast::SimpleCommand, source: String) -> Result<(), String> {
         let names = self.names.take();
         let here = self.variables.here.clone();
         let mut command = LooseCommand::default();
@@ -308,7 +313,7 @@ impl ScriptWalker<'_> {
         // What is set stands before the program's name, as words.
         command.simple.written.clone_from(&command.simple.words);
         command.simple.written.extend(written(found));
-        command.simple.source = found.to_string();
+        command.simple.source = source;
         if let Some(name) = &found.word_or_name {
             rendered.push(self.word(&name.value, &mut command)?);
         }
