@@ -164,3 +164,29 @@ fn a_change_of_folder_at_the_end_or_in_brackets_is_where_nothing_else_runs() {
         ],
     );
 }
+
+#[test]
+fn what_only_looks_like_an_option_is_none() {
+    let files = [
+        ("pyproject.toml", "[tool.black]\n[tool.ruff]\n[tool.coverage]\n"),
+        ("Cargo.toml", "[package]\nname = \"a\"\n"),
+        ("src/a.py", ""),
+        ("docs/ci.yml", ""),
+        (".github/workflows/ci.yml", ""),
+    ];
+    check(
+        &files,
+        &[
+            ("git apply --check docs/a.patch", "git apply -- docs/a.patch --check"),
+            ("git apply --check docs/a.patch", "git apply docs/a.patch -- --stat"),
+            ("yq .jobs .github/workflows/ci.yml", "yq -i .jobs .github/workflows/ci.yml"),
+            ("yq .jobs .github/workflows/ci.yml", "yq -ri .jobs .github/workflows/ci.yml"),
+            ("black --check .", "black -- --check ."),
+            ("ruff format --check .", "ruff format -- --check ."),
+            ("coverage report", "coverage combine -- --keep .github"),
+            ("git branch --list", "git branch -- --list"),
+            ("git clean -n", "git clean docs -n"),
+            ("git clean -nd", "git clean -- -n"),
+        ],
+    );
+}

@@ -37,6 +37,8 @@ pub(super) struct Examiner<'w> {
     pub(super) next: usize,
     /// Whether a table says which words are paths.
     pub(super) known: bool,
+    /// Names of the options that were met, as the table has them.
+    pub(super) options: Vec<String>,
 }
 
 /// The words of a command that are not options.
@@ -44,8 +46,6 @@ pub(super) struct Examiner<'w> {
 pub(super) struct CommandOperands {
     /// The words with their indexes.
     pub(super) operands: Vec<(usize, String)>,
-    /// Whether an option gave the pattern that would come first.
-    pub(super) pattern_given: bool,
     /// From which operand on all words are plain, behind `--`.
     pub(super) plain_from: Option<usize>,
 }
@@ -233,8 +233,9 @@ impl Examiner<'_> {
     /// Looks at a command inside this one; returns also whether a table says which of its words are
     /// paths.
     pub(super) fn started(words: &[String], folder: &RepoPath) -> (CommandEffects, bool) {
+        let found = CommandEffects::default();
         let mut examiner =
-            Examiner { words, folder, found: CommandEffects::default(), next: 1, known: false };
+            Examiner { words, folder, found, next: 1, known: false, options: Vec::new() };
         examiner.program();
         examiner.finish()
     }
@@ -347,7 +348,6 @@ impl Examiner<'_> {
         self.found.only_reads = table.effect == ProgramEffect::Reads;
         let name = known.words.join(" ");
         let mut given = CommandOperands::default();
-        let (mut recursive, mut follows, mut follows_sources) = (false, false, false);
         while let Some(word) = self.words.get(self.next).cloned() {
             let index = self.next;
             self.next += 1;
@@ -361,18 +361,6 @@ impl Examiner<'_> {
             } else if word == "--" {
                 given.plain_from = Some(given.operands.len());
             } else {
-                let option = word.split('=').next().unwrap_or_default();
-                if let OperandKind::PatternThenPaths(givers) = table.operands {
-                    given.pattern_given |= givers.iter().any(|giver| {
-                        *giver == option || (giver.len() == 2 && known.cluster_has(&word, giver))
-                    });
-                }
-                follows_sources |= known.cluster_has(&word, "-x");
-                follows |= option == "--dereference-recursive"
-                    || (!word.starts_with("--") && word.contains('R'));
-                recursive |=
-                    matches!(option, "-r" | "-R" | "--recursive" | "--dereference-recursive")
-                        || (!word.starts_with("--") && word.contains(['r', 'R']));
                 self.option(known, &name, index, &word);
             }
         }
@@ -387,11 +375,13 @@ impl Examiner<'_> {
             let mut reads = self.found.reads.iter();
             reads.all(|read| matches!(read, PathUse::Inside(path) if path.is_root()))
         };
+        let follows = self.has_any(&["-R", "--dereference-recursive"]);
+        let recursive = follows || self.has_any(&["-r", "--recursive"]);
         if (name == "grep" && recursive && (follows || all_of_it()))
             // What is shown as source is named in the file that it reads.
             || matches!(name.as_str(), "go tool cover" | "objdump" | "cppcheck")
-            || (name == "shellcheck" && (follows_sources || self.has_option("--external-sources")))
-            || (name == "rg" && REACHING_FURTHER.iter().any(|option| self.has_option(option)))
+            || (name == "shellcheck" && self.has_any(&["-x", "--external-sources"]))
+            || (name == "rg" && self.has_any(REACHING_FURTHER))
         {
             // What is hidden is left out by its name, and kept from being read by the sandbox.
             self.found.needs_sandbox = true;

@@ -58,9 +58,9 @@ impl Examiner<'_> {
             }
         }
         self.reads(operands.iter().map(|(_, word)| word.as_str()));
-        let named = self.words.iter().any(|word| word.starts_with("-o"));
-        let shows = SHOWING.iter().any(|option| self.has_option(option));
-        let ending = match (self.has_option("-c"), self.has_option("-S")) {
+        let named = self.has_any(&["-o"]);
+        let shows = self.has_any(SHOWING);
+        let ending = match (self.has_any(&["-c"]), self.has_any(&["-S"])) {
             (true, _) => Some("o"),
             (_, true) => Some("s"),
             _ => None,
@@ -85,8 +85,8 @@ impl Examiner<'_> {
                 .collect();
             self.edits(compiled.iter().map(String::as_str));
         }
-        let depends = self.has_option("-MD") || self.has_option("-MMD");
-        if depends && !self.has_option("-MF") {
+        let depends = self.has_any(&["-MD", "-MMD"]);
+        if depends && !self.has_any(&["-MF"]) {
             // It lies beside the output, or where the compiler runs.
             let beside: Vec<PathUse> =
                 self.found.edits.iter().filter_map(|used| with_ending(used, "d")).collect();
@@ -103,15 +103,8 @@ impl Examiner<'_> {
 
     /// Folders of CMake; with `--build`, targets, and behind `--` options of what builds them.
     pub(super) fn configured(&mut self, operands: &[(usize, String)], plain_from: Option<usize>) {
-        let given = |option: &str, examiner: &Self| {
-            examiner.words.iter().take_while(|word| *word != "--").any(|word| {
-                word.strip_prefix(option).is_some_and(|rest| {
-                    rest.is_empty() || rest.starts_with('=') || !option.starts_with("--")
-                })
-            })
-        };
         let from = plain_from.unwrap_or(operands.len());
-        let builds = given("--build", self);
+        let builds = self.has_any(&["--build"]);
         for (position, (index, word)) in operands.iter().enumerate() {
             let known = if position >= from {
                 builds
@@ -130,8 +123,7 @@ impl Examiner<'_> {
             return;
         }
         self.reads(operands.iter().take(from).map(|(_, word)| word.as_str()));
-        let elsewhere = ["-B", "-N", "--preset", "--list-presets"];
-        if !elsewhere.iter().any(|option| given(option, self)) {
+        if !self.has_any(&["-B", "-N", "--preset", "--list-presets"]) {
             self.edits(["."].into_iter());
         }
     }

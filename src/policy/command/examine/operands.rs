@@ -4,6 +4,7 @@
 //! findings.
 
 use crate::command::examine::examiner::{CommandOperands, Examiner, leaves};
+use crate::command::examine::yq::IN_PLACE;
 use crate::command::examine::{PathUse, path_use};
 use crate::command::tables::index::IndexedTable;
 use crate::command::tables::{OperandKind, ProgramEffect, compilers, git, tasks};
@@ -50,7 +51,7 @@ const WRITING_OPTIONS: &str = "\
 impl Examiner<'_> {
     pub(super) fn operands(&mut self, known: &IndexedTable, name: &str, given: CommandOperands) {
         let table = known.table;
-        let CommandOperands { mut operands, pattern_given, plain_from } = given;
+        let CommandOperands { mut operands, plain_from } = given;
         self.argument_file(known, name, &operands);
         if let Some(from) = plain_from.filter(|_| name == "clang-tidy") {
             let flags = operands.split_off(from.min(operands.len()));
@@ -113,17 +114,8 @@ impl Examiner<'_> {
                 self.edits(operands.iter().skip(1).map(|(_, word)| word.as_str()));
             }
             OperandKind::EditedWith(options) | OperandKind::EditedWithout(options) => {
-                let in_cluster = |word: &str| {
-                    !word.starts_with("--")
-                        && word.strip_prefix('-').is_some_and(|letters| {
-                            letters.chars().any(|one| options.contains(&format!("-{one}").as_str()))
-                        })
-                };
-                let named = self
-                    .words
-                    .iter()
-                    .any(|word| options.contains(&word.as_str()) || in_cluster(word));
-                let edited = named == matches!(table.operands, OperandKind::EditedWith(_));
+                let writes_with = matches!(table.operands, OperandKind::EditedWith(_));
+                let edited = self.has_any(options) == writes_with;
                 self.reads(operands.iter().map(|(_, word)| word.as_str()));
                 if edited {
                     self.found.only_reads = false;
@@ -158,12 +150,7 @@ impl Examiner<'_> {
                         format!("`{name}` with `{word}` does more")
                     });
                 }
-                let named = |word: &String| {
-                    options.iter().any(|option| {
-                        word == option || (option.len() == 2 && known.cluster_has(word, option))
-                    })
-                };
-                if !self.words.iter().any(named) {
+                if !self.has_any(options) {
                     self.finding(self.words.len(), format!("`{name}` changes files"));
                 }
             }
@@ -191,8 +178,7 @@ impl Examiner<'_> {
                 self.edits(operands.iter().skip(count).map(|(_, word)| word.as_str()));
             }
             OperandKind::PatternsUnder(options)
-                if plain_from.is_none()
-                    && self.words.iter().any(|word| options.contains(&word.as_str())) => {}
+                if plain_from.is_none() && self.has_any(options) => {}
             OperandKind::None | OperandKind::PatternsUnder(_) => {
                 let refused = operands.first();
                 self.refuse(refused, |word| format!("`{name}` with `{word}` does more than show"));
@@ -230,7 +216,7 @@ impl Examiner<'_> {
                 self.reads(operands.iter().take(1).map(|(_, word)| word.as_str()));
                 self.refuse(operands.get(1), |_| format!("a second file of `{name}` is written"));
             }
-            OperandKind::PatternThenPaths(_) => {
+            OperandKind::PatternThenPaths(givers) => {
                 let verb = |(_, word): &&(usize, String)| {
                     name == "yq" && words::holds("e ea eval eval-all", word)
                 };
@@ -245,7 +231,7 @@ impl Examiner<'_> {
                 if let Some((index, word)) = operands.first().filter(|_| name == "yq") {
                     self.program_of_yq(*index, word, operands.len() - 1);
                 }
-                let skipped = usize::from(!pattern_given);
+                let skipped = usize::from(!self.has_any(givers));
                 let paths = operands.iter().skip(skipped);
                 if name == "git grep" {
                     for (position, (_, word)) in operands.iter().enumerate().skip(skipped) {
@@ -254,10 +240,7 @@ impl Examiner<'_> {
                 } else {
                     self.reads(paths.clone().map(|(_, word)| word.as_str()));
                 }
-                let in_place = |word: &String| {
-                    known.cluster_has(word, "-i") || word == "--in-place" || word == "--inplace"
-                };
-                if name == "yq" && self.words.iter().skip(1).any(in_place) {
+                if name == "yq" && self.has_any(IN_PLACE) {
                     self.found.only_reads = false;
                     self.edits(paths.clone().map(|(_, word)| word.as_str()));
                 }
@@ -267,7 +250,7 @@ impl Examiner<'_> {
                     self.reads(["."].into_iter());
                 }
             }
-            OperandKind::Revisions if name == "git diff" && self.has_option("--no-index") => {
+            OperandKind::Revisions if name == "git diff" && self.has_any(&["--no-index"]) => {
                 // It knows no pattern of what to leave out.
                 self.found.needs_sandbox = true;
                 self.reads(operands.iter().map(|(_, word)| word.as_str()));
@@ -353,9 +336,9 @@ impl Examiner<'_> {
         }
     }
 
-    /// Whether an option stands among the words, before `--`.
-    pub(super) fn has_option(&self, option: &str) -> bool {
-        self.words.iter().take_while(|word| *word != "--").any(|word| word == option)
+    /// Whether one of these options was met.
+    pub(super) fn has_any(&self, options: &[&str]) -> bool {
+        self.options.iter().any(|met| options.contains(&met.as_str()))
     }
 
     pub(super) fn reads<'a>(&mut self, words: impl Iterator<Item = &'a str>) {

@@ -19,6 +19,7 @@ impl Examiner<'_> {
         let (option, value) =
             word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
         if let Some(takes) = known.takes(option) {
+            self.options.push(option.to_owned());
             match (takes, value) {
                 (OptionArgument::Nothing | OptionArgument::Two, Some(_)) => {
                     self.unlisted(name, index, word)
@@ -31,7 +32,7 @@ impl Examiner<'_> {
                 }
                 (OptionArgument::Nothing | OptionArgument::Optional, _) => {}
                 (OptionArgument::Attached, None) => self.setting(name, option, index, None),
-                // `-f=x` is none of the family.
+                // An option with something right behind it takes no `=`.
                 (OptionArgument::Attached, Some(_)) => self.unlisted(name, index, word),
                 (OptionArgument::Setting, value) => {
                     let value = value.map(str::to_owned).or_else(|| self.take_next());
@@ -66,7 +67,15 @@ impl Examiner<'_> {
         let letters = word.strip_prefix('-').unwrap_or(word);
         for (at, letter) in letters.char_indices() {
             let rest = letters.get(at + letter.len_utf8()..).unwrap_or_default();
-            match known.takes(&format!("-{letter}")) {
+            let option = format!("-{letter}");
+            let takes = known.takes(&option);
+            match takes {
+                // The whole of it says which of its family it is.
+                Some(OptionArgument::Attached) => self.options.push(word.to_owned()),
+                Some(_) => self.options.push(option.clone()),
+                None => {}
+            }
+            match takes {
                 Some(OptionArgument::Nothing) => {}
                 Some(OptionArgument::Optional) => return,
                 Some(
@@ -77,7 +86,7 @@ impl Examiner<'_> {
                     | OptionArgument::Lines),
                 ) => {
                     let value = if rest.is_empty() {
-                        self.next_value(name, &format!("-{letter}"))
+                        self.next_value(name, &option)
                     } else {
                         Some(rest.to_owned())
                     };
@@ -87,11 +96,11 @@ impl Examiner<'_> {
                 Some(OptionArgument::Setting) => {
                     let value =
                         if rest.is_empty() { self.take_next() } else { Some(rest.to_owned()) };
-                    self.setting(name, &format!("-{letter}"), index, value);
+                    self.setting(name, &option, index, value);
                     return;
                 }
                 Some(OptionArgument::Attached) if at == 0 => {
-                    return self.setting(name, &format!("-{letter}"), index, Some(rest.to_owned()));
+                    return self.setting(name, &option, index, Some(rest.to_owned()));
                 }
                 // None of a single letter takes two.
                 Some(OptionArgument::Two | OptionArgument::Attached) | None => {

@@ -10,17 +10,16 @@ use crate::words;
 /// Endings of files that it reads.
 const ENDINGS: &str = "csv ini json lua properties toml tsv xml yaml yml";
 
+/// Options under which it changes its files.
+pub(super) const IN_PLACE: &[&str] = &["-i", "--in-place", "--inplace"];
+
 impl Examiner<'_> {
     /// Looks at the first word; `others` is how many files are named behind it.
     pub(super) fn program_of_yq(&mut self, index: usize, word: &str, others: usize) {
         if word.ends_with(".yq") {
             self.finding(index, format!("`{word}` may hold a program of `yq` that is not known"));
         }
-        let in_place = self.words.iter().skip(1).any(|word| {
-            let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
-            matches!(word.as_str(), "--in-place" | "--inplace")
-                || letters.is_some_and(|letters| letters.contains('i'))
-        });
+        let in_place = self.has_any(IN_PLACE);
         let ending = word.rsplit_once('.').map_or("", |(_, ending)| ending);
         let plain = word.chars().all(|one| one.is_ascii_alphanumeric() || "_-./+@".contains(one));
         let is_program = !plain && others > 0 && !words::holds(ENDINGS, ending);

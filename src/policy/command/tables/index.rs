@@ -37,24 +37,6 @@ impl IndexedTable {
     pub(crate) fn takes(&self, option: &str) -> Option<OptionArgument> {
         self.options.get(option).copied()
     }
-
-    /// Returns true when a cluster of letters reaches the wanted one before a letter that takes a
-    /// value.
-    pub(crate) fn cluster_has(&self, word: &str, wanted: &str) -> bool {
-        if word.starts_with("--") {
-            return false;
-        }
-        for letter in word.chars().skip(1) {
-            let option = format!("-{letter}");
-            if option == wanted {
-                return true;
-            }
-            if self.takes(&option) != Some(OptionArgument::Nothing) {
-                return false;
-            }
-        }
-        false
-    }
 }
 
 static BY_PROGRAM: LazyLock<HashMap<&'static str, Vec<IndexedTable>>> = LazyLock::new(|| {
