@@ -188,9 +188,7 @@ fn warnings(
             warnings.extend(file.warnings.iter().map(of_hooks));
             warnings.extend(hooks::unallowed(policy, &file.hooks));
         }
-        if let Ok(ignored) = place.source().ignored() {
-            warnings.extend(ignored.left_out().map(of_ignore_file));
-        }
+        warnings.extend(place.source().ignored()?.left_out().map(of_ignore_file));
         // Mistakes in files of modes are reported by `locum modes validate` and by every run.
         if let Ok(modes) = place.modes() {
             let slugs: Vec<String> = modes.iter().map(|mode| mode.slug.clone()).collect();

@@ -83,11 +83,40 @@ impl FileSource<'_> {
     /// # Errors
     /// As [`FileSource::file`], and when the same name with `.yaml` is there in its place.
     pub fn own_file(&self, path: &str) -> Result<Option<ConfigFile>, RunError> {
-        let file = self.file(path)?;
+        let file = self.regular_file(path)?;
         if file.is_none() {
             self.misnamed(path)?;
         }
         Ok(file)
+    }
+
+    /// Reads a file that must be a regular one of UTF-8 text if it is there at all: where it is
+    /// passed over, more is allowed or seen.
+    ///
+    /// # Errors
+    /// As [`FileSource::file`]; also for a link, on the way too, and for a folder.
+    pub fn regular_file(&self, path: &str) -> Result<Option<ConfigFile>, RunError> {
+        let text = match self {
+            Self::WorkingTree(root) => {
+                let names = Path::new(path).ancestors().filter(|at| !at.as_os_str().is_empty());
+                if let Some(link) = names.into_iter().find(|at| root.join(at).is_symlink()) {
+                    return Err(no_regular_file(
+                        path,
+                        &format!("`{}` is a symbolic link", link.display()),
+                    ));
+                }
+                return self.file(path);
+            }
+            Self::Commit(repo, commit) => RepoPath::parse(path)
+                .map_err(|error| error.to_string())
+                .inspect(|_| tracing::trace!(path, source = %self, "read a file"))
+                .and_then(|at| {
+                    let text = repo.text_at(commit, &at, FILE_LIMIT_BYTES);
+                    text.map_err(|error| error.to_string())
+                })
+                .map_err(|error| no_regular_file(path, &error))?,
+        };
+        Ok(text.map(|text| ConfigFile { origin: path.to_owned(), text }))
     }
 
     /// Refuses a file that was meant for one of Locum's own and ends with `.yaml`: what it says
@@ -231,7 +260,7 @@ impl FileSource<'_> {
     pub fn ignored(&self) -> Result<IgnoreFiles, RunError> {
         let mut ignored = IgnoreFiles::default();
         for name in IGNORE_FILES {
-            if let Some(file) = self.file(name)? {
+            if let Some(file) = self.regular_file(name)? {
                 ignored.add(name, &file.text).map_err(|mistakes| RunError::file(name, mistakes))?;
             }
         }
@@ -250,6 +279,11 @@ pub(super) fn wrong_ending(found: &str, read: &str) -> RunError {
     let name = read.rsplit('/').next().unwrap_or(read);
     RunError::usage(found, format!("nothing reads this file: its name has to be `{name}`"))
         .hint(format!("rename it: `git mv {found} {read}`"))
+}
+
+/// Returns the error of a file that only counts as a regular file.
+fn no_regular_file(path: &str, why: &str) -> RunError {
+    RunError::usage(path, why).hint("Locum reads a regular file of UTF-8 text here, and no link")
 }
 
 /// Returns the error of a file of this machine that cannot be read.
@@ -271,7 +305,8 @@ mod tests {
     use super::FileSource;
     use locum_base::path::RepoPath;
     use locum_files::diagnostic::Diagnostic;
-    use locum_workspace::repo::Repo;
+    use locum_testing::repository::TestRepository;
+    use locum_workspace::repo::{CommitId, Repo};
     use locum_workspace::seed;
     use pretty_assertions::assert_eq;
 
@@ -304,5 +339,41 @@ mod tests {
         let error = FileSource::Commit(&repo, trusted).ignored().unwrap_err();
         let places: Vec<String> = error.diagnostics.iter().map(Diagnostic::location).collect();
         assert_eq!(places, [".locumignore:2:1"]);
+    }
+
+    #[test]
+    fn what_hides_or_forbids_is_a_regular_file_of_text_or_an_error() {
+        let made = TestRepository::new(&[("a", "x")]);
+        let said = |source: &FileSource<'_>, name: &str| {
+            let error = if name == ".locumignore" {
+                source.ignored().map(|_| ()).unwrap_err()
+            } else {
+                source.own_file(name).map(|_| ()).unwrap_err()
+            };
+            error.diagnostics.iter().map(Diagnostic::what).collect::<Vec<_>>().join("; ")
+        };
+        let check = |name: &str, why: &str| {
+            let trusted = CommitId(made.commit("next"));
+            let repo = Repo::open(made.root()).unwrap();
+            let sources =
+                [FileSource::Commit(&repo, trusted), FileSource::WorkingTree(made.root().into())];
+            for source in &sources {
+                assert!(said(source, name).contains(why), "{source}: {}", said(source, name));
+            }
+        };
+        for (bytes, why) in
+            [(&b"\xff\xfes\0\n\0"[..], "is not UTF-8 text"), (b"s\0\n\0", "holds U+0000")]
+        {
+            made.write(".locumignore", bytes);
+            check(".locumignore", why);
+        }
+        made.remove(".locumignore");
+        made.link("a", ".locumignore");
+        check(".locumignore", "is a symbolic link");
+        made.remove(".locumignore");
+        made.write(".locumignore/x", "");
+        check(".locumignore", "");
+        made.link("elsewhere", ".locum");
+        check(".locum/policy.yml", "`.locum` is a symbolic link");
     }
 }

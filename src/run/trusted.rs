@@ -311,7 +311,7 @@ fn policy_file(
 ) -> Result<Option<ConfigFile>, RunError> {
     let named = settings.values.policy.as_deref().filter(|path| *path != POLICY_FILE);
     let Some(path) = named else { return source.own_file(POLICY_FILE) };
-    source.file(path).map_err(|error| {
+    source.regular_file(path).map_err(|error| {
         let what: Vec<String> = error.diagnostics.iter().map(Diagnostic::what).collect();
         let message = format!("`policy` names `{path}`: {}", what.join("; "));
         RunError::usage(place_of_policy(settings), message)

@@ -9,9 +9,12 @@ mod plain_text;
 /// A command as written in a comment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CommentCommand {
-    /// The first word after the prefix when it is a verb or could be a mode; the caller knows the
-    /// modes.
+    /// The first word after the prefix when it is a verb or could be a mode, in small letters and
+    /// without the sign behind it; the caller knows the modes.
     pub verb: Option<String>,
+    /// The verb as it is written and the line end behind it, where that differs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
     /// `--flag`, `--flag=value`, in order.
     pub flags: Vec<(String, Option<String>)>,
     /// The rest of the line and the lines after it.
@@ -27,7 +30,7 @@ impl CommentCommand {
             Some("stop" | "cancel" | "retry" | "undo" | "explain") if self.text.is_empty() => self,
             Some(_) | None => {
                 let text = format!("{question} {}", self.whole_text());
-                Self { verb: Some("answer".to_owned()), text, ..self }
+                Self { verb: Some("answer".to_owned()), written: None, text, ..self }
             }
         }
     }
@@ -35,9 +38,10 @@ impl CommentCommand {
     /// Returns verb and text together: the task, for a caller to whom the first word is neither
     /// verb nor mode.
     pub fn whole_text(&self) -> String {
-        match (&self.verb, self.text.as_str()) {
+        match (self.written.as_ref().or(self.verb.as_ref()), self.text.as_str()) {
             (None, text) => text.to_owned(),
-            (Some(verb), "") => verb.clone(),
+            (Some(verb), "") => verb.trim_end().to_owned(),
+            (Some(verb), text) if verb.ends_with('\n') => format!("{verb}{text}"),
             (Some(verb), text) => format!("{verb} {text}"),
         }
     }
@@ -158,8 +162,11 @@ fn read_command(line: &str, after: &str) -> CommentCommand {
         let (word, next) = split_word(rest);
         if let Some(flag) = flag_of(word).filter(|flag| is_flag(flag)) {
             rest = command.take_flag(flag, next);
-        } else if command.verb.is_none() && is_verb(word) {
-            command.verb = Some(word.to_owned());
+        } else if let (None, Some(verb)) = (&command.verb, verb_of(word)) {
+            let ends_line = next.is_empty() && !after.trim().is_empty();
+            command.written = (ends_line || verb != word)
+                .then(|| if ends_line { format!("{word}\n") } else { word.to_owned() });
+            command.verb = Some(verb);
             rest = next;
         } else {
             break;
@@ -206,6 +213,16 @@ pub fn flag_of(word: &str) -> Option<&str> {
 fn is_flag(text: &str) -> bool {
     let name = text.split_once('=').map_or(text, |(name, _)| name);
     text.len() <= 4 * WORD_LIMIT_BYTES && is_verb(name)
+}
+
+/// Returns the verb or mode that a word may be, whatever the case of its letters and the sign
+/// behind it.
+fn verb_of(word: &str) -> Option<String> {
+    if matches!(word, "?" | "-h") {
+        return Some("help".to_owned());
+    }
+    let verb = word.trim_end_matches(['.', ',', ':', ';', '!', '?']).to_ascii_lowercase();
+    is_verb(&verb).then_some(verb)
 }
 
 /// Verbs and modes are one word: a small letter, then small letters, digits and dashes.

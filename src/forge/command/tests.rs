@@ -9,11 +9,16 @@ fn check(body: &str, verb: &str, flags: &[(&str, &str)], text: &str) {
         .map(|(name, value)| ((*name).to_owned(), (!value.is_empty()).then(|| (*value).to_owned())))
         .collect();
     let verb = (!verb.is_empty()).then(|| verb.to_owned());
-    assert_eq!(
-        parse(body, "/locum"),
-        Some(CommentCommand { verb, flags, text: text.to_owned() }),
-        "{body}"
-    );
+    let found = parse(body, "/locum").map(|found| CommentCommand { written: None, ..found });
+    let expected = CommentCommand { verb, flags, text: text.to_owned(), written: None };
+    assert_eq!(found, Some(expected), "{body}");
+}
+
+/// Checks a command whose verb is not written in small letters, or with a sign behind it.
+fn check_written(body: &str, verb: &str, whole_text: &str) {
+    let command = parse(body, "/locum").unwrap();
+    assert_eq!(command.verb.as_deref(), Some(verb), "{body}");
+    assert_eq!(command.whole_text(), whole_text, "{body}");
 }
 
 fn nothing(body: &str) {
@@ -25,7 +30,7 @@ fn reads_verb_flags_and_text() {
     check("/locum", "", &[], "");
     check("/locum fix the test", "fix", &[], "the test");
     check("/locum help", "help", &[], "");
-    check("/locum Fix the test", "", &[], "Fix the test");
+    check("/locum _fix the test", "", &[], "_fix the test");
     check(
         "/locum code --dry-run --budget=2 do it",
         "code",
@@ -47,6 +52,24 @@ fn reads_verb_flags_and_text() {
     check("/locum --mode --dry-run", "", &[("mode", ""), ("dry-run", "")], "");
     check("/locum\tfix\tit", "fix", &[], "it");
     check("/LOCUM fix", "fix", &[], "");
+}
+
+#[test]
+fn a_verb_is_known_however_people_type_it() {
+    check_written("/locum Fix the test", "fix", "Fix the test");
+    check_written("/locum Stop", "stop", "Stop");
+    check_written("/locum STOP!!", "stop", "STOP!!");
+    check_written("/locum stop.", "stop", "stop.");
+    check_written("/locum Code: do it", "code", "Code: do it");
+    check_written("/locum ?", "help", "?");
+    check_written("/locum -h", "help", "-h");
+    check_written("/locum Refactor:\n- a", "refactor", "Refactor:\n- a");
+    check_written("/locum refactor\n- a\n- b", "refactor", "refactor\n- a\n- b");
+    check_written("/locum fix --dry-run\nit", "fix", "fix it");
+    check("/locum !", "", &[], "!");
+    check("/locum \u{e4}ndern", "", &[], "\u{e4}ndern");
+    check("/locum #12", "", &[], "#12");
+    check("/locum #12.", "", &[], "#12.");
 }
 
 #[test]

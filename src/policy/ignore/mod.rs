@@ -126,6 +126,11 @@ impl IgnoreFile {
                 mistakes.push(mistake(number, format!("more than {LINES_LIMIT} lines")));
                 break;
             }
+            if written.contains('\0') {
+                let message = "holds U+0000, as UTF-16 does; save it as UTF-8".to_owned();
+                mistakes.push(mistake(number, message));
+                break;
+            }
             if ends_escaped(written) {
                 left_out
                     .push(mistake(number, format!("`{written}` ends with `\\`: it hides nothing")));

@@ -7,6 +7,7 @@ use crate::run::request::{
 };
 use locum_agent::session::recorded::PersonDecision;
 use locum_forge::command::{self, CommentCommand};
+use locum_policy::glob::PathGlob;
 use locum_policy::schema::events::{ALL_CHECKS, POLICY_CHECK};
 
 /// Every verb and what it does, for lists; `cancel` is another word for `stop`.
@@ -55,13 +56,7 @@ pub(super) fn read_command(
             }
             ("model", Some(model)) => return Err(unknown_profile(model, known.profiles)),
             ("budget", Some(budget)) => request.flags.budget_usd = Some(dollars(budget)?),
-            ("paths", Some(paths)) => {
-                request.flags.paths = paths
-                    .split(',')
-                    .map(|path| path.trim().to_owned())
-                    .filter(|path| !path.is_empty())
-                    .collect()
-            }
+            ("paths", Some(paths)) => request.flags.paths = patterns(paths)?,
             ("dry-run" | "new-pr", Some(_)) => {
                 return Err(posted("command", &format!("`--{flag}` takes no value")));
             }
@@ -87,6 +82,7 @@ pub(super) fn read_command(
     }
     request.text = command.text.clone();
     match command.verb.as_deref() {
+        None if is_lone_word(&command.text) => return Err(unknown(&command.text, known)),
         None => {}
         Some(verb @ ("approve" | "deny" | "answer")) => {
             if let Some((flag, _)) = command.flags.first() {
@@ -188,6 +184,28 @@ fn check_alone(command: &CommentCommand) -> Result<(), RequestRefusal> {
     let why =
         format!("`{verb}` stands alone; a task that begins with this word needs a mode first");
     Err(posted("command", &why))
+}
+
+/// Returns the patterns of a list with commas between them.
+fn patterns(list: &str) -> Result<Vec<String>, RequestRefusal> {
+    let patterns = list.split(',').map(str::trim).filter(|path| !path.is_empty());
+    let patterns: Vec<String> = patterns.map(str::to_owned).collect();
+    if patterns.is_empty() {
+        return Err(posted("command", "`--paths` needs a value"));
+    }
+    for pattern in &patterns {
+        let wrong = |why| posted("command", &format!("`{pattern}` of `--paths`: {why}"));
+        PathGlob::parse(pattern).map_err(wrong)?;
+    }
+    Ok(patterns)
+}
+
+/// Whether a text is one word that is no task, such as `thanks_all` or a lone smiley. Other
+/// writing systems may put whole sentences without a blank.
+fn is_lone_word(text: &str) -> bool {
+    let is_word = text.is_ascii() && text.len() <= 100 && !text.contains(char::is_whitespace);
+    let is_sign = !text.contains(char::is_alphanumeric);
+    !text.is_empty() && (is_word || is_sign) && !is_whole(text)
 }
 
 /// Whether what follows `fix` is a task without it: issues, or a slash command, which stands first.

@@ -80,6 +80,9 @@ pub enum FileError {
         /// What it is: `a directory`, `a named pipe`.
         what: &'static str,
     },
+    /// The file of a commit is not UTF-8 text.
+    #[error("`{0}` is not UTF-8 text")]
+    NotText(RepoPath),
     /// A part of the path is a name of git's own folder.
     #[error("`{0}` lies in git's own folder, which is never written to")]
     GitFolder(RepoPath),

@@ -256,6 +256,40 @@ impl Repo {
         }))
     }
 
+    /// Reads one file of a commit that must be a regular file of UTF-8 text if it is there at all.
+    /// At most `limit_bytes`.
+    ///
+    /// # Errors
+    /// As [`Self::file_at`], and for other bytes, a folder, and a link or submodule on the way.
+    pub fn text_at(
+        &self,
+        commit: &CommitId,
+        path: &RepoPath,
+        limit_bytes: u64,
+    ) -> Result<Option<String>, RepoError> {
+        let tree = self.tree_of(commit)?;
+        let mut at = RepoPath::root();
+        for part in path.parts() {
+            at = at.join(part).map_err(|_| FileError::Missing(path.clone()))?;
+            let Some(mode) = entry_at(&tree, &at)?.map(|entry| entry.filemode()) else {
+                return Ok(None);
+            };
+            let what = match mode {
+                mode if mode == i32::from(FileMode::Link) => "a symbolic link",
+                mode if mode == i32::from(FileMode::Commit) => "a submodule",
+                mode if mode == i32::from(FileMode::Tree) && at == *path => "a folder",
+                _ => continue,
+            };
+            return Err(FileError::NotAFile { path: at, what }.into());
+        }
+        let Some(file) = self.file_at(commit, path, limit_bytes)? else { return Ok(None) };
+        let is_text = entry_at(&tree, path)?
+            .map(|entry| self.git.find_blob(entry.id()))
+            .transpose()?
+            .is_none_or(|blob| std::str::from_utf8(blob.content()).is_ok());
+        if is_text { Ok(Some(file.text)) } else { Err(FileError::NotText(path.clone()).into()) }
+    }
+
     /// Lists what lies at the root of a commit, in git's order, each with whether it is a folder.
     /// Names that are no [`RepoPath`] are left out.
     ///

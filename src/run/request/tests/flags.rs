@@ -16,6 +16,9 @@ fn a_flag_behind_the_task_is_refused_and_unknown_words_name_known_ones() {
         ("/locum code say hello —dry-run", "flag `—dry-run` stands behind the task"),
         ("/locum say hello --paths=docs/**\nmore", "flag `--paths=docs/**` stands behind"),
         ("/locum say hello --budget 3", "flag `--budget` stands behind the task"),
+        ("/locum --paths= code say hello", "`--paths` needs a value"),
+        ("/locum --paths=, code say hello", "`--paths` needs a value"),
+        ("/locum --paths=docs/**,../x code say hello", "`../x` of `--paths`: "),
     ] {
         let refused = read(body).unwrap_err();
         assert!(refused.rule == "command" && refused.why.contains(why), "{body}: {}", refused.why);

@@ -194,6 +194,11 @@ fn words_about_locum_start_no_run_and_a_lone_unknown_word_is_a_mistake() {
         ("/locum fix stop", RequestedAction::Run),
         ("/locum code retry", RequestedAction::Run),
         ("/locum two words", RequestedAction::Run),
+        ("/locum Stop!", RequestedAction::Stop),
+        ("/locum ?", RequestedAction::Help),
+        ("/locum Add a test", RequestedAction::Run),
+        ("/locum #12", RequestedAction::Run),
+        ("/locum \u{4fee}\u{590d}\u{5b83}", RequestedAction::Run),
     ] {
         assert_eq!(read(body), Ok(action), "{body}");
     }
@@ -205,6 +210,10 @@ fn words_about_locum_start_no_run_and_a_lone_unknown_word_is_a_mistake() {
         ("/locum aprove 0123456789abcdef", "did you mean `approve`? Verbs: "),
         ("/locum stats", "did you mean `status`? Verbs: "),
         ("/locum --budget=1 cod", "did you mean `code`? Verbs: "),
+        ("/locum Thanks!", "there is no verb or mode `thanks`"),
+        ("/locum thanks_all", "there is no verb or mode `thanks_all`"),
+        ("/locum \u{1f44d}", "there is no verb or mode"),
+        ("/locum Stop, please", "`stop` stands alone"),
     ] {
         let refused = read(body).unwrap_err();
         assert!(refused.0 == "command" && refused.1.contains(why), "{body}: {refused:?}");
