@@ -21,8 +21,9 @@ use locum_workspace::checkout::EntryKind;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteToFile {
     place: ResolvedPath,
-    content: String,
-    taken_off: Option<TakenOff>,
+    sent: String,
+    /// What is around it and is written only where the file has that already.
+    around: Option<(String, TakenOff)>,
 }
 
 /// What was around a content and is not written.
@@ -64,8 +65,8 @@ impl Tool for WriteToFile {
                 content.len()
             )));
         }
-        let (content, taken_off) = bare(&place.asked, content);
-        Ok(Self { place, content, taken_off })
+        let around = bare(&place.asked, &content);
+        Ok(Self { place, sent: content, around })
     }
 
     fn intents(&self) -> Vec<Intent> {
@@ -82,18 +83,16 @@ impl Tool for WriteToFile {
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
         let ResolvedPath { asked, real } = &self.place;
-        let before = match context.checkout.read(permit, real, FILE_LIMIT_BYTES) {
-            Ok(before) => {
-                if let Some(refusal) = refusal(&self.place, &before, &self.content, context) {
-                    return Ok(refusal);
-                }
-                Some(before)
-            }
-            // What cannot be read is for the write to say.
-            Err(_) => None,
-        };
-        let existed = write(&self.place, self.content.as_bytes(), permit, context)?;
-        let lines = counted(self.content.lines().count(), "line");
+        // What cannot be read is for the write to say.
+        let before = context.checkout.read(permit, real, FILE_LIMIT_BYTES).ok();
+        let (content, taken_off) = self.content(before.as_deref());
+        if let Some(before) = &before
+            && let Some(refusal) = refusal(&self.place, before, content, context)
+        {
+            return Ok(refusal);
+        }
+        let existed = write(&self.place, content.as_bytes(), permit, context)?;
+        let lines = counted(content.lines().count(), "line");
         let before = before.filter(|_| (context.visible)(real));
         let before = before.map(|before| String::from_utf8_lossy(&before).lines().count());
         let done = match (existed, before) {
@@ -103,7 +102,7 @@ impl Tool for WriteToFile {
                 format!("Replaced the content of `{asked}` ({lines}; {before} before)")
             }
         };
-        let text = match self.taken_off.map(TakenOff::words) {
+        let text = match taken_off.map(TakenOff::words) {
             None => {
                 format!("{done}. It holds exactly what was sent; no need to read it again.")
             }
@@ -114,13 +113,28 @@ impl Tool for WriteToFile {
         };
         Ok(Observation {
             touched: vec![real.clone()],
-            seen: vec![SeenFile::new(real, self.content.as_bytes())],
+            seen: vec![SeenFile::new(real, content.as_bytes())],
             ..Observation::said(text)
         })
     }
 
-    fn content_after(&self, _before: Option<&[u8]>) -> Option<Vec<u8>> {
-        Some(self.content.clone().into_bytes())
+    fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
+        Some(self.content(before).0.as_bytes().to_vec())
+    }
+}
+
+impl WriteToFile {
+    /// Returns what is written in place of the file's content, and what is left out of it: nothing
+    /// that this file has itself.
+    fn content(&self, before: Option<&[u8]>) -> (&str, Option<TakenOff>) {
+        let Some((bare, what)) = &self.around else { return (&self.sent, None) };
+        let before = String::from_utf8_lossy(before.unwrap_or_default());
+        let is_like_this = match what {
+            TakenOff::Fence => before.starts_with("```"),
+            TakenOff::Numbers => is_counted(&before),
+            TakenOff::Both => before.starts_with("```") || is_counted(&before),
+        };
+        if is_like_this { (&self.sent, None) } else { (bare, Some(*what)) }
     }
 }
 
@@ -152,29 +166,51 @@ impl TakenOff {
     }
 }
 
-/// Takes off what models put around a file's content: a code fence, or line numbers on every line.
-pub fn bare(path: &RepoPath, content: String) -> (String, Option<TakenOff>) {
-    let markdown = path.name().is_some_and(|name| {
-        [".md", ".mdx", ".markdown"].iter().any(|ending| name.to_lowercase().ends_with(ending))
+/// Endings of files in which code stands between fences, in lowercase.
+const WITH_FENCES: &[&str] =
+    &[".md", ".mdx", ".markdown", ".mdown", ".mkd", ".mdc", ".rmd", ".qmd"];
+
+/// Takes off what models put around a file's content: a code fence, or the numbers of all its
+/// lines. `None` where there is nothing of that.
+pub fn bare(path: &RepoPath, content: &str) -> Option<(String, TakenOff)> {
+    let has_fences = path.name().is_some_and(|name| {
+        let name = name.to_lowercase();
+        WITH_FENCES
+            .iter()
+            .any(|ending| name.ends_with(ending) || name.contains(&format!("{ending}.")))
     });
-    let unfenced = if markdown { None } else { unfence(&content) };
-    let fence = unfenced.as_ref().map(|_| TakenOff::Fence);
-    let content = unfenced.unwrap_or(content);
-    let text = content.strip_suffix('\n').unwrap_or(&content);
-    if text.is_empty() || !blank::is_numbered(text) {
-        return (content, fence);
+    let unfenced = if has_fences { None } else { unfence(content) };
+    let inner = unfenced.unwrap_or(content);
+    let text = inner.strip_suffix('\n').unwrap_or(inner);
+    match unfenced {
+        None if is_counted(text) => Some((without_numbers(inner), TakenOff::Numbers)),
+        Some(_) if is_counted(text) => Some((without_numbers(inner), TakenOff::Both)),
+        Some(inner) => Some((inner.to_owned(), TakenOff::Fence)),
+        None => None,
     }
-    let end = if text.len() < content.len() { "\n" } else { "" };
-    let numbers = fence.map_or(TakenOff::Numbers, |_| TakenOff::Both);
-    (format!("{}{end}", blank::strip_numbers(text)), Some(numbers))
+}
+
+/// Returns true for lines that all have their number in front of them, from 1 on.
+fn is_counted(text: &str) -> bool {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    !text.is_empty()
+        && blank::is_numbered(text)
+        && text.lines().zip(1..).all(|(line, number)| blank::first_number(line) == Some(number))
+}
+
+fn without_numbers(text: &str) -> String {
+    let (text, end) = text.strip_suffix('\n').map_or((text, ""), |text| (text, "\n"));
+    format!("{}{end}", blank::strip_numbers(text))
 }
 
 /// Returns what is between a first line that starts with three backticks and a last line of just
-/// these; the line end before the closing fence is the file's own.
-fn unfence(content: &str) -> Option<String> {
+/// these, where no other line starts so; the line end before the closing fence is the file's own.
+fn unfence(content: &str) -> Option<&str> {
     let (_, inner) = content.strip_prefix("```").and_then(|rest| rest.split_once('\n'))?;
     let inner = inner.trim_end_matches(['\n', '\r', ' ']).strip_suffix("```")?;
-    (inner.is_empty() || inner.ends_with('\n')).then(|| inner.to_owned())
+    let is_whole = inner.is_empty() || inner.ends_with('\n');
+    let is_one = !inner.lines().any(|line| line.trim_start().starts_with("```"));
+    (is_whole && is_one).then_some(inner)
 }
 
 #[cfg(test)]
@@ -197,8 +233,9 @@ mod tests {
             ("```\na", None),
             ("a\n```", None),
             ("x = ```a```", None),
+            ("```sh\na\n```\nand\n```sh\nb\n```\n", None),
         ] {
-            assert_eq!(unfence(content).as_deref(), expected, "{content}");
+            assert_eq!(unfence(content), expected, "{content}");
         }
     }
 
@@ -206,13 +243,32 @@ mod tests {
     fn takes_off_numbers_when_every_line_has_one() {
         let path = |name: &str| RepoPath::parse(name).unwrap();
         for (name, content, expected) in [
-            ("a.rs", "1 | a\n2 |   b\n", "a\n  b\n"),
-            ("a.rs", "1 | a\nb\n", "1 | a\nb\n"),
-            ("a.rs", "", ""),
-            ("a.md", "```\na\n```", "```\na\n```"),
-            ("a.py", "```py\na\n```", "a\n"),
+            ("a.rs", "1 | a\n2 |   b\n", Some("a\n  b\n")),
+            ("a.rs", "1 | a\nb\n", None),
+            ("a.rs", "", None),
+            ("a.md", "```\na\n```", None),
+            ("a.qmd", "```\na\n```", None),
+            ("a.md.j2", "```\na\n```", None),
+            ("a.py", "```py\na\n```", Some("a\n")),
+            ("a.py", "```py\n1 | a\n```", Some("a\n")),
+            // Numbers that do not count the lines are the file's own.
+            ("a.txt", "1 | 2\n3 | 4\n", None),
+            ("a.txt", "5 |x\n", None),
         ] {
-            assert_eq!(bare(&path(name), content.to_owned()).0, expected, "{name} {content}");
+            let bare = bare(&path(name), content).map(|(bare, _)| bare);
+            assert_eq!(bare.as_deref(), expected, "{name} {content}");
+        }
+    }
+
+    #[test]
+    fn what_a_file_has_itself_is_written() {
+        let fixture = ToolFixture::new(&[("rows", "1 | a\n2 | b\n"), ("fenced", "```\na\n```\n")]);
+        for (path, content) in
+            [("rows", "1 | a\n2 | b\n3 | c\n"), ("fenced", "```\nb\n```\n"), ("new", "1 | 2\n")]
+        {
+            write(&fixture, path, content);
+            let expected = if path == "new" { "2\n" } else { content };
+            assert_eq!(std::fs::read_to_string(fixture.at(path)).unwrap(), expected, "{path}");
         }
     }
 

@@ -52,7 +52,15 @@ impl Tool for Glob {
             context,
         )?;
         arguments.finish()?;
-        let pattern = FilePattern::parse(&text)
+        let below = if text.starts_with('/') { Some(from_root(&text, context)?) } else { None };
+        let (place, inner) = below.unwrap_or_else(|| (place, text.clone()));
+        if text.starts_with('~') || inner.split('/').any(|part| part == "..") {
+            return Err(CallError(
+                "`pattern` of `glob` leads up or out of the repository; write it from the root."
+                    .to_owned(),
+            ));
+        }
+        let pattern = FilePattern::parse(&inner)
             .map_err(|error| CallError(format!("`pattern` of `glob` is not a glob: {error}.")))?;
         Ok(Self { place, text, pattern })
     }
@@ -82,11 +90,24 @@ impl Tool for Glob {
     }
 }
 
+/// Takes an absolute pattern apart: the folder in the repository that it begins with, and the
+/// pattern from the repository's root.
+fn from_root(text: &str, context: ToolContext<'_>) -> Result<(ResolvedPath, String), CallError> {
+    let begin = text.find(['*', '?', '[', '{']).unwrap_or(text.len());
+    let end = text.get(..begin).and_then(|plain| plain.rfind('/')).unwrap_or_default();
+    let (folder, rest) = text.split_at(end);
+    let place = ResolvedPath::find(if folder.is_empty() { "/" } else { folder }, context)?;
+    let rest = rest.trim_start_matches('/');
+    let inner =
+        if place.real.is_root() { rest.to_owned() } else { format!("{}/{rest}", place.real) };
+    Ok((place, inner))
+}
+
 fn render(found: Vec<RepoPath>) -> String {
     let shown: Vec<&str> = found.iter().take(FILES_LIMIT).map(RepoPath::as_str).collect();
     let lines = shown.join("\n");
     match found.len() {
-        0 => "No files found.".to_owned(),
+        0 => "No files found; ignored ones are not looked for.".to_owned(),
         count if count > FILES_LIMIT => format!(
             "{lines}\n\n(The newest {FILES_LIMIT} of {count} files. Use a narrower pattern or \
              folder for the others.)"
@@ -147,11 +168,32 @@ mod tests {
             ("*.rs", Some("src"), "src/deep/a.rs\nsrc/old.rs"),
             ("deep/*", Some("src"), "src/deep/a.rs"),
             ("*.yml", None, ".github/ci.yml"),
-            ("*.log", None, "No files found."),
-            (".git/*", None, "No files found."),
+            ("*.log", None, "No files found; ignored ones are not looked for."),
+            (".git/*", None, "No files found; ignored ones are not looked for."),
             ("*.rs", Some("build"), "build/b.rs"),
         ] {
             assert_eq!(glob(&fixture, pattern, path), expected, "{pattern} {path:?}");
+        }
+        for (pattern, expected) in [
+            ("src/*.rs", "src/old.rs"),
+            ("src/deep/a.rs", "src/deep/a.rs"),
+            ("**/*.ts", "src/c.ts"),
+        ] {
+            let pattern = fixture.at(pattern).display().to_string();
+            assert_eq!(glob(&fixture, &pattern, None), expected, "{pattern}");
+        }
+        for (pattern, why) in [
+            ("/etc/*", "is absolute"),
+            ("/*", "is absolute"),
+            ("../*", "leads up or out of the repository"),
+            ("src/../../*", "leads up or out of the repository"),
+            ("~/x", "leads up or out of the repository"),
+        ] {
+            assert!(
+                glob(&fixture, pattern, None).contains(why),
+                "{}",
+                glob(&fixture, pattern, None)
+            );
         }
     }
 

@@ -71,6 +71,20 @@ pub enum PatchError {
         /// The line looked after, counted from 1; 0 for the whole file.
         line: usize,
     },
+    /// A chunk names a line and only adds others.
+    #[error(
+        "`{path}`: the chunk below `@@ {context}` only adds lines, and does not say where in there. \
+         Repeat the line that they follow, with a blank in front of it:\n{}",
+        .lines.join("\n")
+    )]
+    OnlyAdds {
+        /// Path as the patch has it.
+        path: String,
+        /// The line above the chunk.
+        context: String,
+        /// The lines to be added.
+        lines: Vec<String>,
+    },
     /// The lines of a chunk stand nowhere in the rest of the file.
     #[error("`{path}` has no such lines{}; chunks go from top to bottom:\n{}", after(*.line), .lines.join("\n"))]
     NoMatch {
@@ -306,6 +320,10 @@ impl Misplaced {
         match self {
             Self::NoContext { chunk: at, line } => {
                 PatchError::NoContext { path, context: chunk(at).context.unwrap_or_default(), line }
+            }
+            Self::OnlyAdds { chunk: at } => {
+                let PatchChunk { context, new, .. } = chunk(at);
+                PatchError::OnlyAdds { path, context: context.unwrap_or_default(), lines: new }
             }
             Self::Nowhere { chunk: at, line } => {
                 PatchError::NoMatch { path, lines: chunk(at).old, line }

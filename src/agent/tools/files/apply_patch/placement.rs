@@ -41,6 +41,12 @@ pub enum Misplaced {
         /// The line looked after; 0 for the whole file.
         line: usize,
     },
+    /// A chunk only adds lines, and the block of the line above it goes on or is not the last: where
+    /// in it they belong is not said.
+    OnlyAdds {
+        /// Which chunk, counted from 0.
+        chunk: usize,
+    },
     /// The lines of a chunk stand nowhere after this line.
     Nowhere {
         /// Which chunk, counted from 0.
@@ -85,6 +91,8 @@ struct ChunkPlaces {
     context: Option<Vec<ContextLine>>,
     /// Where its lines stand; `None` where it only adds lines at the end.
     lines: Option<Vec<usize>>,
+    /// Whether it only adds lines, somewhere in a block that is not at the end.
+    adds_within: bool,
     height: usize,
     likeness: Likeness,
     unwritten: usize,
@@ -158,6 +166,9 @@ fn first_way(known: &[ChunkPlaces], count: usize) -> Result<Vec<usize>, Misplace
             let found = context.iter().find(|context| context.line >= at);
             at = found.ok_or(Misplaced::NoContext { chunk, line: at })?.line + 1;
         }
+        if known.adds_within {
+            return Err(Misplaced::OnlyAdds { chunk });
+        }
         let Some(lines) = &known.lines else { return Ok(count) };
         let found = lines.iter().find(|line| **line >= at);
         let start = *found.ok_or(Misplaced::Nowhere { chunk, line: at })?;
@@ -214,10 +225,21 @@ impl ChunkPlaces {
             let outermost = levels.next().unwrap_or_default();
             levels.fold(outermost, |outer, inner| below(&outer, inner))
         });
-        let mut known =
-            Self { context, lines: None, height: 0, likeness: Likeness::Exact, unwritten: 0 };
+        let mut known = Self {
+            context,
+            lines: None,
+            adds_within: false,
+            height: 0,
+            likeness: Likeness::Exact,
+            unwritten: 0,
+        };
         let old: Vec<&str> = chunk.old.iter().map(String::as_str).collect();
         if old.is_empty() {
+            if let Some(context) = known.context.as_mut().filter(|_| !chunk.at_end) {
+                let ends_the_file = |context: &ContextLine| context.end >= count;
+                known.adds_within = !context.is_empty() && !context.iter().any(ends_the_file);
+                context.retain(|context| known.adds_within || ends_the_file(context));
+            }
             return known;
         }
         let found = |old: &[&str]| {

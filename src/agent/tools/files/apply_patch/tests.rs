@@ -114,6 +114,23 @@ fn refused(before: &str, body: &str) -> String {
 }
 
 #[test]
+fn a_chunk_that_only_adds_says_where_or_stands_at_the_end() {
+    for (before, body, expected) in [
+        ("A:\n x\nB:\n x\n", "@@ B:\n+ y", "A:\n x\nB:\n x\n y\n"),
+        ("A:\n x\nA:\n x\n", "@@ A:\n+ y", "A:\n x\nA:\n x\n y\n"),
+        ("A:\n x\nB:\n x\n", "@@ A:\n+y\n*** End of File", "A:\n x\nB:\n x\ny\n"),
+        ("A:\n x\nB:\n x\n", "@@ A:\n  x\n+ y", "A:\n x\n y\nB:\n x\n"),
+    ] {
+        let after = only(&[("f", before)], &format!("*** Update File: f\n{body}"));
+        assert_eq!(after.as_deref(), Some(expected), "{body}");
+    }
+    for body in ["@@ A:\n+ y", "@@ A:\n+ y\n@@ B:\n+ z", "@@ B:\n@@  f\n+  y"] {
+        let text = refused("A:\n x\nB:\n f\n x\n", body);
+        assert!(text.contains("only adds lines, and does not say where"), "{body}: {text}");
+    }
+}
+
+#[test]
 fn lines_that_stand_in_several_places_are_refused() {
     for (before, body, places) in [
         ("x\na\nx\n", "@@\n-x\n+y", "lines 1 and 3"),
