@@ -78,9 +78,17 @@ pub fn stays(record: &SessionRecord) -> Option<Stays> {
     record.worktree().filter(|folder| folder.exists()).map(|_| Stays::HasWorktree)
 }
 
-/// Returns when a session last did something; `None` for one whose journal says nothing.
+/// Returns when a session last did something, which for an imported one is its import; `None` for
+/// one whose journal says nothing.
 pub fn last_at(record: &SessionRecord) -> Option<Timestamp> {
-    record.lines().last().map(|line| line.at)
+    let last = record.lines().last()?.at;
+    Some(made_at(&record.name).map_or(last, |made| made.max(last)))
+}
+
+/// Returns when a session was made, as its name says.
+fn made_at(name: &str) -> Option<Timestamp> {
+    let seconds = SessionId::parse(name)?.made_at_s()?;
+    Timestamp::from_second(seconds).ok()
 }
 
 /// Removes a session; with `dry_run` only says what that would remove.
@@ -125,10 +133,7 @@ pub fn forget_gone(
     sessions: &Path,
     (before, dry_run): (Timestamp, bool),
 ) -> Result<Vec<RemovedSession>, RepoError> {
-    let is_old = |name: &String| {
-        let made = SessionId::parse(name).and_then(|id| id.made_at_s());
-        made.is_some_and(|seconds| seconds < before.as_second())
-    };
+    let is_old = |name: &String| made_at(name).is_some_and(|made| made < before);
     let mut forgotten = Vec::new();
     let found = repo.refs_of_sessions()?.into_iter();
     let is_gone = |name: &String| is_old(name) && !sessions.join(name).exists();
@@ -155,10 +160,7 @@ pub fn finish_removals(sessions: &Path) {
 pub fn retain(sessions: &Path, since: Timestamp) -> usize {
     finish_removals(sessions);
     // A name tells when its session began: later ones need no look at their journals.
-    let begun_before = |name: &String| {
-        let made = SessionId::parse(name).and_then(|id| id.made_at_s());
-        made.is_none_or(|seconds| seconds < since.as_second())
-    };
+    let begun_before = |name: &String| made_at(name).is_none_or(|made| made < since);
     let names = names(sessions).unwrap_or_default();
     let old = names.iter().filter(|name| begun_before(name)).filter(|name| {
         let record = SessionRecord::read(sessions, name);

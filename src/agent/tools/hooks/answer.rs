@@ -60,6 +60,9 @@ pub fn read(event: HookEvent, exit: Exit, streams: &CommandStreams) -> HookWord 
 fn printed(event: HookEvent, output: &str) -> HookWord {
     let answer = serde_json::from_str::<Value>(output).ok().filter(Value::is_object);
     let Some(answer) = answer else {
+        if output.trim_start().starts_with('{') && event.decides() {
+            return HookWord::Fails("its output begins with `{` and is no JSON object".to_owned());
+        }
         let is_read = matches!(event, HookEvent::SessionStart | HookEvent::UserPromptSubmit);
         return if is_read && !output.is_empty() {
             HookWord::Says(said(output))
@@ -79,11 +82,14 @@ fn printed(event: HookEvent, output: &str) -> HookWord {
     match permission.and_then(Value::as_str) {
         Some("deny") => return HookWord::Blocks(text(own, "permissionDecisionReason")),
         Some("ask") => return HookWord::Asks(text(own, "permissionDecisionReason")),
-        Some(_) | None => {}
+        Some("allow") | None => {}
+        Some(word) => return HookWord::Blocks(unknown("permissionDecision", word)),
     }
     let decision = answer.get("decision").filter(|_| event.decides());
-    if decision.and_then(Value::as_str) == Some("block") {
-        return HookWord::Blocks(text(&answer, "reason"));
+    match decision.and_then(Value::as_str) {
+        Some("block") => return HookWord::Blocks(text(&answer, "reason")),
+        Some("approve" | "allow") | None => {}
+        Some(word) => return HookWord::Blocks(unknown("decision", word)),
     }
     // What it would change was not judged.
     if event == HookEvent::PreToolUse && own.get("updatedInput").is_some_and(Value::is_object) {
@@ -95,6 +101,11 @@ fn printed(event: HookEvent, output: &str) -> HookWord {
         context if context.is_empty() => HookWord::GoesOn,
         context => HookWord::Says(context),
     }
+}
+
+/// A word that a guard may mean as a no.
+fn unknown(field: &str, word: &str) -> String {
+    format!("its `{field}` is `{}`, which is not known", head(word, 100))
 }
 
 fn said(text: &str) -> String {
@@ -142,6 +153,25 @@ mod tests {
                 HookWord::Asks("r".to_owned()),
             ),
             (pre, 0, own(r#""permissionDecision": "allow""#), HookWord::GoesOn),
+            (
+                pre,
+                0,
+                own(r#""permissionDecision": "block""#),
+                blocks("its `permissionDecision` is `block`, which is not known"),
+            ),
+            (
+                pre,
+                0,
+                r#"{ "decision": "deny" }"#.to_owned(),
+                blocks("its `decision` is `deny`, which is not known"),
+            ),
+            (
+                pre,
+                0,
+                "{ decision: block }".to_owned(),
+                HookWord::Fails("its output begins with `{` and is no JSON object".to_owned()),
+            ),
+            (session, 0, "{ a }".to_owned(), says("{ a }")),
             (
                 pre,
                 0,

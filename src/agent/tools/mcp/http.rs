@@ -143,9 +143,7 @@ impl HttpTransport {
         headers.extend(more.iter().cloned());
         let sent = self.client.send(&self.client.url, verb, &headers).await;
         sent.map_err(|error| match error {
-            McpError::Status { status: 404, .. } if self.session.is_some() => {
-                McpError::Over("it does not know this conversation any more".to_owned())
-            }
+            McpError::Status { status: 404, .. } if self.session.is_some() => McpError::Forgotten,
             other => other,
         })
     }

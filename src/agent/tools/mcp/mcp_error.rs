@@ -21,6 +21,9 @@ pub(super) enum McpError {
     /// It did not answer in time.
     #[error("it did not answer within {} s", .0.as_secs_f64())]
     TooLate(Duration),
+    /// The service knows nothing of the conversation any more: what was asked was not done.
+    #[error("it does not know this conversation any more")]
+    Forgotten,
     /// The connection is over: what was asked may have been done or not.
     #[error("{0}")]
     Over(String),

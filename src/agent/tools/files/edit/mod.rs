@@ -75,7 +75,7 @@ pub enum ChangeError {
     #[error(transparent)]
     Blocks(#[from] DiffError),
     /// One of the texts does not fit.
-    #[error("{}{why}", of_several(*.number, *.count))]
+    #[error("{}{why}{}", of_several(*.number, *.count), behind_others(*.number))]
     Text {
         /// Which one, counted from 1.
         number: usize,
@@ -112,6 +112,14 @@ fn of_several(number: usize, count: usize) -> String {
     match count {
         1 => String::new(),
         _ => format!("edit {number} of {count} does not fit, and all are made or none: "),
+    }
+}
+
+/// The file itself is as it was.
+fn behind_others(number: usize) -> &'static str {
+    match number {
+        1 => "",
+        _ => "\n(Lines of the file are shown as the edits before this one would leave them.)",
     }
 }
 

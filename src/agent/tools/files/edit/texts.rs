@@ -223,6 +223,14 @@ mod tests {
     }
 
     #[test]
+    fn lines_shown_behind_the_first_edit_are_said_to_be_no_lines_of_the_file() {
+        let said = texts("a\n", &[("a", "x", false), ("q", "y", false)]).unwrap_err();
+        assert!(said.ends_with("as the edits before this one would leave them.)"), "{said}");
+        let said = texts("a\n", &[("q", "y", false), ("a", "x", false)]).unwrap_err();
+        assert!(said.ends_with("The file there:\n1 | a"), "{said}");
+    }
+
+    #[test]
     fn one_text_that_does_not_fit_keeps_all_from_being_made() {
         let (once, all) = (false, true);
         // Each of them 10 GB and more, were it built.

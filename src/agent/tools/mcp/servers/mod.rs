@@ -234,11 +234,16 @@ impl<'a> McpServers<'a> {
         }
         let patience = slot.planned.definition.timeout;
         let request = McpRequest { method, params, patience };
-        let answer = open.call(&request, around.run.tail).await;
+        let mut answer = open.call(&request, around.run.tail).await;
+        if matches!(answer, Err(McpError::Forgotten)) {
+            *open = slot.again(tool, around).await?;
+            self.note(server, "began a new conversation".to_owned());
+            answer = open.call(&request, around.run.tail).await;
+        }
         if let Some(layers) = layers {
             layers.take(&around.workspace.repo).map_err(|error| lost(server, error))?;
             // One that ended sees nothing any more.
-            if !matches!(answer, Err(McpError::Over(_))) {
+            if !matches!(answer, Err(McpError::Over(_) | McpError::Forgotten)) {
                 open.renew_layer().map_err(|error| lost(server, error))?;
             }
         }
@@ -261,7 +266,7 @@ impl<'a> McpServers<'a> {
             Err(error @ McpError::TooLate(_)) => {
                 Err(format!("The MCP server `{server}` did not do it: {error}. {MAYBE}").into())
             }
-            Err(error @ McpError::Over(_)) => {
+            Err(error @ (McpError::Over(_) | McpError::Forgotten)) => {
                 let said = match connection.take() {
                     Some(open) => end(open.transport, around.run.redactor).await,
                     None => String::new(),

@@ -1,6 +1,9 @@
 //! Services over streamable HTTP: streams that go on elsewhere or nowhere, lists in pages, what is
 //! said of progress, and what is asked of us.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use axum::body::Body;
 use axum::response::Response;
 use futures::StreamExt;
@@ -76,6 +79,29 @@ fn a_stream_that_breaks_off_is_asked_for_again_behind_its_last_event() {
     assert_eq!(outcome(&service, "say"), "late");
     let calls = service.requests().into_iter().filter(|one| one.method() == "tools/call");
     assert_eq!(calls.count(), 1, "the call itself is not repeated");
+}
+
+#[test]
+fn a_service_that_forgot_the_conversation_is_asked_in_a_new_one() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let service = ServiceFixture::new(POLICY, move |request| match request.method() {
+        "initialize" => {
+            let mut response = request.plain(&["say"]);
+            response.headers_mut().insert("mcp-session-id", "s-1".parse().unwrap());
+            response
+        }
+        // Each conversation is good for one call.
+        "tools/call" if calls.fetch_add(1, Ordering::SeqCst) % 2 == 1 => reply(404, "", ""),
+        "tools/call" => reply(200, "application/json", request.answer(said("done"))),
+        _ => request.plain(&["say"]),
+    });
+    let servers = service.open(DOCS);
+    for _ in 0..5 {
+        assert_eq!(service.call(&servers, "docs", "say").unwrap(), said("done"));
+    }
+    let requests = service.requests();
+    let asked = |method: &str| requests.iter().filter(|request| request.method() == method).count();
+    assert_eq!([asked("tools/call"), asked("initialize")], [9, 5]);
 }
 
 #[test]

@@ -137,7 +137,9 @@ impl ServerSlot {
         if self.status != ServerStatus::Ready {
             return Err(format!("The MCP server `{name}` is not there in this run.").into());
         }
-        if self.starts.get() >= STARTS_LIMIT {
+        // A service goes on beside the run: one that is asked anew costs nothing.
+        let is_program = matches!(self.planned.endpoint, Ok(ServerEndpoint::Program { .. }));
+        if is_program && self.starts.get() >= STARTS_LIMIT {
             return Err(format!(
                 "The MCP server `{name}` ended again; it is not started another time. Go on \
                  without it."
