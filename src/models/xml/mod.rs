@@ -6,6 +6,7 @@
 //! session) sees no difference, and whatever protocol lies below sends plain text. Calls that the
 //! model makes natively are taken as they are.
 
+mod peer;
 mod reply;
 mod tag;
 mod value;

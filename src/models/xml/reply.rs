@@ -9,6 +9,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::xml::peer;
 use crate::xml::tag::{TagKind, XmlTag, next_angle, skip_blanks, unescaped};
 use crate::xml::value::{self, ChildTag};
 use locum_base::chat::ToolSpec;
@@ -233,7 +234,7 @@ impl ReplyReader<'_> {
     /// Reads the calls that one tag holds; `None` where it is a word like any other.
     fn calls(&mut self, open: &XmlTag<'_>) -> Option<TaggedPart> {
         let tool = self.tool(open.name).cloned();
-        if tool.is_none() && !looks_like_tool(open.name) {
+        if tool.is_none() && !looks_like_tool(open.name) && !peer::is_tool(open.name) {
             return None;
         }
         let properties = tool
@@ -294,12 +295,13 @@ impl ReplyReader<'_> {
         if files.is_empty() {
             files.push(Map::new());
         }
+        let (name, fields) = peer::unpacked(open.name, fields);
         let calls = files
             .into_iter()
             .map(|file| fields.clone().into_iter().chain(file).collect())
             .collect();
         whole &= closed || self.end == ReplyEnd::Whole;
-        Some(TaggedPart::Calls { name: open.name.to_owned(), calls, end: last, whole })
+        Some(TaggedPart::Calls { name, calls, end: last, whole })
     }
 
     /// Reads a call that holds no tags: all arguments as JSON, or the only one that is needed.

@@ -380,6 +380,20 @@ fn older_and_other_forms_mean_the_same() {
 }
 
 #[test]
+fn calls_of_other_agents_are_calls() {
+    check("<Read>\n<file_path>a</file_path>\n</Read>", &[r#"Read {"file_path":"a"}"#]);
+    check("<bash><command>ls</command></bash>", &[r#"bash {"command":"ls"}"#]);
+    check(
+        "<tool_call>\n{\"name\": \"Read\", \"arguments\": {\"file_path\": \"a\"}}\n</tool_call>",
+        &[r#"Read {"file_path":"a"}"#],
+    );
+    // Words in tags, and names of no tool.
+    check("In <bash>ls</bash> it is.", &["In <bash>ls</bash> it is."]);
+    check("<Red><a>b</a></Red>", &["<Red><a>b</a></Red>"]);
+    check("<search><a>b</a></search>", &["<search><a>b</a></search>"]);
+}
+
+#[test]
 fn mistakes_reach_the_tools_as_they_were_made() {
     check("<delete_file>\n<path>a</path>\n</delete_file>", &[r#"delete_file {"path":"a"}"#]);
     check("<read_file><file_path>a</file_path></read_file>", &[r#"read_file {"file_path":"a"}"#]);
