@@ -10,6 +10,7 @@ use crate::session::event::{Event, JournalLine};
 use crate::session::recorded::CompactionKind;
 use locum_base::chat::{Message, ToolCall, ToolResult};
 use locum_base::json;
+use locum_base::tool::ToolName;
 
 /// Returns what is shown of a task.
 pub(super) fn messages(session: &Exported<'_>, history: &TaskHistory) -> Vec<Value> {
@@ -42,7 +43,22 @@ pub(super) fn messages(session: &Exported<'_>, history: &TaskHistory) -> Vec<Val
     }
     shown.extend(checkpoints(session, history));
     shown.sort_by_key(|message| json::field(message, "ts").as_i64());
+    // Their readers tell messages apart by it.
+    let mut next = i64::MIN;
+    for message in &mut shown {
+        let at = json::field(message, "ts").as_i64().unwrap_or_default().max(next);
+        json::put(message, "ts", json!(at));
+        next = at.saturating_add(1);
+    }
     shown
+}
+
+/// Returns the name that a tool has here, whatever the model called it.
+fn own_name(call: &ToolCall) -> &str {
+    match ToolName::called(&call.name) {
+        Some(tool) => tool.as_str(),
+        None => &call.name,
+    }
 }
 
 fn say(entry: &HistoryEntry, kind: &str, text: &str) -> Value {
@@ -102,7 +118,7 @@ fn said_by_us(from_people: &BTreeSet<&str>, entry: &HistoryEntry, text: &str) ->
 fn asked(entry: &HistoryEntry, call: &ToolCall) -> Value {
     let arguments = blocks::arguments(call);
     let text = |key: &str| json::text(&arguments, key);
-    match call.name.as_str() {
+    match own_name(call) {
         "execute_command" => ask(entry, "command", text("command")),
         "attempt_completion" => say(entry, "completion_result", text("result")),
         "ask_followup_question" => {
@@ -112,8 +128,8 @@ fn asked(entry: &HistoryEntry, call: &ToolCall) -> Value {
             });
             ask(entry, "followup", &question.to_string())
         }
-        name if name.starts_with("mcp--") || name == "use_mcp_tool" => {
-            let mut words = name.split("--").skip(1);
+        "use_mcp_tool" => {
+            let mut words = call.name.split("--").skip(1);
             let server = words.next().unwrap_or(text("server_name"));
             let tool = words.next().unwrap_or(text("tool_name"));
             let request = json!({
@@ -151,7 +167,17 @@ fn tool(name: &str, arguments: &Value) -> Value {
         other => other,
     };
     let mut shown = json!({ "tool": word });
+    if let Some(list) = arguments.get("todos") {
+        json::put(&mut shown, "todos", steps(list));
+    }
+    let several = arguments.get("files").and_then(Value::as_array);
+    if let Some(path) = several.and_then(|files| files.first()?.get("path")) {
+        json::put(&mut shown, "path", path.clone());
+    }
     for (key, theirs) in [
+        ("file_path", "path"),
+        ("filePath", "path"),
+        ("notebook_path", "path"),
         ("path", "path"),
         ("content", "content"),
         ("diff", "diff"),
@@ -171,14 +197,36 @@ fn tool(name: &str, arguments: &Value) -> Value {
     shown
 }
 
+/// Returns the steps of a checklist, each with its state.
+fn steps(list: &Value) -> Value {
+    let step = |content: &str, status: &str| json!({ "content": content, "status": status });
+    let of_line = |line: &str| {
+        let (mark, content) = line.trim_start_matches(['-', '*', ' ']).split_once(']')?;
+        let status = match mark.trim_start_matches('[').trim() {
+            "x" | "X" => "completed",
+            "-" | "~" => "in_progress",
+            _ => "pending",
+        };
+        Some(step(content.trim(), status))
+    };
+    let of_value = |value: &Value| match value {
+        Value::String(content) => of_line(content).or_else(|| Some(step(content, "pending"))),
+        value => Some(step(json::text(value, "content"), json::text(value, "status"))),
+    };
+    match list {
+        Value::Array(steps) => steps.iter().filter_map(of_value).collect(),
+        value => value.as_str().unwrap_or_default().lines().filter_map(of_line).collect(),
+    }
+}
+
 /// Returns the answer to a call, where it is shown apart from the call.
 fn answered(entry: &HistoryEntry, calls: &[&ToolCall], result: &ToolResult) -> Option<Value> {
     let call = calls.iter().find(|call| call.id == result.call_id);
-    let name = call.map_or("", |call| call.name.as_str());
+    let name = call.map_or("", |call| own_name(call));
     let kind = match name {
         "execute_command" => "command_output",
         "new_task" => "subtask_result",
-        _ if name.starts_with("mcp--") || name == "use_mcp_tool" => "mcp_server_response",
+        "use_mcp_tool" => "mcp_server_response",
         _ if result.is_error && matches!(name, "apply_diff" | "apply_patch") => "diff_error",
         _ if result.is_error => "error",
         _ => return None,
@@ -202,4 +250,32 @@ fn checkpoints(session: &Exported<'_>, history: &TaskHistory) -> Vec<Value> {
         _ => None,
     };
     session.lines.iter().filter_map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{steps, tool};
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    #[test]
+    fn a_checklist_is_shown_step_by_step() {
+        let expected = json!([
+            { "content": "a", "status": "completed" },
+            { "content": "b", "status": "in_progress" },
+            { "content": "c", "status": "pending" },
+        ]);
+        assert_eq!(steps(&json!("- [x] a\n- [-] b\nwords\n- [ ] c")), expected);
+        assert_eq!(steps(&expected), expected);
+        assert_eq!(steps(&json!(["c"])), json!([{ "content": "c", "status": "pending" }]));
+    }
+
+    #[test]
+    fn the_path_is_found_under_the_names_of_other_agents() {
+        for arguments in
+            [json!({ "file_path": "a" }), json!({ "files": [{ "path": "a" }, { "path": "b" }] })]
+        {
+            assert_eq!(tool("read_file", &arguments), json!({ "tool": "readFile", "path": "a" }));
+        }
+    }
 }
