@@ -17,7 +17,7 @@ use crate::run::hooks;
 use crate::run::job::{self, Job};
 use crate::run::source::FileSource;
 use crate::run::user::UserFolder;
-use locum_agent::tools::hooks::HookDefinition;
+use locum_agent::tools::hooks::{HOOKS_FILE, HookDefinition};
 use locum_files::diagnostic::Diagnostic;
 use locum_modes::ModeSet;
 use locum_modes::loader::{ModeErrors, Strictness};
@@ -287,7 +287,7 @@ impl<'a> TrustedConfig<'a> {
             }
             let read = hooks::read(&self.origin.source)?;
             for (warning, count) in grouped(&read.warnings) {
-                let warning = warning.headline();
+                let warning = format!("{HOOKS_FILE}{}", warning.headline());
                 tracing::warn!(%warning, count, "part of the hooks has no effect");
             }
             Ok(read.hooks)

@@ -225,6 +225,20 @@ fn the_action_is_ready_only_where_its_workflow_can_start_a_run() {
 }
 
 #[test]
+fn the_action_is_not_ready_where_an_ignore_file_or_a_policy_stops_every_run() {
+    let stage = set_up();
+    stage.write("checkout/.locumignore", "[z-a]\n");
+    let workflow = stage.read(WORKFLOW);
+    let step = format!("- uses: {ACTION}\n        with:\n");
+    stage
+        .write(WORKFLOW, &workflow.replace(&step, &format!("{step}          policy: other.yml\n")));
+    stage.commit("two mistakes");
+    let told = problems(&stage, "action").join("\n");
+    assert!(told.contains(".locumignore:1"), "{told}");
+    assert!(told.contains("`policy` names `other.yml`"), "{told}");
+}
+
+#[test]
 fn what_a_workflow_leaves_to_expressions_and_to_others_is_no_problem() {
     let stage = set_up();
     let workflow = stage.read(WORKFLOW);

@@ -393,6 +393,22 @@ fn a_workflow_of_somebody_else_is_never_said_to_be_as_init_writes_it() {
 }
 
 #[test]
+fn the_action_may_have_any_name_and_is_known_again() {
+    let stage = Stage::with(&[("src/a.sh", "true\n")]);
+    let (_, commit) = ACTION.split_once('@').unwrap();
+    let action = format!("acme/agent@{commit}");
+    let ran = stage.run(&["init", "--no-check", "--label", "x", "--action", &action]);
+    assert!(ran.err.contains("The workflow asks") && !ran.err.contains("does not use"), "{ran:?}");
+    stage.commit("as init wrote it");
+    let told = stage.run(&["doctor", "--json"]).json().to_string();
+    assert!(!told.contains("no workflow that uses Locum"), "{told}");
+    // What is written anew uses what was used before.
+    let ran = stage.run(&["init", "--no-check", "--force", "--label", "y"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(stage.read("checkout/.github/workflows/locum.yml").contains(&action));
+}
+
+#[test]
 fn a_workflow_that_is_not_yaml_is_said_to_be_passed_over() {
     let stage = Stage::with(&[("go.mod", ""), (".github/workflows/ci.yml", "jobs: [\n")]);
     let told = "note: `.github/workflows/ci.yml` is passed over: it is not YAML, line 1:";

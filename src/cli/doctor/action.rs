@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::cli::CommandContext;
 use crate::cli::doctor::laptop::said;
 use crate::cli::doctor::report::broken_modes;
-use crate::cli::doctor::workflow::Workflow;
+use crate::cli::doctor::workflow::{StepInput, Workflow};
 use crate::cli::doctor::workflow_checks::{ActionFacts, workflow_problems};
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::local_run::no_checkout;
@@ -56,6 +56,7 @@ pub(super) fn action_problems(context: &CommandContext, uncommitted: Option<&str
     if place.settings().is_ok() {
         problems.extend(place.modes().err().map(|error| broken_modes(&error)));
     }
+    problems.extend(place.source().ignored().err().iter().flat_map(said));
     if let Err(error) = checks::read_all(&place.source()) {
         problems.extend(error.diagnostics.iter().map(Diagnostic::headline));
     }
@@ -85,6 +86,7 @@ pub(super) fn action_problems(context: &CommandContext, uncommitted: Option<&str
         );
     }
     problems.extend(broken);
+    problems.extend(missing_policies(&place, &workflows));
     if let Some(workflow) = workflows.iter().find(|workflow| has_placeholder(workflow)) {
         problems.push(format!(
             "`{}` holds a placeholder: name the Action's account and commit",
@@ -101,6 +103,21 @@ pub(super) fn action_problems(context: &CommandContext, uncommitted: Option<&str
     problems.extend(policy.iter().flat_map(|policy| unheard(policy, &workflows)));
     problems.extend(workflow_problems(&workflows, &facts));
     problems
+}
+
+/// Names the policies that steps are given and that are not in the commit.
+fn missing_policies(place: &InspectedRepository<'_>, workflows: &[Workflow]) -> Vec<String> {
+    let steps = workflows.iter().flat_map(|workflow| &workflow.steps);
+    let named = steps.filter_map(|step| step.fixed("policy"));
+    let problem = |input: &StepInput| match place.source().regular_file(input.value.trim()) {
+        Ok(Some(_)) => Vec::new(),
+        Ok(None) => vec![format!(
+            "{}: `policy` names `{}`, which the last commit does not have",
+            input.place, input.value
+        )],
+        Err(error) => said(&error),
+    };
+    named.flat_map(problem).collect()
 }
 
 fn has_placeholder(workflow: &Workflow) -> bool {

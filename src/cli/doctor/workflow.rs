@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use locum_files::diagnostic::Diagnostic;
 use locum_files::yaml::{YamlDocument, YamlNode, YamlValue};
+use locum_policy::starter::mark;
+use locum_policy::starter::workflow::ActionReference;
 
 /// A workflow that uses the Action.
 pub(super) struct Workflow {
@@ -119,7 +121,7 @@ impl Workflow {
     /// # Errors
     /// Every mistake of a file that is not YAML and names the Action.
     pub(super) fn read(path: String, text: String) -> Result<Option<Self>, Vec<Diagnostic>> {
-        if !text.contains("locum@") {
+        if !text.contains("locum@") && !mark::is_marked(&text) {
             return Ok(None);
         }
         let document = YamlDocument::parse(&text);
@@ -133,7 +135,7 @@ impl Workflow {
             for (index, step) in listed.iter().enumerate() {
                 let before = listed.get(..index).unwrap_or_default();
                 let parents = [&root, &job.node, step];
-                steps.extend(action_step(&path, &job.key, parents, before));
+                steps.extend(action_step((&path, &text), &job.key, parents, before));
             }
         }
         let events = root.get("on").map(events).unwrap_or_default();
@@ -143,7 +145,7 @@ impl Workflow {
 
 /// Returns the step where it uses the Action; `parents` are the workflow, the job and the step.
 fn action_step(
-    path: &str,
+    (path, text): (&str, &str),
     job: &str,
     parents: [&YamlNode; 3],
     before: &[YamlNode],
@@ -151,7 +153,7 @@ fn action_step(
     let [workflow, of_job, step] = parents;
     let uses = step.get("uses")?;
     let (repository, reference) = uses.text()?.trim().split_once('@')?;
-    if !repository.ends_with("locum") {
+    if !ActionReference::is_of(repository, text) {
         return None;
     }
     let place = |node: &YamlNode| format!("{path}:{}", node.place.line);

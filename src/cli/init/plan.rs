@@ -32,6 +32,8 @@ pub(super) struct InitStart {
     label: Option<String>,
     /// The workflow that is there.
     pub(super) workflow: Option<String>,
+    /// The Action that it uses, even where it is written anew.
+    action: Option<ActionReference>,
 }
 
 /// Every file, and what it was made from.
@@ -64,9 +66,11 @@ impl InitPlan {
             }
         }
         let read = |path| -> Result<Option<String>, RunError> {
-            Ok(source.file(path)?.map(|file| file.text).filter(|_| !args.force))
+            Ok(source.file(path)?.map(|file| file.text))
         };
         let (policy, workflow) = (read(POLICY_FILE)?, read(WORKFLOW_FILE)?);
+        let action = workflow.as_deref().and_then(action_of);
+        let [policy, workflow] = [policy, workflow].map(|text| text.filter(|_| !args.force));
         let mut choices = InitChoices {
             provider: args.provider,
             start: args.start,
@@ -89,14 +93,14 @@ impl InitPlan {
                 label = label.or_else(|| triggers.label.as_ref().map(|label| label.name.clone()));
             }
         }
-        Ok(InitStart { choices, label, workflow })
+        Ok(InitStart { choices, label, workflow, action })
     }
 }
 
 impl InitPlan {
     /// Whether the workflow uses the Action, whatever its version.
     pub(super) fn uses_action(&self) -> bool {
-        self.workflow.contains("/locum@")
+        action_of(&self.workflow).is_some()
     }
 
     /// Returns what the files are made from.
@@ -121,7 +125,7 @@ impl InitStart {
     /// Where neither a flag nor the program nor the workflow that is there names one.
     pub(super) fn action(&self, args: &InitArgs) -> Result<ActionReference, RunError> {
         let own = args.action.clone().or_else(release::own_action);
-        own.or_else(|| self.workflow.as_deref().and_then(action_of)).ok_or_else(no_action)
+        own.or_else(|| self.action.clone()).ok_or_else(no_action)
     }
 
     /// Makes every text.
@@ -136,7 +140,7 @@ impl InitStart {
         environment: &Environment,
     ) -> Result<InitPlan, RunError> {
         let action = self.action(args)?;
-        let Self { mut choices, label, workflow: earlier } = self;
+        let Self { mut choices, label, workflow: earlier, .. } = self;
         // A job that was chosen earlier goes with what it works on.
         choices.jobs.retain(|job| job.fits(scan) || args.job.contains(job));
         let wish = args.model_wish(choices.provider);
@@ -191,7 +195,7 @@ fn action_of(workflow: &str) -> Option<ActionReference> {
         let mut action: ActionReference = name.parse().ok()?;
         action.version = Some(version.to_owned()).filter(|version| !version.is_empty());
         // Those of the set-up belong to others.
-        action.repository.ends_with("/locum").then_some(action)
+        ActionReference::is_of(&action.repository, workflow).then_some(action)
     })
 }
 

@@ -12,6 +12,11 @@ const END: &str = "; `locum init --update` keeps what you change.";
 /// Digits of the hash that are kept.
 const DIGITS: usize = 12;
 
+/// Returns true for a text that began as one of `locum init`.
+pub fn is_marked(text: &str) -> bool {
+    text.contains(BEGIN)
+}
+
 /// What somebody chose for a file, in place of what would be proposed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MarkedChoices {

@@ -10,6 +10,7 @@ use crate::intent::{PublicationKind, TriggerKind};
 use crate::schema::PolicySpec;
 use crate::starter::StarterProposal;
 use crate::starter::jobs::JobRecipe;
+use crate::starter::mark;
 use crate::starter::setup;
 use crate::starter::workflow_events::WorkflowEvents;
 use crate::written::quoted;
@@ -40,6 +41,20 @@ pub struct ActionReference {
     pub commit: String,
     /// The version at that commit, for people who read the workflow.
     pub version: Option<String>,
+}
+
+impl ActionReference {
+    /// Returns true for the Action among those that a workflow uses: by its name, or in a file of
+    /// `locum init` that uses none of that name, the one that is no set-up.
+    pub fn is_of(repository: &str, workflow: &str) -> bool {
+        let is_setup = |name: &str| {
+            name.starts_with("actions/")
+                || ["setup", "toolchain", "cache"].iter().any(|word| name.contains(word))
+        };
+        let is_named = |name: &str| name.ends_with("/locum");
+        let names_one = workflow.contains("/locum@");
+        is_named(repository) || (!names_one && mark::is_marked(workflow) && !is_setup(repository))
+    }
 }
 
 impl FromStr for ActionReference {

@@ -499,6 +499,7 @@ fn patched(before: &str, chunks: &str, near_copies: NearCopies) -> Result<String
         PatchError::Alike { .. } => ASKED,
         PatchError::Indentation { .. } => "indentation unclear",
         PatchError::Placeholder { .. } => "placeholder",
+        PatchError::OnlyAdds { .. } => "adds lines without a place",
         PatchError::NoMatch { .. } | PatchError::NoContext { .. } => "no such lines",
         PatchError::Missing { .. }
         | PatchError::Occupied { .. }
