@@ -16,7 +16,7 @@ use crate::run::error::RunError;
 use crate::run::job::{self, Job, JobWork};
 use crate::run::jobs::states::{JobState, JobStates};
 use crate::run::run_request::RunRequest;
-use crate::run::source::FileSource;
+use crate::run::source::{FileSource, JOBS_FOLDER};
 use crate::run::unknown_job::unknown_job;
 use locum_base::clock::Clock;
 use locum_files::diagnostic::Diagnostic;
@@ -61,6 +61,9 @@ fn list(
             None
         }
     };
+    if jobs.is_empty() {
+        output.talk(format!("note: the commit has no job in `{JOBS_FOLDER}`"));
+    }
     show(&jobs, (args.json, states.as_ref()), now, output);
     let mistakes = mistakes_of_modes(&jobs, context, Some("HEAD"))?;
     if mistakes.is_empty() { Ok(ExitStatus::Done) } else { Err(mistakes.into_iter().collect()) }

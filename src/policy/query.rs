@@ -171,10 +171,8 @@ pub fn parse_intent(text: &str) -> Result<Intent, String> {
             .find(|(word, _)| *word == inner)
             .map(|(_, publication)| Intent::Publish(*publication))
             .ok_or_else(|| {
-                format!(
-                    "`{inner}` cannot be published; one of: comment, review, commit, \
-                     pull-request, label"
-                )
+                let words: Vec<&str> = PUBLICATIONS.iter().map(|(word, _)| *word).collect();
+                format!("`{inner}` cannot be published; one of: {}", words.join(", "))
             }),
         // The pattern reader knows the kinds and says which one is meant.
         _ => Err(Pattern::parse(text).err().unwrap_or_else(wrong)),
