@@ -16,6 +16,7 @@ use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::publish::own_branch::PullRequestMarker;
 use crate::run::request::examination::{CheckAuthority, RequestCheck, TriggerExamination};
+use crate::run::request::permission::PermissionAnswer;
 use crate::run::request::{
     JobFacts, RefusalNotice, Request, RequestFacts, RequestRefusal, RequestedAction, examine,
 };
@@ -289,7 +290,7 @@ pub(super) fn examined(
             has_task: assumed.has_task,
         },
         own_login: assumed.own_login,
-        permission: Ok(permission),
+        permission: PermissionAnswer::Known(permission),
         restarted_by: None,
         pull_request: pull_request.as_ref(),
         changed_paths: assumed.changed,

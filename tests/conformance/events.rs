@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use locum::run::request::permission::PermissionAnswer;
 use locum::run::request::{
     EVENT_AGE_LIMIT, JobFacts, RUNS_PER_HOUR, Request, RequestFacts, decide,
 };
@@ -152,16 +153,18 @@ fn unheard_of(case: &Field<'_>, refused: bool) -> Result<(), String> {
 }
 
 /// What the forge answers about somebody.
-fn permission(actor: &Field<'_>) -> Result<Result<ForgePermission, String>, String> {
+fn permission(actor: &Field<'_>) -> Result<PermissionAnswer, String> {
     let word = actor.at("permission").given().map_or(Ok("none"), |word| word.text())?;
     if word.starts_with("__error") {
-        return Ok(Err(word.to_owned()));
+        return Ok(PermissionAnswer::Unknown(word.to_owned()));
     }
-    Ok(ForgePermission::from_words(word, Some(word))
-        .ok_or_else(|| format!("unknown permission `{word}`")))
+    Ok(match ForgePermission::from_words(word, Some(word)) {
+        Some(permission) => PermissionAnswer::Known(permission),
+        None => PermissionAnswer::Unknown(format!("unknown permission `{word}`")),
+    })
 }
 
-type Restarted<'a> = Option<(&'a str, Result<ForgePermission, String>)>;
+type Restarted<'a> = Option<(&'a str, PermissionAnswer)>;
 
 /// Who started the job again: the actor where nobody else is named.
 fn restarted_by<'a>(case: &Field<'a>) -> Result<Restarted<'a>, String> {

@@ -10,6 +10,7 @@ use crate::run::error::RunError;
 use crate::run::job::Job;
 use crate::run::jobs::dashboard::{self, dashboard_marker};
 use crate::run::publish::own_branch::is_ours;
+use crate::run::request::permission::PermissionAnswer;
 use crate::run::request::{
     self, JobFacts, RefusalNotice, Request, RequestFacts, RequestRefusal, RequestedAction,
 };
@@ -17,7 +18,7 @@ use crate::run::source::FileSource;
 use crate::run::trusted::TrustedConfig;
 use locum_forge::commits::CommitAuthor;
 use locum_forge::event::{EventKind, EventSubject, Trigger};
-use locum_forge::{ForgeError, ForgePermission, PullRequest, Thread};
+use locum_forge::{ForgeError, PullRequest, Thread};
 use locum_policy::Policy;
 use locum_policy::intent::TriggerKind;
 use locum_policy::lint::risks::exposed_where_private;
@@ -396,17 +397,17 @@ pub(super) async fn permission(
     env: &ActionEnv<'_>,
     trigger: &Trigger,
     login: &str,
-) -> Result<Result<ForgePermission, String>, RunError> {
+) -> Result<PermissionAnswer, RunError> {
     if trigger.kind == EventKind::Schedule {
-        return Ok(Err("scheduled runs have no actor".to_owned()));
+        return Ok(PermissionAnswer::Unknown("scheduled runs have no actor".to_owned()));
     }
     match env.forge.permission(login).await {
-        Ok(permission) => Ok(Ok(permission)),
+        Ok(permission) => Ok(PermissionAnswer::Known(permission)),
         Err(
             error @ (ForgeError::Failed { .. }
             | ForgeError::NotFound { .. }
             | ForgeError::Conflict { .. }),
-        ) => Ok(Err(error.to_string())),
+        ) => Ok(PermissionAnswer::Unknown(error.to_string())),
         Err(
             error @ (ForgeError::Unavailable { .. }
             | ForgeError::RateLimited { .. }
@@ -422,7 +423,7 @@ pub(super) async fn permission(
 pub(super) async fn restarted_by<'a>(
     env: &'a ActionEnv<'_>,
     trigger: &Trigger,
-) -> Result<Option<(&'a str, Result<ForgePermission, String>)>, RunError> {
+) -> Result<Option<(&'a str, PermissionAnswer)>, RunError> {
     let login = env.job.triggering_actor.as_str();
     if login.is_empty() || login.eq_ignore_ascii_case(&env.job.actor) {
         return Ok(None);

@@ -8,6 +8,7 @@
 mod ask;
 pub(crate) mod event;
 pub mod examination;
+pub mod permission;
 pub(crate) mod rules;
 pub(crate) mod who;
 pub(crate) mod words;
@@ -19,13 +20,14 @@ use crate::run::request::event::{
     find_ask, fork_is_read_only, screen_bot, screen_rate, screen_repository, screen_thread,
 };
 use crate::run::request::examination::{CheckAuthority, RequestChecks, TriggerExamination};
+use crate::run::request::permission::PermissionAnswer;
 use crate::run::request::rules::EventFacts;
 use crate::run::request::who::{
     admit_tier, has_no_actor, is_listed, screen_own, screen_restart, tier_of,
 };
 use locum_agent::session::recorded::PersonDecision;
+use locum_forge::PullRequest;
 use locum_forge::event::Trigger;
-use locum_forge::{ForgePermission, PullRequest};
 use locum_policy::actors::Tier;
 use locum_policy::intent::{Facts, TriggerKind};
 use locum_policy::schema::events::EventRule;
@@ -208,11 +210,11 @@ pub struct RequestFacts<'a> {
     pub job: JobFacts<'a>,
     /// Login our own comments have, where known.
     pub own_login: Option<&'a str>,
-    /// The forge's answer about the actor; the error says what failed.
-    pub permission: Result<ForgePermission, String>,
+    /// The forge's answer about the actor.
+    pub permission: PermissionAnswer,
     /// Who started the job again and the forge's answer about them, when it was someone else than
     /// the actor.
-    pub restarted_by: Option<(&'a str, Result<ForgePermission, String>)>,
+    pub restarted_by: Option<(&'a str, PermissionAnswer)>,
     /// The pull request as it is now, when the trigger is about one.
     pub pull_request: Option<&'a PullRequest>,
     /// Paths that the pull request or push changes; `None` where nobody looked, since no filter of

@@ -75,14 +75,12 @@ pub(super) fn tier_of(
         return Ok(if is_schedule { Tier::Schedule } else { Tier::Bot });
     }
     let login = &trigger.actor.login;
-    let permission = known.permission.as_ref().map_err(|error| {
-        silent("permission", &format!("the permission of {login} is not known: {error}"))
-    })?;
+    let permission = known.permission.of(login)?;
     if !trigger.actor.is_user {
         // Anyone's app may comment on a public repository under its name; a listed one must have
         // been given the right to write.
         let listed =
-            triggers.bots.iter().any(|bot| is(bot, login)) && *permission >= ForgePermission::Write;
+            triggers.bots.iter().any(|bot| is(bot, login)) && permission >= ForgePermission::Write;
         return if listed {
             Ok(Tier::Bot)
         } else {
@@ -102,7 +100,7 @@ pub(super) fn tier_of(
 pub(super) fn is_listed(trigger: &Trigger, triggers: &Triggers, known: &RequestFacts<'_>) -> bool {
     let Actor { login, id, is_user, .. } = &trigger.actor;
     let may_read =
-        known.permission.as_ref().is_ok_and(|permission| *permission >= ForgePermission::Read);
+        known.permission.of(login).is_ok_and(|permission| permission >= ForgePermission::Read);
     let named = |user: &ListedUser| is(&user.login, login) && (user.id.is_none() || user.id == *id);
     *is_user && may_read && triggers.users.iter().any(named)
 }
@@ -171,10 +169,7 @@ fn tiers_key(kind: TriggerKind) -> &'static str {
 
 pub(super) fn screen_restart(known: &RequestFacts<'_>) -> Result<(), RequestRefusal> {
     let Some((login, permission)) = &known.restarted_by else { return Ok(()) };
-    let theirs = permission.as_ref().map_err(|error| {
-        silent("permission", &format!("the permission of {login} is not known: {error}"))
-    })?;
-    if *theirs < ForgePermission::Write {
+    if permission.of(login)? < ForgePermission::Write {
         return Err(silent(
             "restart",
             &format!("{login} started the job again and may not write here"),

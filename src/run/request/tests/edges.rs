@@ -2,10 +2,12 @@
 //! what is refused before the forge is asked.
 
 use super::{RequestFixture, fixture};
-use crate::run::request::{RefusalNotice, screen};
+use crate::run::request::{RefusalNotice, RequestedAction, screen};
 use locum_forge::ForgePermission;
 use locum_forge::event::{Actor, EventKind};
 use locum_forge::sanitise::BODY_LIMIT_CHARS;
+use locum_policy::actors::Tier;
+use locum_policy::intent::TriggerKind;
 use pretty_assertions::assert_eq;
 
 /// Nothing, or the rule that refuses.
@@ -19,6 +21,19 @@ fn by(login: &str, is_user: bool) -> RequestFixture {
     fixture.trigger.actor =
         Actor { login: login.to_owned(), id: None, is_user, association: String::new() };
     fixture
+}
+
+#[test]
+fn a_maintainer_may_ask_in_a_comment() {
+    let request = fixture("/locum fix the test").decide().unwrap();
+    assert_eq!(
+        (request.action, request.mode.as_deref(), request.text.as_str(), request.read_only),
+        (RequestedAction::Run, None, "fix the test", false)
+    );
+    assert_eq!(
+        (request.facts.trigger, request.facts.tier),
+        (TriggerKind::Comment, Tier::Maintainer)
+    );
 }
 
 #[test]
