@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use jiff::SignedDuration;
 
+use crate::run::action::declined::Declined;
 use crate::run::action::{ActionEnv, ForgeEvent, changed, refs};
 use crate::run::error::RunError;
 use crate::run::job::Job;
@@ -102,9 +103,10 @@ pub(super) async fn admit<'a>(
             return Ok(Admission::Skipped(refused.to_string()));
         }
     }
-    let event = match find(env, trigger.clone(), default_branch, default_tip.clone()).await? {
+    let event = match find(env, trigger.clone(), default_branch, default_tip.clone()).await {
         Ok(event) => event,
-        Err(why) => return Ok(skipped("pull-request", &why)),
+        Err(Declined::Refused(why)) => return Ok(skipped("pull-request", &why)),
+        Err(Declined::Failed(error)) => return Err(error),
     };
     // Checks of our own pull request, or of what we pushed, have no actor.
     let own_login = own_login(env, trigger).await;
@@ -133,32 +135,33 @@ async fn own_login(env: &ActionEnv<'_>, trigger: &Trigger) -> Option<String> {
     }
 }
 
-/// Finds what an event is about and the commit that judges it; the inner error says why it is about
+/// Finds what an event is about and the commit that judges it; a refusal says why it is about
 /// nothing.
 async fn find(
     env: &ActionEnv<'_>,
     mut trigger: Trigger,
     default_branch: String,
     default_tip: CommitId,
-) -> Result<Result<ForgeEvent, String>, RunError> {
+) -> Result<ForgeEvent, Declined> {
     let subject = trigger.subject.as_ref().filter(|subject| subject.is_pull_request);
     let of_checks = trigger.checks.as_ref().map(|checks| checks.pull_requests.first().copied());
     let number = match (subject, of_checks) {
         (Some(subject), _) => subject.number,
         (None, Some(Some(number))) => number,
         (None, Some(None)) => {
-            return Ok(Err("the checks are not of a pull request of this repository".to_owned()));
+            let why = "the checks are not of a pull request of this repository";
+            return Err(Declined::refused(why));
         }
         (None, None) => {
             let (pull_request, trusted) = (None, default_tip);
-            return Ok(Ok(ForgeEvent { trigger, pull_request, default_branch, trusted }));
+            return Ok(ForgeEvent { trigger, pull_request, default_branch, trusted });
         }
     };
     let pull_request = env.forge.pull_request(number).await.map_err(RunError::internal)?;
     let head_sha = trigger.head.as_ref().map(|head| head.sha.clone());
     trigger.subject.get_or_insert_with(|| subject_of(&pull_request, head_sha));
     let trusted = refs::base_of(env, &pull_request).await?;
-    Ok(Ok(ForgeEvent { trigger, pull_request: Some(pull_request), default_branch, trusted }))
+    Ok(ForgeEvent { trigger, pull_request: Some(pull_request), default_branch, trusted })
 }
 
 /// Returns the pull request whose checks ended as what the event is about; `head` is the commit
@@ -217,8 +220,9 @@ async fn decide<'a>(
         .and_then(|request| check_private(trigger, &config.policy).map(|()| request));
     let decided = match (decided, trigger.kind) {
         (Ok(request), EventKind::IssueEdited) if request.facts.trigger == TriggerKind::Dispatch => {
-            match jobs_of_boxes(env, &event, &config).await? {
+            match jobs_of_boxes(env, &event, &config).await {
                 Ok(jobs) => check_box(trigger, request, &triggers, jobs),
+                Err(BoxError::Failed(error)) => return Err(error),
                 Err(BoxError::NotOurs) => Err(silent(BOX_RULE, "the issue is not the dashboard")),
                 Err(BoxError::Unusable(error)) => {
                     let policy = config.policy;
@@ -318,27 +322,32 @@ enum BoxError {
     NotOurs,
     /// The job files have mistakes.
     Unusable(RunError),
+    /// The forge does not answer.
+    Failed(RunError),
+}
+
+impl From<RunError> for BoxError {
+    fn from(error: RunError) -> Self {
+        Self::Failed(error)
+    }
 }
 
 /// The rule that lets the boxes of the dashboard start jobs.
 const BOX_RULE: &str = "triggers.schedule.dashboard";
 
 /// Returns the jobs that boxes start, on an issue that is our dashboard.
-///
-/// # Errors
-/// When the forge does not answer.
 async fn jobs_of_boxes<'c>(
     env: &ActionEnv<'_>,
     event: &ForgeEvent,
     config: &'c TrustedConfig<'_>,
-) -> Result<Result<&'c [Job], BoxError>, RunError> {
+) -> Result<&'c [Job], BoxError> {
     let number = event.trigger.subject.as_ref().map(|subject| subject.number);
     let ours =
         env.forge.own_issue(&dashboard_marker(), number).await.map_err(RunError::internal)?;
     if ours.map(|ours| ours.number) != number {
-        return Ok(Err(BoxError::NotOurs));
+        return Err(BoxError::NotOurs);
     }
-    Ok(config.jobs().map_err(BoxError::Unusable))
+    config.jobs().map_err(BoxError::Unusable)
 }
 
 /// A ticked box has to be that of a job that there is.

@@ -3,19 +3,21 @@
 //! In: the sources that a job names. Out: the alerts as material, or why the job is left out.
 
 use crate::run::action::ActionEnv;
+use crate::run::action::declined::Declined;
 use crate::run::action::work_items::WorkItem;
 use crate::run::error::RunError;
 use crate::run::task_material::TaskMaterial;
 use locum_base::secret::Redactor;
 
-/// Reads the alerts of a job. The inner error says why the job is left out: there are none.
+/// Reads the alerts of a job.
 ///
 /// # Errors
-/// When the forge does not answer, or does not let the token read them.
+/// When the job is left out since there are none, or the forge does not answer or does not let the
+/// token read them.
 pub(super) async fn materials(
     env: &ActionEnv<'_>,
     item: &WorkItem,
-) -> Result<Result<Vec<TaskMaterial>, String>, RunError> {
+) -> Result<Vec<TaskMaterial>, Declined> {
     let redactor = Redactor::new(env.environment.secrets());
     let mut materials = Vec::new();
     for source in item.alerts() {
@@ -36,7 +38,7 @@ pub(super) async fn materials(
     }
     if materials.is_empty() && !item.alerts().is_empty() {
         let job = item.job().unwrap_or_default();
-        return Ok(Err(format!("job `{job}` is left out: no alert is open")));
+        return Err(Declined::Refused(format!("job `{job}` is left out: no alert is open")));
     }
-    Ok(Ok(materials))
+    Ok(materials)
 }

@@ -14,6 +14,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::run::action::admission::{PROGRESS, thread_of};
+use crate::run::action::declined::Declined;
 use crate::run::action::{ActionEnv, ForgeEvent, SessionRun, claim, refs};
 use crate::run::error::RunError;
 use crate::run::prepare::PreparedRun;
@@ -270,20 +271,6 @@ pub(super) async fn drop_off(
     moved.map_err(|error| error.to_string())
 }
 
-/// Why a session is not resumed.
-pub(super) enum ClaimError {
-    /// For this reason, which is shown to whoever asked.
-    Refused(String),
-    /// The machine, the forge or the program failed.
-    Failed(RunError),
-}
-
-impl From<RunError> for ClaimError {
-    fn from(error: RunError) -> Self {
-        Self::Failed(error)
-    }
-}
-
 /// Fetches the session our comment names, by its name and commit. Returns the commit of the ref,
 /// and who took the session where that is not the session's own.
 ///
@@ -292,12 +279,12 @@ impl From<RunError> for ClaimError {
 pub(super) async fn fetch(
     env: &ActionEnv<'_>,
     (session, commit): (&SessionId, &CommitId),
-) -> Result<(CommitId, Option<TakenBy>), ClaimError> {
+) -> Result<(CommitId, Option<TakenBy>), Declined> {
     let name = format!("{SESSION_REFS}{session}");
     let depth = refs::depth_of(env, 3);
     let fetched = env.git.fetch(env.remote, &format!("+{name}:{name}"), depth).await;
     fetched.map_err(|error| {
-        ClaimError::Refused(format!("the session is no longer kept in the repository: {error}"))
+        Declined::Refused(format!("the session is no longer kept in the repository: {error}"))
     })?;
     let repo = &env.workspace.repo;
     let tip = repo.commit_of(&name).map_err(RunError::internal)?;
@@ -307,8 +294,8 @@ pub(super) async fn fetch(
     let (message, parent) = repo.message_of(&tip).map_err(RunError::internal)?;
     match TakenBy::of_words(&message).filter(|_| parent.as_ref() == Some(commit)) {
         Some(by) => Ok((tip, Some(by))),
-        None => Err(ClaimError::Refused(
-            "the session in the repository is not the one that the run's comment names".to_owned(),
+        None => Err(Declined::refused(
+            "the session in the repository is not the one that the run's comment names",
         )),
     }
 }

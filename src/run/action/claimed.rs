@@ -9,6 +9,7 @@ use crate::run::action::bundle::{self, ReceivedBundle};
 use crate::run::action::carry::CarriedState;
 use crate::run::action::claim::Claim;
 use crate::run::action::conversation::{self, ConversationWish, ThreadRun};
+use crate::run::action::declined::Declined;
 use crate::run::action::earlier::{self, Beginning, EarlierWork};
 use crate::run::action::places::{progress_marker, reply_to};
 use crate::run::action::rebase::{self, Rebase};
@@ -34,9 +35,10 @@ pub(super) async fn run(
     claim: &mut Claim<'_>,
 ) -> Result<ActionEnd, RunError> {
     let event = &admitted.event;
-    let alerts = match alerts::materials(env, &item).await? {
+    let alerts = match alerts::materials(env, &item).await {
         Ok(alerts) => alerts,
-        Err(why) => return Ok(ActionEnd::Skipped(why)),
+        Err(Declined::Refused(why)) => return Ok(ActionEnd::Skipped(why)),
+        Err(Declined::Failed(error)) => return Err(error),
     };
     let earlier = match earlier::find(env, admitted, &item).await? {
         Beginning::Anew => None,

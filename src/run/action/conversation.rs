@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::run::action::admission::{AdmittedEvent, PROGRESS};
-use crate::run::action::carry::{CarriedState, ClaimError};
+use crate::run::action::carry::CarriedState;
+use crate::run::action::declined::Declined;
 use crate::run::action::kept::{KEPT_LIMIT_BYTES, KeptSession, head_in};
 use crate::run::action::thread::{self, KnownComments, ThreadComments, ThreadPast};
 use crate::run::action::{ActionEnv, carry, earlier, kept, progress_marker, reviewed, work_items};
@@ -205,8 +206,8 @@ async fn resume(
     }
     let fetched = carry::fetch(env, (&kept.session, &kept.commit)).await;
     fetched.map_err(|error| match error {
-        ClaimError::Refused(why) => why,
-        ClaimError::Failed(error) => error.report(),
+        Declined::Refused(why) => why,
+        Declined::Failed(error) => error.report(),
     })?;
     let ended = EndedSession::read(env, kept, plan).map_err(|why| format!("it {why}"))?;
     ended.judge(env, admitted, plan)

@@ -8,10 +8,9 @@
 use jiff::Timestamp;
 
 use crate::run::action::admission::AdmittedEvent;
-use crate::run::action::carry::{
-    self, CARRIED_LIMIT_BYTES, CarriedState, ClaimError, TakenBy, WaitingSession,
-};
+use crate::run::action::carry::{self, CARRIED_LIMIT_BYTES, CarriedState, TakenBy, WaitingSession};
 use crate::run::action::claim::{Claim, ClaimAnswer, ClaimRequest};
+use crate::run::action::declined::Declined;
 use crate::run::action::places::comment_target;
 use crate::run::action::{
     ActionEnd, ActionEnv, ActionStart, RunControl, SessionRun, answer, carry_out, claim, images,
@@ -60,8 +59,8 @@ pub(super) async fn decide(
             claim.release().await;
             ended
         }
-        Err(ClaimError::Failed(error)) => Err(error),
-        Err(ClaimError::Refused(why)) => {
+        Err(Declined::Failed(error)) => Err(error),
+        Err(Declined::Refused(why)) => {
             let refused = RequestRefusal { why, rule: "decide", notice: RefusalNotice::Posted };
             Ok(answer::refusal(env, &admitted.event, &admitted.config.policy, &refused).await)
         }
@@ -73,31 +72,31 @@ async fn take<'a>(
     env: &ActionEnv<'a>,
     admitted: &AdmittedEvent<'_>,
     decision: &DecisionRequest,
-) -> Result<(SessionRun, Claim<'a>, Option<ProposedRule>), ClaimError> {
+) -> Result<(SessionRun, Claim<'a>, Option<ProposedRule>), Declined> {
     let event = &admitted.event;
     let waiting = carry::waiting(env, event, decision.target.first()).await?;
     let own = TakenBy::of(env, event);
-    let waits = one_of(waiting, decision).map_err(ClaimError::Refused)?;
+    let waits = one_of(waiting, decision).map_err(Declined::Refused)?;
     let fetched = carry::fetch(env, (&waits.session, &waits.commit)).await?;
     let before = fetched.1.as_ref().filter(|taken| **taken != own);
     let thread = event.trigger.subject.as_ref().map(|subject| subject.number);
     let (words, _) = env.workspace.repo.message_of(&waits.commit).map_err(RunError::internal)?;
     if words != carry::waits_words(&waits.ids, thread.unwrap_or_default()) {
         let why = "the session waits on another issue or pull request";
-        return Err(ClaimError::Refused(why.to_owned()));
+        return Err(Declined::refused(why));
     }
     let journal = journal_of(env, &waits)?;
-    let (start, carried) = checked(admitted, &waits, &journal).map_err(ClaimError::Refused)?;
+    let (start, carried) = checked(admitted, &waits, &journal).map_err(Declined::Refused)?;
     if let Some(why) = outdated::why(admitted, &start) {
         // What a run shows that went on by a decision stays.
         if fetched.1.is_none() {
             outdated::close(env, admitted, &waits, &why).await;
         }
-        return Err(ClaimError::Refused(why));
+        return Err(Declined::Refused(why));
     }
     let mut run = prepare(env, admitted, &carried)?;
     if run.plan.policy.hash != admitted.config.policy.hash() {
-        return Err(ClaimError::Refused("the session was judged by another policy".to_owned()));
+        return Err(Declined::refused("the session was judged by another policy"));
     }
     let sessions = run.settings.session_folder().map_err(RunError::from)?;
     let folder = execute::folder_of(&sessions, &run.plan.session);
@@ -106,9 +105,9 @@ async fn take<'a>(
     if let Some(start) = &state.start {
         images::bring_back(env, &folder, &start.images, &carried.images).await;
     }
-    let ids = named(decision, &state, event.trigger.happened_at).map_err(ClaimError::Refused)?;
+    let ids = named(decision, &state, event.trigger.happened_at).map_err(Declined::Refused)?;
     check_may_approve(decision, &state, &ids, admitted.request.facts.tier)
-        .map_err(ClaimError::Refused)?;
+        .map_err(Declined::Refused)?;
     let proposed = if decision.always { proposed(env, admitted, &state, &ids)? } else { None };
     for (place, id) in ids.into_iter().enumerate() {
         let decided = RecordedDecision {
@@ -118,12 +117,12 @@ async fn take<'a>(
             note: if place == 0 { decision.note.clone() } else { String::new() },
         };
         hold::decide(&folder, decided, env.clock.now())
-            .map_err(|why| ClaimError::Refused(why.to_string()))?;
+            .map_err(|why| Declined::Refused(why.to_string()))?;
     }
     let claim = claim_subject(env, admitted, &run, &carried).await;
     let claim = claim.map_err(|error| match (error, before) {
-        (ClaimError::Refused(why), Some(taken)) => {
-            ClaimError::Refused(format!("{}; {why}", taken.sentence()))
+        (Declined::Refused(why), Some(taken)) => {
+            Declined::Refused(format!("{}; {why}", taken.sentence()))
         }
         (error, _) => error,
     })?;
@@ -135,7 +134,7 @@ async fn take<'a>(
     let moved = match moved {
         Ok(()) => {
             let moved = carry::claim(env, &run, &waits, &fetched, &own).await;
-            moved.map_err(ClaimError::Refused)
+            moved.map_err(Declined::Refused)
         }
         Err(error) => Err(error),
     };
@@ -205,13 +204,13 @@ async fn check_over(
     admitted: &AdmittedEvent<'_>,
     (waits, taken): (&WaitingSession, &TakenBy),
     claim: &Claim<'_>,
-) -> Result<(), ClaimError> {
+) -> Result<(), Declined> {
     let waiting = carry::waiting(env, &admitted.event, None).await?;
     let is_there = waiting.iter().any(|one| one.commit == waits.commit);
     if claim.is_held() && is_there {
         return Ok(());
     }
-    Err(ClaimError::Refused(taken.sentence()))
+    Err(Declined::Refused(taken.sentence()))
 }
 
 /// Claims what the session is about: another run may be at work there by now.
@@ -220,7 +219,7 @@ async fn claim_subject<'a>(
     admitted: &AdmittedEvent<'_>,
     run: &PreparedRun,
     carried: &CarriedState,
-) -> Result<Claim<'a>, ClaimError> {
+) -> Result<Claim<'a>, Declined> {
     let has_thread = run.plan.subject.thread().is_some();
     let words = run.plan.subject.claim_words();
     let request = ClaimRequest {
@@ -232,7 +231,7 @@ async fn claim_subject<'a>(
     };
     match claim::take(env, &request).await? {
         ClaimAnswer::Granted(claim) => Ok(*claim),
-        ClaimAnswer::Busy(why) => Err(ClaimError::Refused(why)),
+        ClaimAnswer::Busy(why) => Err(Declined::Refused(why)),
     }
 }
 
@@ -330,12 +329,12 @@ fn check_seen(
     }
 }
 
-fn journal_of(env: &ActionEnv<'_>, waits: &WaitingSession) -> Result<String, ClaimError> {
+fn journal_of(env: &ActionEnv<'_>, waits: &WaitingSession) -> Result<String, Declined> {
     let path = RepoPath::parse(JOURNAL_FILE).map_err(RunError::internal)?;
     match env.workspace.repo.file_at(&waits.commit, &path, CARRIED_LIMIT_BYTES) {
         Ok(Some(file)) => Ok(file.text),
-        Ok(None) => Err(ClaimError::Refused("the kept session has no journal".to_owned())),
-        Err(error) => Err(ClaimError::Refused(format!("the kept session cannot be read: {error}"))),
+        Ok(None) => Err(Declined::refused("the kept session has no journal")),
+        Err(error) => Err(Declined::Refused(format!("the kept session cannot be read: {error}"))),
     }
 }
 

@@ -15,6 +15,7 @@ mod claim;
 mod claimed;
 mod conversation;
 mod decide;
+mod declined;
 mod earlier;
 mod fenced;
 mod findings;
@@ -53,6 +54,7 @@ use crate::run::action::admission::{Admission, AdmittedEvent, RefusedEvent, Unus
 use crate::run::action::answer::Question;
 use crate::run::action::claim::{ClaimAnswer, ClaimRequest};
 use crate::run::action::conversation::ConversationWish;
+use crate::run::action::declined::Declined;
 use crate::run::action::jobs::JobBook;
 use crate::run::action::places::{progress_marker, reaction_target, reply_to};
 use crate::run::action::session_run::{ActionStart, SessionRun, carry_out};
@@ -262,9 +264,12 @@ async fn run_event(
         && admitted.request.action == RequestedAction::Retry
     {
         wish = ConversationWish::BeginAnew;
-        match retry::last_request(env, admitted).await? {
+        match retry::last_request(env, admitted).await {
             Ok(again) => admission = admission::admit(env, &again).await?,
-            Err(why) => return Ok(vec![answer::refuse(env, admitted, &why).await]),
+            Err(Declined::Refused(why)) => {
+                return Ok(vec![answer::refuse(env, admitted, &why).await]);
+            }
+            Err(Declined::Failed(error)) => return Err(error),
         }
     }
     let mut admitted = match admission {

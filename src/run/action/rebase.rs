@@ -6,6 +6,7 @@
 
 use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::claim::Claim;
+use crate::run::action::declined::Declined;
 use crate::run::action::earlier::EarlierWork;
 use crate::run::action::refs::HISTORY_COMMITS;
 use crate::run::action::{ActionEnd, ActionEnv, answer, refs, work_items};
@@ -62,9 +63,10 @@ pub(super) async fn begin(
     (earlier, head): (Option<&EarlierWork>, &CommitId),
     claim: &mut Claim<'_>,
 ) -> Result<Rebase, RunError> {
-    let Branches { branch, base } = match branches(env, admitted, earlier).await? {
+    let Branches { branch, base } = match branches(env, admitted, earlier).await {
         Ok(branches) => branches,
-        Err(why) => return Ok(refused(env, admitted, why).await),
+        Err(Declined::Refused(why)) => return Ok(refused(env, admitted, why).await),
+        Err(Declined::Failed(error)) => return Err(error),
     };
     let repo = &env.workspace.repo;
     let tip = match fetch(env, &branch, &base).await {
@@ -140,31 +142,31 @@ async fn branches(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
     earlier: Option<&EarlierWork>,
-) -> Result<Result<Branches, String>, RunError> {
+) -> Result<Branches, Declined> {
     let publish = &admitted.config.policy.settings().publish;
     if publish.sign == CommitSigner::Api {
-        return Ok(Err("`sign: api` makes no merge commits; `sign: git` can".to_owned()));
+        return Err(Declined::refused("`sign: api` makes no merge commits; `sign: git` can"));
     }
     if let Some(pull_request) = &admitted.event.pull_request {
         if pull_request.is_fork {
-            return Ok(Err("the pull request comes from a fork".to_owned()));
+            return Err(Declined::refused("the pull request comes from a fork"));
         }
         let forms = work_items::forms(admitted, admitted.request.mode.as_deref());
         if forms.pull_requests != PublishForm::Commit {
-            return Ok(Err("`publish.as` lets no commit onto a pull request".to_owned()));
+            return Err(Declined::refused("`publish.as` lets no commit onto a pull request"));
         }
         let (branch, base) = (&pull_request.head_branch, &pull_request.base_branch);
-        return Ok(Ok(Branches { branch: branch.clone(), base: base.clone() }));
+        return Ok(Branches { branch: branch.clone(), base: base.clone() });
     }
     let own = earlier
         .map(|earlier| &earlier.branch)
         .filter(|branch| branch.update == BranchUpdate::OnTop)
         .and_then(|branch| Some((branch, branch.pull_request.as_ref()?)));
     let Some((branch, pull)) = own else {
-        return Ok(Err("there is no open pull request of Locum's here".to_owned()));
+        return Err(Declined::refused("there is no open pull request of Locum's here"));
     };
     let now = env.forge.pull_request(pull.number).await.map_err(RunError::internal)?;
-    Ok(Ok(Branches { branch: branch.name.clone(), base: now.base_branch }))
+    Ok(Branches { branch: branch.name.clone(), base: now.base_branch })
 }
 
 /// Fetches enough of both branches to merge them; returns the tip of the base.

@@ -5,27 +5,27 @@
 //! start runs by a comment: they are the task.
 
 use crate::run::action::admission::{AdmittedEvent, PROGRESS, thread_of};
+use crate::run::action::declined::Declined;
 use crate::run::action::{ActionEnv, status, thread};
 use crate::run::error::RunError;
 use locum_forge::command;
 use locum_forge::event::Trigger;
 
-/// Returns the event as the last request here would have been; the inner error says why there is
-/// none.
+/// Returns the event as the last request here would have been.
 ///
 /// # Errors
-/// When the forge does not answer.
+/// When there is none, or the forge does not answer.
 pub(super) async fn last_request(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
-) -> Result<Result<Trigger, String>, RunError> {
+) -> Result<Trigger, Declined> {
     let trigger = &admitted.event.trigger;
     let (Some(subject), Some(_)) = (&trigger.subject, &trigger.comment) else {
-        return Ok(Err("only a comment can ask again".to_owned()));
+        return Err(Declined::refused("only a comment can ask again"));
     };
     let triggers = env.inputs.tighten(&admitted.config.policy.settings().triggers);
     let Some(rule) = &triggers.comment else {
-        return Ok(Err("comments start nothing here".to_owned()));
+        return Err(Declined::refused("comments start nothing here"));
     };
     let place = thread_of(subject);
     let runs = env.forge.own_comments(place, PROGRESS, None).await.map_err(RunError::internal)?;
@@ -34,10 +34,11 @@ pub(super) async fn last_request(
         let asked_by = status::value_of(run, "comment").unwrap_or_default();
         let Ok(id) = asked_by.parse::<u64>() else {
             // A label or an assignment: the issue itself is the task.
-            return Ok(Ok(with_words(trigger, &rule.prefix)));
+            return Ok(with_words(trigger, &rule.prefix));
         };
         let Some(asked) = comments.iter().find(|comment| comment.id == id) else {
-            return Ok(Err("the comment that asked is gone; write the task again".to_owned()));
+            let why = "the comment that asked is gone; write the task again";
+            return Err(Declined::refused(why));
         };
         let verb = command::parse(&asked.body, &rule.prefix).and_then(|command| command.verb);
         if matches!(verb.as_deref(), Some("retry")) {
@@ -47,13 +48,14 @@ pub(super) async fn last_request(
             || thread::tier_of(env, asked, trigger.is_private)
                 .await
                 .is_some_and(|tier| rule.tiers.contains(&tier));
-        return Ok(if may_ask {
-            Ok(with_words(trigger, &asked.body))
-        } else {
-            Err(format!("`{}`, who asked last, may not start runs; write the task", asked.author))
-        });
+        if !may_ask {
+            let author = &asked.author;
+            let why = format!("`{author}`, who asked last, may not start runs; write the task");
+            return Err(Declined::Refused(why));
+        }
+        return Ok(with_words(trigger, &asked.body));
     }
-    Ok(Err("nothing ran here yet".to_owned()))
+    Err(Declined::refused("nothing ran here yet"))
 }
 
 fn with_words(trigger: &Trigger, body: &str) -> Trigger {

@@ -7,6 +7,7 @@
 
 use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::claim::{ClaimAnswer, ClaimRequest};
+use crate::run::action::declined::Declined;
 use crate::run::action::{ActionEnd, ActionEnv, answer, claim, refs, work_items};
 use crate::run::error::RunError;
 use locum_agent::report::markdown::{code, inline};
@@ -36,34 +37,29 @@ pub(super) async fn undo(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
 ) -> Result<ActionEnd, RunError> {
-    let done = match subject(admitted) {
-        Ok(subject) => claimed(env, admitted, subject).await?,
-        Err(why) => Err(why.to_owned()),
-    };
-    Ok(match done {
-        Ok(what) => answer::done(env, admitted, what).await,
-        Err(why) => answer::refuse(env, admitted, &why).await,
-    })
-}
-
-/// Returns the pull request and the number of the comment that asks.
-fn subject<'a>(admitted: &'a AdmittedEvent<'_>) -> Result<(&'a PullRequest, u64), &'static str> {
-    let event = &admitted.event;
-    match (&event.pull_request, &event.trigger.comment) {
-        (Some(pull_request), _) if pull_request.is_fork => {
-            Err("the pull request comes from a fork, whose branch is not ours to change")
-        }
-        (Some(pull_request), Some(comment)) => Ok((pull_request, comment.id)),
-        (_, _) => Err("`undo` works on a pull request: it reverts the last commit of Locum there"),
+    match claimed(env, admitted).await {
+        Ok(what) => Ok(answer::done(env, admitted, what).await),
+        Err(Declined::Refused(why)) => Ok(answer::refuse(env, admitted, &why).await),
+        Err(Declined::Failed(error)) => Err(error),
     }
 }
 
+/// Returns the pull request and the number of the comment that asks.
+fn subject<'a>(admitted: &'a AdmittedEvent<'_>) -> Result<(&'a PullRequest, u64), Declined> {
+    let event = &admitted.event;
+    let why = match (&event.pull_request, &event.trigger.comment) {
+        (Some(pull_request), _) if pull_request.is_fork => {
+            "the pull request comes from a fork, whose branch is not ours to change"
+        }
+        (Some(pull_request), Some(comment)) => return Ok((pull_request, comment.id)),
+        (_, _) => "`undo` works on a pull request: it reverts the last commit of Locum there",
+    };
+    Err(Declined::refused(why))
+}
+
 /// Takes it back while no other run is at work on the pull request.
-async fn claimed(
-    env: &ActionEnv<'_>,
-    admitted: &AdmittedEvent<'_>,
-    (pull_request, comment): (&PullRequest, u64),
-) -> Result<Result<String, String>, RunError> {
+async fn claimed(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result<String, Declined> {
+    let (pull_request, comment) = subject(admitted)?;
     let words = work_items::subject(admitted).claim_words();
     let request = ClaimRequest {
         subject: &words,
@@ -74,7 +70,7 @@ async fn claimed(
     };
     let claim = match claim::take(env, &request).await? {
         ClaimAnswer::Granted(claim) => *claim,
-        ClaimAnswer::Busy(why) => return Ok(Err(why)),
+        ClaimAnswer::Busy(why) => return Err(Declined::Refused(why)),
     };
     let done = take_back(env, admitted, pull_request, comment).await;
     claim.release().await;
@@ -86,16 +82,17 @@ async fn take_back(
     admitted: &AdmittedEvent<'_>,
     pull_request: &PullRequest,
     comment: u64,
-) -> Result<Result<String, String>, RunError> {
+) -> Result<String, Declined> {
     let listed = env.forge.pull_request_commits(pull_request.number).await;
     let listed = listed.map_err(RunError::internal)?;
     let branch = &pull_request.head_branch;
     if let Some(done) = listed.iter().find(|commit| trailer(commit, OF_UNDO) == comment.to_string())
     {
-        return Ok(Ok(format!("{} on {} did that.", short(&done.id), code(branch))));
+        return Ok(format!("{} on {} did that.", short(&done.id), code(branch)));
     }
     let Some(target) = last_of_ours(&listed) else {
-        return Ok(Err("no commit of Locum is left to revert on this pull request".to_owned()));
+        let why = "no commit of Locum is left to revert on this pull request";
+        return Err(Declined::refused(why));
     };
     let depth = u32::try_from(listed.len() + 1).unwrap_or(u32::MAX);
     let tip = refs::fetch_head(env, pull_request, depth).await?;
@@ -111,12 +108,11 @@ async fn take_back(
     let made = env.workspace.repo.revert(&new).map_err(RunError::internal)?;
     let Some(made) = made else {
         let why = "later commits changed the same lines, so it has to be reverted by hand";
-        return Ok(Err(format!("{}: {why}", short(&target.id))));
+        return Err(Declined::Refused(format!("{}: {why}", short(&target.id))));
     };
-    Ok(publish(env, admitted, branch, &made).await.map(|made| {
-        let (old, new) = (short(&target.id), short(&made));
-        format!("{new} on {} reverts {old} ({}).", code(branch), inline(subject))
-    }))
+    let made = publish(env, admitted, branch, &made).await.map_err(Declined::Refused)?;
+    let (old, new) = (short(&target.id), short(&made));
+    Ok(format!("{new} on {} reverts {old} ({}).", code(branch), inline(subject)))
 }
 
 /// Returns the last commit of a run that is not taken back yet.

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use crate::run::action::bundle::manifest::ReceivedBundle;
 use crate::run::action::bundle::reachable;
 use crate::run::action::claim::Claim;
+use crate::run::action::declined::Declined;
 use crate::run::action::session_run::{JobPages, SessionRun, finish};
 use crate::run::action::{ActionEnd, ActionEnv, ForgeEvent, RunControl, setup};
 use crate::run::error::RunError;
@@ -59,12 +60,13 @@ pub(in crate::run::action) async fn publish(
     };
     let mut outcome = own_outcome(&bundle, &session);
     let taken = match &bundle.work {
-        Some(work) => take_up(env, &publisher, &mut outcome, work)?,
+        Some(work) => take_up(env, &publisher, &mut outcome, work),
         None => Ok(()),
     };
     let publication = match taken {
         Ok(()) => publisher.publish(&mut outcome, &ending, control.cancelled).await,
-        Err(why) => publisher.publish_refused(&mut outcome, &ending, why).await,
+        Err(Declined::Refused(why)) => publisher.publish_refused(&mut outcome, &ending, why).await,
+        Err(Declined::Failed(error)) => return Err(error),
     };
     finish(env, session, outcome, publication)
 }
@@ -88,20 +90,19 @@ fn own_outcome(bundle: &ReceivedBundle, session: &SessionRun) -> Outcome {
     }
 }
 
-/// Judges the commit of a bundle, then brings its files into the checkout. The inner error says
+/// Judges the commit of a bundle, then brings its files into the checkout. A refusal says
 /// everything that speaks against it; nothing of it is in the checkout then.
 fn take_up(
     env: &ActionEnv<'_>,
     publisher: &Publisher<'_>,
     outcome: &mut Outcome,
     work: &CommitId,
-) -> Result<Result<(), String>, RunError> {
+) -> Result<(), Declined> {
     let plan = &publisher.run.plan;
     let repo = &env.workspace.repo;
-    let committed = match repo.committed(&plan.base, work) {
-        Ok(committed) => committed,
-        Err(error) => return Ok(Err(format!("the changes in the bundle cannot be read: {error}"))),
-    };
+    let committed = repo.committed(&plan.base, work).map_err(|error| {
+        Declined::Refused(format!("the changes in the bundle cannot be read: {error}"))
+    })?;
     let changed = |path: &RepoPath, before: &CommittedFile, after: &CommittedFile| FileChange {
         path: path.clone(),
         kind: match (before, after) {
@@ -124,18 +125,16 @@ fn take_up(
     let unknown = outcome.tasks.iter().map(|task| &task.mode);
     let unknown: BTreeSet<&String> = unknown.filter(|mode| !reachable.contains(*mode)).collect();
     if let Some(mode) = unknown.first() {
-        return Ok(Err(format!(
+        return Err(Declined::Refused(format!(
             "the bundle says that mode `{mode}` worked, which the policy does not let a run enter \
              that starts in mode `{}`",
             plan.mode
         )));
     }
-    if let Err(objections) = publisher.judge(outcome, &plan.base, work) {
-        return Ok(Err(objections));
-    }
+    publisher.judge(outcome, &plan.base, work).map_err(Declined::Refused)?;
     let touched: BTreeSet<RepoPath> =
         committed.paths.iter().filter_map(|one| one.path.as_ref().ok().cloned()).collect();
     repo.restore(work, &touched).map_err(RunError::internal)?;
     outcome.changes = repo.changes(&plan.base, &touched).map_err(RunError::internal)?;
-    Ok(Ok(()))
+    Ok(())
 }
