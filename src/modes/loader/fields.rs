@@ -19,6 +19,9 @@ const ROLE_KEYS: &[&str] = &["roleDefinition", "role"];
 /// Keys that programs add to modes they have read: where from, and when.
 const NOTED_KEYS: &[&str] = &["filePath", "createdAt", "updatedAt"];
 
+/// A value is no text; the mistake is recorded already.
+pub(super) struct NotText;
+
 impl ModeFileReader<'_> {
     /// Reads one mode; `None` when its shape is so wrong that nothing more can be said of the list
     /// it stands in.
@@ -59,11 +62,11 @@ impl ModeFileReader<'_> {
             }
         }
         let (groups, tool_limits) = groups?;
-        let instructions = [base_instructions?, custom_instructions?];
+        let instructions = [base_instructions.ok()?, custom_instructions.ok()?];
         let instructions: Vec<String> = instructions.into_iter().flatten().collect();
         Some(Mode {
-            when_to_use: when_to_use?,
-            description: description?,
+            when_to_use: when_to_use.ok()?,
+            description: description.ok()?,
             custom_instructions: (!instructions.is_empty()).then(|| instructions.join("\n\n")),
             groups,
             tool_limits,
@@ -152,20 +155,22 @@ impl ModeFileReader<'_> {
             self.wrong(node.place, &format!("{path}.{key}"), format!("`{key}` is required"), None);
             return None;
         }
-        self.optional(node, path, key)?
+        self.optional(node, path, key).ok()?
     }
 
-    /// Reads a text that may be missing: `Some(None)` then, `None` when it is not text.
-    #[expect(clippy::option_option, reason = "absent and wrong are different answers")]
+    /// Reads a text that may be missing.
+    ///
+    /// # Errors
+    /// When it is not text, which is among the mistakes then.
     pub(super) fn optional(
         &mut self,
         node: &YamlNode,
         path: &str,
         key: &str,
-    ) -> Option<Option<String>> {
-        let Some(value) = node.get(key) else { return Some(None) };
+    ) -> Result<Option<String>, NotText> {
+        let Some(value) = node.get(key) else { return Ok(None) };
         if let Some(text) = value.text() {
-            return Some(Some(text.to_owned()));
+            return Ok(Some(text.to_owned()));
         }
         let hint = match &value.value {
             YamlValue::Null => Some(format!("leave `{key}` out, or give it a text")),
@@ -180,7 +185,7 @@ impl ModeFileReader<'_> {
             format!("expected text, found {}", value.kind()),
             hint,
         );
-        None
+        Err(NotText)
     }
 
     /// Unknown keys are mistakes in our files, and dropped in the peers' unless they may be limits;

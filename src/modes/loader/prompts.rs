@@ -37,7 +37,7 @@ impl ModeFileReader<'_> {
         };
         self.only_keys(entries, PROMPT_KEYS, &path);
         self.lengths(node, &path);
-        let mut text = |key| self.optional(node, &path, key).flatten();
+        let mut text = |key| self.optional(node, &path, key).ok().flatten();
         let prompt = ModePrompt {
             slug: slug.clone(),
             place: entry.key_place,

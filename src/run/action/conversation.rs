@@ -229,8 +229,7 @@ impl EndedSession {
         let repo = &env.workspace.repo;
         let unreadable = |error: &dyn std::fmt::Display| format!("cannot be read: {error}");
         let (words, work) = repo.message_of(&kept.commit).map_err(|error| unreadable(&error))?;
-        let head = head_in(&words, plan.subject.thread().unwrap_or_default())
-            .ok_or("ended on another issue or pull request")?;
+        let head = head_in(&words, plan.subject.thread().unwrap_or_default())?;
         let path = RepoPath::parse(JOURNAL_FILE).map_err(|error| unreadable(&error))?;
         let journal = repo
             .file_at(&kept.commit, &path, KEPT_LIMIT_BYTES)

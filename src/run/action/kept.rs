@@ -60,13 +60,17 @@ pub(super) fn ended_words(thread: u64, head: Option<&str>) -> String {
     format!("ended on #{thread}{published}\n")
 }
 
-/// Reads the commit that holds a session's changes from what its own commit says; `None` unless it
-/// ended on this thread.
-pub(super) fn head_in(words: &str, thread: u64) -> Option<Option<CommitId>> {
+/// Reads the commit that holds a session's changes, if one does, from what its own commit says.
+///
+/// # Errors
+/// When it did not end on this thread.
+pub(super) fn head_in(words: &str, thread: u64) -> Result<Option<CommitId>, &'static str> {
     let head = words.trim_end().split_once(", published as ").map(|(_, head)| head);
     let is_hash = |head: &str| head.bytes().all(|byte| byte.is_ascii_hexdigit());
-    (head.is_none_or(is_hash) && ended_words(thread, head) == words)
-        .then(|| head.map(|head| CommitId(head.to_owned())))
+    if !head.is_none_or(is_hash) || ended_words(thread, head) != words {
+        return Err("ended on another issue or pull request");
+    }
+    Ok(head.map(|head| CommitId(head.to_owned())))
 }
 
 /// Puts a session that ended on a thread onto its ref. Returns the hidden line for the run's
@@ -213,15 +217,15 @@ mod tests {
     #[test]
     fn a_commit_says_on_which_thread_a_session_ended_and_what_holds_its_changes() {
         let head = || Some(CommitId("0123".to_owned()));
-        assert_eq!(head_in(&ended_words(7, Some("0123")), 7), Some(head()));
-        assert_eq!(head_in(&ended_words(7, None), 7), Some(None));
+        assert_eq!(head_in(&ended_words(7, Some("0123")), 7), Ok(head()));
+        assert_eq!(head_in(&ended_words(7, None), 7), Ok(None));
         for words in [
             ended_words(8, None),
             "waits 0123 on #7\n".to_owned(),
             "ended on #7".to_owned(),
             "ended on #7, published as 0123\n\nmore\n".to_owned(),
         ] {
-            assert_eq!(head_in(&words, 7), None, "{words}");
+            assert!(head_in(&words, 7).is_err(), "{words}");
         }
     }
 }

@@ -45,8 +45,9 @@ pub(super) struct EventStream {
     searched: usize,
     event: ServerEvent,
     last_id: Option<String>,
-    /// What it is called once the event at hand is whole; `None` while that does not say.
-    next_id: Option<Option<String>>,
+    /// What it is called once the event at hand is whole, empty for nothing; `None` while that does
+    /// not say.
+    next_id: Option<String>,
     wait: Duration,
     /// Bytes that may still be read before an answer.
     left_bytes: usize,
@@ -120,7 +121,7 @@ impl EventStream {
     fn line(&mut self, line: &[u8]) -> Option<ServerEvent> {
         if line.is_empty() {
             if let Some(id) = self.next_id.take() {
-                self.last_id = id;
+                self.last_id = Some(id).filter(|id| !id.is_empty());
             }
             let event = std::mem::take(&mut self.event);
             return (!event.data.is_empty()).then_some(event);
@@ -141,7 +142,7 @@ impl EventStream {
             b"id" if value.len() <= ID_LIMIT_BYTES => {
                 let plain = value.iter().all(|byte| matches!(byte, b' '..=b'~'));
                 let text = std::str::from_utf8(value).ok().filter(|_| plain);
-                self.next_id = Some(text.filter(|id| !id.is_empty()).map(str::to_owned));
+                self.next_id = Some(text.unwrap_or_default().to_owned());
             }
             b"retry" => {
                 let millis = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());

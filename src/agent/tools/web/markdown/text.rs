@@ -27,6 +27,13 @@ struct OpenLink {
     target: String,
 }
 
+/// Code that is open.
+#[derive(Clone, Copy, Debug, Default)]
+struct OpenCode {
+    /// Where it begins, once there is some.
+    start: Option<usize>,
+}
+
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct MarkdownText {
@@ -41,8 +48,7 @@ pub(super) struct MarkdownText {
     /// What a heading begins with.
     lead: String,
     link: Option<OpenLink>,
-    /// Where code begins, once there is some.
-    code: Option<Option<usize>>,
+    code: Option<OpenCode>,
 }
 
 /// Returns the shortest mark around code, of so many signs at least, that is not in it.
@@ -197,11 +203,11 @@ impl MarkdownText {
     }
 
     pub(super) fn open_code(&mut self) {
-        self.code = self.code.or(Some(None));
+        self.code.get_or_insert_default();
     }
 
     pub(super) fn close_code(&mut self) {
-        if let Some(start) = self.code.take().flatten() {
+        if let Some(OpenCode { start: Some(start) }) = self.code.take() {
             self.rewrite(start, code_span);
         }
     }
@@ -258,7 +264,7 @@ impl MarkdownText {
             link.start = link.start.or(Some(at));
         }
         if let Some(code) = &mut self.code {
-            *code = code.or(Some(at));
+            code.start = code.start.or(Some(at));
         }
     }
 
