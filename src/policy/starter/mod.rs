@@ -31,7 +31,7 @@ use crate::command::Script;
 use crate::command::tables::verbs;
 use crate::intent::{Facts, Intent};
 use crate::schema::PolicyErrors;
-use crate::starter::commands::ProposedTool;
+use crate::starter::commands::{ProposedTool, ToolOrigin};
 use crate::starter::folders::ScannedFolders;
 use crate::starter::jobs::{JobRecipe, StarterJob};
 use crate::starter::proof::{Proof, ProofSource};
@@ -135,7 +135,8 @@ pub fn propose(
     for proof in &proofs {
         let why = proof.source.as_ref().map(ProofSource::why);
         if let Some(why) = why {
-            tools.extend(ProposedTool::new(ci::in_folder(&proof.command).1, true, why));
+            let command = ci::in_folder(&proof.command).1;
+            tools.extend(ProposedTool::new(command, true, why, ToolOrigin::Named));
         }
     }
     tools.extend(proof::of_workflows(&ci));
@@ -193,11 +194,10 @@ fn programs(tools: &[ProposedTool], proofs: &[Proof]) -> BTreeMap<String, String
         verbs::verb(&words) == Some("run")
     };
     let has_runner = proofs.iter().any(runs);
-    let is_named = |tool: &&ProposedTool| {
-        let why = &tool.line.why;
-        why.ends_with(" runs it")
-            || why.ends_with(" names it")
-            || why.contains("is set up") && !has_runner
+    let is_named = |tool: &&ProposedTool| match tool.origin {
+        ToolOrigin::Named => true,
+        ToolOrigin::SetUp => !has_runner,
+        ToolOrigin::Files => false,
     };
     let named = tools.iter().filter(is_named).map(|tool| (&tool.command, tool.line.why.clone()));
     let proving = proofs.iter().map(|proof| (&proof.command, "`publish.success`".to_owned()));

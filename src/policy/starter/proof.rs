@@ -7,7 +7,7 @@
 use crate::command::tables::verbs;
 use crate::command::word;
 use crate::starter::ci::{CiJob, in_folder};
-use crate::starter::commands::ProposedTool;
+use crate::starter::commands::{ProposedTool, ToolOrigin};
 use crate::words;
 
 /// Most commands that are taken over from workflows.
@@ -269,7 +269,12 @@ fn commands_of(jobs: &[CiJob], is_automatic: bool) -> Vec<ProposedTool> {
             let wanted = |command: &&str| tests(command) || looks(command);
             for command in step.commands.iter().map(|command| in_folder(command).1).filter(wanted) {
                 if !found.iter().any(|tool| tool.command == command) {
-                    found.extend(ProposedTool::new(command, false, place.clone()));
+                    found.extend(ProposedTool::new(
+                        command,
+                        false,
+                        place.clone(),
+                        ToolOrigin::Named,
+                    ));
                 }
             }
         }

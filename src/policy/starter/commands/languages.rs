@@ -22,7 +22,7 @@ pub(super) fn go(found: &mut RepositoryTools<'_>) {
         found.add(program, false, &why);
     }
     if [".golangci.yml", ".golangci.yaml", ".golangci.toml"].iter().any(|name| found.has(name)) {
-        found.add("golangci-lint run:*", false, "golangci-lint is set up");
+        found.add_set_up("golangci-lint run:*", "golangci-lint is set up");
     }
     let programs = found.scan.files.iter().filter_map(|path| {
         let (program, file) = path.as_str().strip_prefix("cmd/")?.split_once('/')?;
@@ -66,7 +66,7 @@ pub(super) fn java(found: &mut RepositoryTools<'_>) {
         if found.mentions(&builds, "google-java-format")
             || found.mentions(&builds, "googleJavaFormat")
         {
-            found.add("google-java-format:*", false, "google-java-format is set up");
+            found.add_set_up("google-java-format:*", "google-java-format is set up");
         }
     }
 }

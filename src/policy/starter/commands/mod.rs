@@ -37,17 +37,35 @@ pub(super) struct ProposedTool {
     pub(super) command: String,
     /// Whether a change is ready when it exits with 0.
     pub(super) proves: bool,
+    /// What shows that it is there.
+    pub(super) origin: ToolOrigin,
+}
+
+/// What shows that a tool is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ToolOrigin {
+    /// A kind of files, for which it is one of the usual tools.
+    Files,
+    /// A setting of the repository for this very tool.
+    SetUp,
+    /// A workflow that runs it, or a document that names it.
+    Named,
 }
 
 impl ProposedTool {
     /// A command, with `:*` where more words may follow; `None` when its words cannot be written as
     /// a pattern.
-    pub(super) fn new(command: &str, proves: bool, why: String) -> Option<Self> {
+    pub(super) fn new(
+        command: &str,
+        proves: bool,
+        why: String,
+        origin: ToolOrigin,
+    ) -> Option<Self> {
         let line = ProposedLine::new(format!("command({command})"), why)?;
         let command = command.trim_end_matches(":*");
         let words = word::split(command).ok().filter(|words| !words.is_empty())?;
         let plain = words.iter().all(|word| word != "*") && command == command.trim();
-        plain.then(|| Self { line, command: command.to_owned(), proves })
+        plain.then(|| Self { line, command: command.to_owned(), proves, origin })
     }
 }
 
@@ -77,8 +95,17 @@ pub(super) fn find(scan: &StarterScan) -> Vec<ProposedTool> {
 
 impl<'s> RepositoryTools<'s> {
     fn add(&mut self, command: &str, proves: bool, why: &str) {
+        self.add_from(ToolOrigin::Files, command, proves, why);
+    }
+
+    /// A tool that a setting of the repository is for.
+    fn add_set_up(&mut self, command: &str, why: &str) {
+        self.add_from(ToolOrigin::SetUp, command, false, why);
+    }
+
+    fn add_from(&mut self, origin: ToolOrigin, command: &str, proves: bool, why: &str) {
         if self.seen.insert(command.trim_end_matches(":*").to_owned()) {
-            self.tools.extend(ProposedTool::new(command, proves, why.to_owned()));
+            self.tools.extend(ProposedTool::new(command, proves, why.to_owned(), origin));
         }
     }
 
@@ -170,7 +197,7 @@ fn rust(found: &mut RepositoryTools<'_>) {
     if found.scan.files.iter().any(|path| path.as_str() == ".config/nextest.toml")
         || found.mentions_in_automation("cargo nextest")
     {
-        found.add("cargo nextest run:*", false, "nextest is set up");
+        found.add_set_up("cargo nextest run:*", "nextest is set up");
     }
     found.add("cargo test:*", is_top(manifest), &why);
 }

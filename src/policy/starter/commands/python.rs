@@ -88,11 +88,8 @@ pub(super) fn python(found: &mut RepositoryTools<'_>) {
     match (pytest, tests.first(), runner) {
         (true, _, Some((lock, run))) => {
             found.add(&format!("{run}pytest:*"), is_top_project, lock);
-            found.add(
-                "pytest:*",
-                false,
-                &format!("{manifest}, inside an environment that is set up"),
-            );
+            let why = format!("{manifest}, inside an environment that is set up");
+            found.add_set_up("pytest:*", &why);
         }
         (true, _, None) => found.add("pytest:*", is_top_project, &manifest.to_string()),
         (false, Some(test), _) => {
@@ -110,7 +107,7 @@ pub(super) fn python(found: &mut RepositoryTools<'_>) {
         for call in ["python -m ", "python3 -m ", runner.map_or("", |(_, run)| run), ""] {
             // There is no program of the standard library's module.
             if call.ends_with("-m ") || name != "unittest" {
-                found.add(&format!("{call}{module}:*"), false, &why);
+                found.add_set_up(&format!("{call}{module}:*"), &why);
             }
         }
     }
@@ -150,7 +147,7 @@ pub(super) fn python(found: &mut RepositoryTools<'_>) {
     };
     for (program, file, section) in [("tox", "tox.ini", "tox"), ("nox", "noxfile.py", "nox")] {
         if is_set_up(found, file, section) {
-            found.add(&format!("{program}:*"), false, &format!("{program} is set up"));
+            found.add_set_up(&format!("{program}:*"), &format!("{program} is set up"));
         }
     }
     if found.scan.files.iter().any(|path| path.as_str() == ".pre-commit-config.yaml")
