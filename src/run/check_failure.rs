@@ -136,18 +136,21 @@ impl CheckFailure {
         let exit = match &report.end {
             CheckEnd::Exited(Exit::Code(0)) => return None,
             CheckEnd::NotStarted(why) => {
-                let is_absent = why.ends_with("did not start");
                 // What packages bring along lies below the checkout, or is started by their tool.
                 let own = report.command.split(' ').next().unwrap_or_default();
-                let is_brought = starts_packages(&report.command)
-                    && !why.contains(&format!("`{own}`"))
-                    || ["vendor/bin/", "node_modules/", ".venv/"]
+                let is_below = |name: &String| {
+                    ["vendor/bin/", "node_modules/", ".venv/"]
                         .iter()
-                        .any(|part| why.contains(part));
-                let lack = match (is_absent, is_brought) {
-                    (true, true) => CheckLack::Dependencies,
-                    (true, false) => CheckLack::Program,
-                    (false, _) => CheckLack::Success,
+                        .any(|part| name.contains(part))
+                };
+                let missing = &report.missing;
+                let is_brought = starts_packages(&report.command)
+                    && !missing.iter().any(|name| name == own)
+                    || missing.iter().any(is_below);
+                let lack = match (missing.is_empty(), is_brought) {
+                    (true, _) => CheckLack::Success,
+                    (false, true) => CheckLack::Dependencies,
+                    (false, false) => CheckLack::Program,
                 };
                 return Some(Self { lack, why: why.clone(), output });
             }
@@ -249,17 +252,36 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     fn lack(command: &str, end: CheckEnd, output: &str) -> Option<CheckLack> {
-        let report = CheckReport { command: command.to_owned(), end, output: output.to_owned() };
+        let report = CheckReport { output: output.to_owned(), ..CheckReport::new(command, end) };
         CheckFailure::of(&report).map(|failure| failure.lack)
+    }
+
+    #[test]
+    fn what_a_check_that_did_not_start_lacks_is_told_by_what_is_missing() {
+        let lack = |command: &str, missing: &[&str]| {
+            // What is said of it decides nothing.
+            let end = CheckEnd::NotStarted("`node_modules/x` did not start".to_owned());
+            let missing = missing.iter().map(|name| (*name).to_owned()).collect();
+            let report = CheckReport { missing, ..CheckReport::new(command, end) };
+            CheckFailure::of(&report).map(|failure| failure.lack)
+        };
+        for (command, missing, expected) in [
+            ("mix test", &["mix"] as &[&str], CheckLack::Program),
+            ("npm test", &["npm"], CheckLack::Program),
+            ("npm test", &["tap"], CheckLack::Dependencies),
+            ("composer exec phpunit", &["phpunit"], CheckLack::Dependencies),
+            ("vendor/bin/phpunit", &["vendor/bin/phpunit"], CheckLack::Dependencies),
+            ("mix test", &[], CheckLack::Success),
+        ] {
+            assert_eq!(lack(command, missing), Some(expected), "{command}");
+        }
     }
 
     #[test]
     fn what_a_check_lacks_is_read_from_how_it_ends() {
         let code = |code| CheckEnd::Exited(Exit::Code(code));
-        let absent = CheckEnd::NotStarted("`mix` did not start".to_owned());
         for (command, end, output, expected) in [
             ("cargo test", code(0), "", None),
-            ("mix test", absent, "", Some(CheckLack::Program)),
             ("npm test", code(127), "sh: 1: tap: not found", Some(CheckLack::Dependencies)),
             ("make test", code(2), "make: cc: not found", Some(CheckLack::Program)),
             (
@@ -304,18 +326,6 @@ mod tests {
                 code(1),
                 "go.mod:3: invalid go version '1.25.0': must match format 1.23",
                 Some(CheckLack::Version),
-            ),
-            (
-                "vendor/bin/phpunit",
-                CheckEnd::NotStarted("`vendor/bin/phpunit` did not start".to_owned()),
-                "",
-                Some(CheckLack::Dependencies),
-            ),
-            (
-                "composer exec phpunit",
-                CheckEnd::NotStarted("`phpunit` did not start".to_owned()),
-                "",
-                Some(CheckLack::Dependencies),
             ),
             (
                 "pnpm test",

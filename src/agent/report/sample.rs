@@ -140,11 +140,8 @@ pub(crate) fn slug() -> Outcome {
             ..outcome.tasks.get(1).cloned().unwrap()
         },
     ];
-    outcome.checks = vec![CheckReport {
-        command: "python -m unittest -q test".to_owned(),
-        end: CheckEnd::Exited(Exit::Code(0)),
-        output: String::new(),
-    }];
+    let end = CheckEnd::Exited(Exit::Code(0));
+    outcome.checks = vec![CheckReport::new("python -m unittest -q test", end)];
     outcome.commands = vec![CommandReport {
         command: "python -m unittest -q test".to_owned(),
         exit: Exit::Code(0),
@@ -161,16 +158,12 @@ pub(crate) fn slug() -> Outcome {
 
 /// The same run with a check that fails.
 pub(crate) fn failing(outcome: Outcome) -> Outcome {
+    let check = |command, code| CheckReport::new(command, CheckEnd::Exited(Exit::Code(code)));
     let failed = CheckReport {
-        command: "python -m unittest -q test".to_owned(),
-        end: CheckEnd::Exited(Exit::Code(1)),
         output: "FAIL: test_tables\nAssertionError: 'Oe' != 'oe'\n\nFAILED (failures=1)".to_owned(),
+        ..check("python -m unittest -q test", 1)
     };
-    let format = CheckReport {
-        command: "pycodestyle --max-line-length=120 slugify".to_owned(),
-        end: CheckEnd::Exited(Exit::Code(0)),
-        output: String::new(),
-    };
+    let format = check("pycodestyle --max-line-length=120 slugify", 0);
     Outcome {
         word: OutcomeWord::ChecksFailed,
         reason: failed.failure(),
@@ -210,9 +203,8 @@ pub(crate) fn question() -> Outcome {
 /// A run whose check failed.
 pub(crate) fn checks_failed() -> Outcome {
     let check = |command: &str, code, output: &str| CheckReport {
-        command: command.to_owned(),
-        end: CheckEnd::Exited(Exit::Code(code)),
         output: output.to_owned(),
+        ..CheckReport::new(command, CheckEnd::Exited(Exit::Code(code)))
     };
     Outcome {
         word: OutcomeWord::ChecksFailed,
@@ -260,9 +252,8 @@ pub(crate) fn filled_with(filler: &str, length: usize) -> Outcome {
             .collect(),
         checks: many(60)
             .map(|_| CheckReport {
-                command: text.clone(),
-                end: CheckEnd::NotStarted(text.clone()),
                 output: text.clone(),
+                ..CheckReport::new(&text, CheckEnd::NotStarted(text.clone()))
             })
             .collect(),
         todos: many(90).map(|_| Todo { text: text.clone(), state: TodoState::Started }).collect(),

@@ -249,7 +249,7 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
         | Event::TodosChanged { .. } => String::new(),
         Event::Checked { checks, handed_back, .. } => {
             let line = |check: &CheckReport| {
-                let CheckReport { command, end, output } = check;
+                let CheckReport { command, end, output, .. } = check;
                 let output = if output.is_empty() { String::new() } else { format!("\n{output}") };
                 format!("\n{command}: {}{output}", figures::check_end(end))
             };

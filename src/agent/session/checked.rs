@@ -86,7 +86,7 @@ impl CheckedWork {
                 Ok(exit) => CheckEnd::Exited(*exit),
                 Err(why) => CheckEnd::NotStarted(why.clone()),
             };
-            let report = CheckReport { command: command.clone(), end, output: output.clone() };
+            let report = CheckReport { output: output.clone(), ..CheckReport::new(command, end) };
             self.after_edits
                 .retain(|known| known.owner != owner || known.report.command != *command);
             self.after_edits.push(CheckedEdit { owner, paths: paths.clone(), report });

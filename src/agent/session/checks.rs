@@ -324,8 +324,7 @@ async fn check(
         }
     }
     let end = CheckEnd::NotStarted(why);
-    let report = CheckReport { command: command.to_owned(), end, output: String::new() };
-    (report, Observation::default())
+    (CheckReport::new(command, end), Observation::default())
 }
 
 /// Names files of the repository that commands see as empty, which a check may fail for.
@@ -348,11 +347,11 @@ fn report(command: &str, observation: &Observation) -> CheckReport {
         let output = named_command::output_of(observation);
         tail_lines(&output, OUTPUT_LIMIT_LINES, OUTPUT_LIMIT_BYTES).to_owned()
     };
-    let missing = observation.command.programs(|program| format!("`{program}`"));
-    let end = if exit == Exit::Code(0) || missing.is_empty() {
-        CheckEnd::Exited(exit)
-    } else {
-        CheckEnd::NotStarted(format!("{missing} did not start"))
-    };
-    CheckReport { command: command.to_owned(), end, output }
+    let missing = &observation.command.not_started;
+    if exit == Exit::Code(0) || missing.is_empty() {
+        return CheckReport { output, ..CheckReport::new(command, CheckEnd::Exited(exit)) };
+    }
+    let names = observation.command.programs(|program| format!("`{program}`"));
+    let end = CheckEnd::NotStarted(format!("{names} did not start"));
+    CheckReport { output, missing: missing.clone(), ..CheckReport::new(command, end) }
 }

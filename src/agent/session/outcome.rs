@@ -410,6 +410,10 @@ pub struct CheckReport {
     /// The last lines it wrote, where it failed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub output: String,
+    /// Programs that it starts and that did not start, for the run that tried: no journal keeps
+    /// them.
+    #[serde(skip)]
+    pub missing: Vec<String>,
 }
 
 /// How a check ended.
@@ -425,6 +429,11 @@ pub enum CheckEnd {
 }
 
 impl CheckReport {
+    /// Returns a report of a check of which nothing more is known.
+    pub fn new(command: &str, end: CheckEnd) -> Self {
+        Self { command: command.to_owned(), end, output: String::new(), missing: Vec::new() }
+    }
+
     /// Returns true when the check ended well.
     pub fn succeeded(&self) -> bool {
         self.end == CheckEnd::Exited(Exit::Code(0))
