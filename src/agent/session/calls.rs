@@ -12,8 +12,7 @@ use crate::session::hook_runs::HooksSaid;
 use crate::session::hooked;
 use crate::session::instead::{self, InsteadRules};
 use crate::session::judged::{
-    JudgedCall, PermittedCall, completes, lost, reasons, rest_of, script_of, starts_task, unfit,
-    whole,
+    JudgedCall, PermittedCall, lost, reasons, rest_of, script_of, starts_task, unfit, whole,
 };
 use crate::session::live::Session;
 use crate::session::pause::WeighedAct;
@@ -24,6 +23,7 @@ use crate::session::system_prompt::SystemPrompt;
 use crate::session::task::TaskState;
 use crate::session::task::nudges::RefusalKind;
 use crate::session::task::turn::WaitingCall;
+use crate::session::task::unfit::completes;
 use crate::tools::arguments::quoted;
 use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::flow::new_task::NewTask;

@@ -4,11 +4,9 @@
 use crate::session::repetition::REPEAT_LIMIT;
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
+use crate::session::task::unfit::UnfitCall;
 use crate::tools::Observation;
-use crate::tools::dispatch::{self, CheckedCall};
-use crate::tools::tool::ToolEffect;
-use locum_base::chat::StopReason;
-use locum_base::json;
+use crate::tools::dispatch::CheckedCall;
 use locum_base::tool::ToolName;
 use locum_modes::prompts::reminders;
 use locum_policy::Permit;
@@ -40,67 +38,28 @@ pub(crate) enum JudgedCall {
     NotPerformed(Box<WaitingCall>, Box<Observation>),
 }
 
-/// Returns true for a call that ends the task.
-pub(crate) fn completes(waiting: &WaitingCall) -> bool {
-    ToolName::called(&waiting.call.name) == Some(ToolName::AttemptCompletion)
-}
-
-/// Returns true for a call whose result ends with a question.
-fn asks(waiting: &WaitingCall) -> bool {
-    let arguments = serde_json::from_str(&waiting.call.arguments).unwrap_or_default();
-    json::text(&arguments, "result")
-        .trim_end_matches([' ', '\n', '*', '_', ')', '"'])
-        .ends_with('?')
-}
-
 /// Returns true for a call that starts a sub-task.
 pub(crate) fn starts_task(waiting: &WaitingCall) -> bool {
     ToolName::called(&waiting.call.name) == Some(ToolName::NewTask)
 }
 
-/// Returns true for tools that would write, keep, run or send a text with a hole in it where a
-/// secret was.
-fn writes(waiting: &WaitingCall) -> bool {
-    dispatch::meant(&waiting.call).is_some_and(|tool| {
-        tool == ToolName::WriteMemory
-            || matches!(dispatch::effect(tool), ToolEffect::Edits | ToolEffect::Runs)
-    })
-}
-
-/// Returns why a call is not even looked at: cut short, with a secret in it, repeated too often, or
-/// a completion next to calls that failed.
+/// Returns why a call is not even looked at, as its answer.
 pub(crate) fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<Observation> {
-    let mistake = |text: String| Some(Observation::mistake(text));
-    let last = task.turn.waiting.last().is_some_and(|last| last.call.id == waiting.call.id);
-    match task.turn.stop {
-        StopReason::Length if last => return mistake(reminders::CALL_CUT.to_owned()),
-        StopReason::Filtered if last => return mistake(reminders::CALL_FILTERED.to_owned()),
-        StopReason::End | StopReason::ToolUse | StopReason::Length | StopReason::Filtered => {}
-    }
-    if waiting.withheld && writes(waiting) {
-        let said = "the call holds a secret, or what looks exactly like one".to_owned();
-        let verdicts = vec![Verdict::denied(waiting.call.name.clone(), said)];
-        let (decision, by) = (Decision::Deny, RefusedBy::Secret);
-        let refused = Some(Box::new(Refusal { decision, verdicts, hint: None, by }));
-        return Some(Observation { refused, ..Observation::mistake(WITHHELD.to_owned()) });
-    }
-    if let Some(cycle) = task.nudges.recent.repeats(&waiting.call) {
-        return mistake(reminders::repeated(cycle, REPEAT_LIMIT));
-    }
-    let failed = task
-        .turn
-        .waiting
-        .iter()
-        .filter_map(|other| other.answer.as_ref())
-        .any(|answer| answer.is_error);
-    if completes(waiting) && failed {
-        return mistake(reminders::COMPLETION_TOO_EARLY.to_owned());
-    }
-    let was_told = task.nudges.last_mistake.as_deref() == Some(reminders::COMPLETION_ASKS);
-    if completes(waiting) && asks(waiting) && !was_told {
-        return mistake(reminders::COMPLETION_ASKS.to_owned());
-    }
-    None
+    let text = match task.nudges.unfit(&task.turn, waiting)? {
+        UnfitCall::Cut => reminders::CALL_CUT.to_owned(),
+        UnfitCall::Filtered => reminders::CALL_FILTERED.to_owned(),
+        UnfitCall::Withheld => {
+            let said = "the call holds a secret, or what looks exactly like one".to_owned();
+            let verdicts = vec![Verdict::denied(waiting.call.name.clone(), said)];
+            let (decision, by) = (Decision::Deny, RefusedBy::Secret);
+            let refused = Some(Box::new(Refusal { decision, verdicts, hint: None, by }));
+            return Some(Observation { refused, ..Observation::mistake(WITHHELD.to_owned()) });
+        }
+        UnfitCall::Repeated(cycle) => reminders::repeated(cycle, REPEAT_LIMIT),
+        UnfitCall::CompletesTooEarly => reminders::COMPLETION_TOO_EARLY.to_owned(),
+        UnfitCall::CompletesWithQuestion => reminders::COMPLETION_ASKS.to_owned(),
+    };
+    Some(Observation::mistake(text))
 }
 
 /// Returns the script a call would run, if it would run one.

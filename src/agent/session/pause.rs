@@ -2,12 +2,13 @@
 //! there.
 
 use crate::session::hold::{hold_id, question_id};
-use crate::session::judged::{completes, reasons, starts_task, unfit};
+use crate::session::judged::{reasons, starts_task, unfit};
 use crate::session::live::Session;
 use crate::session::outcome::{HeldCall, OutcomeWord, PendingDecision, Question, TargetMode};
 use crate::session::recorded::{PersonDecision, RecordedDecision};
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
+use crate::session::task::unfit::completes;
 use crate::tools::dispatch::{self, CheckedCall};
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;

@@ -7,6 +7,7 @@ pub mod conversation;
 pub mod isolation;
 pub mod nudges;
 pub mod turn;
+pub(crate) mod unfit;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use crate::session::event::Event;
 use crate::session::repetition::RecentCalls;
 use crate::session::task::turn::{Turn, WaitingCall};
+use crate::session::task::unfit::{CallsBefore, UnfitCall};
 use crate::tools::Observation;
 use crate::tools::dispatch;
 use locum_base::path::RepoPath;
@@ -27,6 +28,8 @@ pub struct Nudges {
     pub mistakes_in_a_row: u32,
     /// What the last mistake was about.
     pub last_mistake: Option<String>,
+    /// Whether it was to end the task with a question.
+    pub ended_with_question: bool,
     /// The last calls, for noticing repetition.
     pub recent: RecentCalls,
     /// What it was reminded of that it is reminded of once.
@@ -64,6 +67,7 @@ impl Nudges {
             if *mistake {
                 self.mistakes_in_a_row = self.mistakes_in_a_row.saturating_add(1);
                 self.last_mistake = Some(text.clone());
+                self.ended_with_question = false;
             }
         } else if let Event::Answered { call, observation, refusal, mistake, .. } = event {
             // Whatever else it does then, it is no longer about that edit.
@@ -87,6 +91,12 @@ impl Nudges {
         }
     }
 
+    /// Returns why a call of a turn is not even looked at; `None` for one that is.
+    pub(crate) fn unfit(&self, turn: &Turn, waiting: &WaitingCall) -> Option<UnfitCall> {
+        let before = CallsBefore { recent: &self.recent, asked: self.ended_with_question };
+        UnfitCall::of(turn, waiting, &before)
+    }
+
     /// Notes that there is more to spend: the end comes nearer once more.
     pub(crate) fn budget_raised(&mut self) {
         BUDGET_MARKS.iter().for_each(|mark| {
@@ -96,11 +106,13 @@ impl Nudges {
 
     fn answered(&mut self, call: &str, observation: &Observation, mistake: bool, turn: &Turn) {
         let Some(waiting) = turn.open().find(|waiting| waiting.call.id == call) else { return };
+        let unfit = self.unfit(turn, waiting);
         self.recent.push(&waiting.call, observation);
         self.succeeded |= !observation.is_error;
         if mistake {
             self.made_mistake = true;
             self.last_mistake = Some(observation.text.clone());
+            self.ended_with_question = unfit == Some(UnfitCall::CompletesWithQuestion);
         }
         if turn.open().count() > 1 {
             return;
