@@ -49,6 +49,12 @@ impl Stays {
     }
 }
 
+impl serde::Serialize for Stays {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
 /// A session that was removed, or would be.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct RemovedSession {

@@ -28,7 +28,7 @@ struct PruneReport {
 #[derive(Serialize)]
 struct StayedSession {
     session: String,
-    why: &'static str,
+    why: Stays,
 }
 
 /// Removes sessions.
@@ -53,7 +53,7 @@ pub(super) fn run(
         let record = SessionRecord::read(&sessions, &name);
         let stays = retention::stays(&record).filter(|why| !(args.force && why.can_be_forced()));
         match stays {
-            Some(why) => report.stayed.push(StayedSession { session: name, why: why.as_str() }),
+            Some(why) => report.stayed.push(StayedSession { session: name, why }),
             None => report.removed.push(retention::remove(&record, args.dry_run)?),
         }
     }
@@ -72,9 +72,9 @@ pub(super) fn run(
         return Ok(status);
     }
     for stayed in &report.stayed {
-        output.talk(format!("{} stays: {}", stayed.session, stayed.why));
+        output.talk(format!("{} stays: {}", stayed.session, stayed.why.as_str()));
     }
-    if report.stayed.iter().any(|stayed| stayed.why != Stays::AtWork.as_str()) {
+    if report.stayed.iter().any(|stayed| stayed.why.can_be_forced()) {
         output.talk("`--force` removes those that are not at work, too");
     }
     for RemovedSession { session, bytes, refs } in &report.removed {

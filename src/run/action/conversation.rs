@@ -30,8 +30,38 @@ use locum_policy::intent::Facts;
 use locum_workspace::Workspace;
 use locum_workspace::repo::CommitId;
 
-/// Why a run that is started again does not resume its own session, which would surprise.
-const SAME_COMMENT: &str = "the same comment asked for it";
+/// Why a run begins anew.
+enum BegunAnew {
+    /// It is started again: that it does not resume its own session surprises nobody.
+    SameComment,
+    /// For this reason, which whoever asks is told.
+    Otherwise(String),
+}
+
+impl From<String> for BegunAnew {
+    fn from(why: String) -> Self {
+        Self::Otherwise(why)
+    }
+}
+
+impl From<&str> for BegunAnew {
+    fn from(why: &str) -> Self {
+        Self::Otherwise(why.to_owned())
+    }
+}
+
+impl BegunAnew {
+    /// Says it in the plan of a run, and to whoever asks where it surprises.
+    fn note(self, plan: &mut RunPlan) {
+        let (why, is_told) = match self {
+            Self::SameComment => ("the same comment asked for it".to_owned(), false),
+            Self::Otherwise(why) => (why, true),
+        };
+        let note = format!("the conversation of the last run here is not resumed: {why}");
+        plan.for_asker.extend(Some(note.clone()).filter(|_| is_told));
+        plan.notes.push(note);
+    }
+}
 
 /// A run on a thread, prepared.
 pub(super) struct ThreadRun {
@@ -88,15 +118,12 @@ pub(super) async fn prepare(
             let anew = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
             resume(env, admitted, kept, &anew.plan).await.map(Some)
         }
-        LastRun::NotKept(why) if asks => Err((*why).to_owned()),
+        LastRun::NotKept(why) if asks => Err((*why).into()),
         LastRun::Kept(_) | LastRun::NotKept(_) | LastRun::None => Ok(None),
     };
-    let (resumed, note) = match resumed {
+    let (resumed, begun_anew) = match resumed {
         Ok(resumed) => (resumed, None),
-        Err(why) => {
-            let note = format!("the conversation of the last run here is not resumed: {why}");
-            (None, Some((note, why == SAME_COMMENT)))
-        }
+        Err(why) => (None, Some(why)),
     };
     let known = resumed.as_ref().map(|resumed| &resumed.known);
     let mut past = thread::past(env, admitted, comments, known).await;
@@ -113,9 +140,8 @@ pub(super) async fn prepare(
         request.base.clone_from(base);
     }
     let mut run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
-    if let Some((note, is_again)) = note {
-        run.plan.for_asker.extend(Some(note.clone()).filter(|_| !is_again));
-        run.plan.notes.push(note);
+    if let Some(why) = begun_anew {
+        why.note(&mut run.plan);
     }
     if let Some(ResumedConversation { earlier, .. }) = resumed {
         let note = format!("the conversation of session {} is resumed", earlier.session);
@@ -198,11 +224,11 @@ async fn resume(
     admitted: &AdmittedEvent<'_>,
     kept: &KeptSession,
     plan: &RunPlan,
-) -> Result<ResumedConversation, String> {
+) -> Result<ResumedConversation, BegunAnew> {
     let flags = &admitted.request.flags;
     if flags.new_pull_request || flags.model.is_some() {
         let flag = if flags.new_pull_request { "--new-pr" } else { "--model" };
-        return Err(format!("`{flag}` begins a new one"));
+        return Err(format!("`{flag}` begins a new one").into());
     }
     let fetched = carry::fetch(env, (&kept.session, &kept.commit)).await;
     fetched.map_err(|error| match error {
@@ -251,13 +277,13 @@ impl EndedSession {
         env: &ActionEnv<'_>,
         admitted: &AdmittedEvent<'_>,
         plan: &RunPlan,
-    ) -> Result<ResumedConversation, String> {
+    ) -> Result<ResumedConversation, BegunAnew> {
         let (Some(start), Some(outcome)) = (&self.state.start, &self.state.outcome) else {
-            return Err("it did not end".to_owned());
+            return Err("it did not end".into());
         };
         let asked = earlier::asked(env, &admitted.event.trigger);
         if self.carried.destination.asked == asked {
-            return Err(SAME_COMMENT.to_owned());
+            return Err(BegunAnew::SameComment);
         }
         check_age(&self.state, env.clock.now())?;
         let judged =
@@ -285,7 +311,7 @@ impl EndedSession {
             (Some(work), Some(commit)) => {
                 Some(UnpublishedWork { checkpoint: commit.clone(), ..work })
             }
-            (Some(_), None) => return Err("its changes are not kept".to_owned()),
+            (Some(_), None) => return Err("its changes are not kept".into()),
         };
         Ok(ResumedConversation {
             earlier: EarlierConversation { work, ..earlier },

@@ -74,6 +74,8 @@ struct Lookups {
     text: String,
     materials: Vec<TaskMaterial>,
     notes: Vec<String>,
+    /// How many issues and pull requests are among them.
+    issues: usize,
     /// Whether any of it may be anyone's text.
     outside: bool,
     size_bytes: usize,
@@ -264,15 +266,15 @@ impl MessageContext<'_> {
     /// Shows an issue or pull request of the repository, where there is a forge to ask.
     async fn issue(&self, number: u64, found: &mut Lookups) {
         let Some(forge) = self.forge else { return };
-        let asked = found.materials.iter();
-        let asked = asked.filter(|material| material.what.starts_with(ISSUE)).count();
-        let seen = if asked >= ISSUES_LIMIT {
+        let seen = if found.issues >= ISSUES_LIMIT {
             Err(format!("{ISSUES_LIMIT} issues are looked up at most"))
         } else {
             self.read_issue(forge, number).await
         };
         found.outside |= seen.is_ok();
+        let before = found.materials.len();
         found.show(&format!("#{number}"), seen);
+        found.issues += found.materials.len() - before;
     }
 
     async fn read_issue(&self, forge: &dyn Forge, number: u64) -> Result<TaskMaterial, String> {
