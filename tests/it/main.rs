@@ -41,6 +41,7 @@ mod holds;
 mod hook;
 mod hooks;
 mod house;
+mod house_words;
 mod init;
 mod jobs;
 mod json_docs;
