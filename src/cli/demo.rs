@@ -14,6 +14,7 @@ use crate::config::load::{ConfigFile, FlagValue};
 use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::SessionOrigin;
+use crate::run::extras::RunExtras;
 use crate::run::plan::RunSubject;
 use crate::run::run_request::{Overrides, RunRequest};
 use crate::run::user::named_file;
@@ -139,12 +140,13 @@ fn play(
     output.line("# Every step and the policy's decision on it\n");
     let session_folder = execute::folder_of(&own.join("sessions"), &run.plan.session);
     let show = RunDisplay { format: OutputFormat::Text, live: LiveOutput::Within };
+    let extras = RunExtras::default();
     let session = LocalSession {
         local: &local,
         run: &run,
         workspace: &workspace,
         folder: &session_folder,
-        beginning: SessionOrigin::Fresh,
+        beginning: SessionOrigin::Fresh(&extras),
         show,
     };
     local_run::carry_out(session, context, output)

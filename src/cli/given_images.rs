@@ -9,27 +9,29 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::CommandContext;
 use crate::run::error::RunError;
+use crate::run::extras::RunExtras;
 use crate::run::prepare::PreparedRun;
 use locum_base::image::{self, IMAGE_LIMIT_BYTES, Image};
 
-/// Adds images to a run that begins.
+/// Returns what a run begins with that is given these images.
 ///
 /// # Errors
 /// When one cannot be read or shown.
-pub fn add(
+pub fn extras(
     run: &mut PreparedRun,
     files: &[PathBuf],
     context: &CommandContext,
-) -> Result<(), RunError> {
+) -> Result<RunExtras, RunError> {
+    let mut extras = RunExtras::default();
     for file in files {
         let bytes = read(file, context)?;
         let from = format!("given with the task as `{}`", file.display());
-        run.add_image(&bytes, from).map_err(|why| not_shown(file, &why))?;
+        extras.add_image(run, &bytes, from).map_err(|why| not_shown(file, &why))?;
     }
-    if run.unseen_images > 0 {
-        run.plan.notes.push(run.unseen());
+    if extras.unseen_images > 0 {
+        run.plan.notes.push(extras.unseen(run));
     }
-    Ok(())
+    Ok(extras)
 }
 
 /// Reads the images of a message to a session; `parse` says what a file's bytes are.

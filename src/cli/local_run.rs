@@ -297,7 +297,7 @@ pub struct LocalSession<'a> {
     /// Folder of the session's journal.
     pub folder: &'a Path,
     /// Whether the session begins or resumes.
-    pub beginning: SessionOrigin,
+    pub beginning: SessionOrigin<'a>,
     /// How it is shown.
     pub show: RunDisplay,
 }

@@ -86,7 +86,7 @@ pub fn start(
     }
     let mut workspace = local_run::open(&local.folder)?;
     let mut run = local_run::prepare(&local.request, &workspace, context)?;
-    given_images::add(&mut run, &options.image, context)?;
+    let mut extras = given_images::extras(&mut run, &options.image, context)?;
     let own = run.settings.values.policy.as_deref().unwrap_or(POLICY_FILE);
     let policy = options.policy.is_none().then_some(own);
     let trusted = &local.request.trusted;
@@ -107,7 +107,7 @@ pub fn start(
         local.stands_for = Some(std::mem::replace(&mut local.folder, worktree));
         workspace = local_run::open(&local.folder)?;
         run = local_run::prepare(&local.request, &workspace, context)?;
-        given_images::add(&mut run, &options.image, context)?;
+        extras = given_images::extras(&mut run, &options.image, context)?;
     }
     let session = run.plan.session.as_str();
     let _lock =
@@ -126,7 +126,7 @@ pub fn start(
         run: &run,
         workspace: &workspace,
         folder: &folder,
-        beginning: SessionOrigin::Fresh,
+        beginning: SessionOrigin::Fresh(&extras),
         show,
     };
     let ended = local_run::carry_out(session, context, output)?;

@@ -20,6 +20,7 @@ use crate::run::check_failure::{CheckFailure, CheckLack};
 use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::SessionOrigin;
+use crate::run::extras::RunExtras;
 use crate::run::run_request::{Overrides, RunPurpose, RunRequest};
 use crate::run::trusted::POLICY_FILE;
 use locum_agent::report::json::CheckEntry;
@@ -249,12 +250,13 @@ fn carry_out_in(
         postings: None,
         request,
     };
+    let extras = RunExtras::default();
     let session = LocalSession {
         local: &local,
         run: &run,
         workspace: &workspace,
         folder: &folder,
-        beginning: SessionOrigin::Fresh,
+        beginning: SessionOrigin::Fresh(&extras),
         show: RunDisplay { format: OutputFormat::Text, live: LiveOutput::Off },
     };
     Ok(local_run::carry_out(session, context, output)?.outcome)

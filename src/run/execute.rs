@@ -13,10 +13,10 @@ use tracing::Instrument;
 
 use crate::run::error::RunError;
 use crate::run::execution::{RunExecution, SessionOrigin};
+use crate::run::extras::RunExtras;
 use crate::run::first_message::lookups::{FirstText, MessageContext};
 use crate::run::memory;
 use crate::run::place;
-use crate::run::prepare::PreparedRun;
 use crate::run::progress;
 use crate::run::publish::{Publication, Publisher, RunEnd};
 use crate::run::retention;
@@ -158,7 +158,7 @@ async fn run<'a>(
     watch: impl FnMut(&JournalLine, &SessionState) + 'a,
 ) -> Result<Outcome, RunError> {
     let journal = match execution.beginning {
-        SessionOrigin::Fresh => Journal::create(execution.folder),
+        SessionOrigin::Fresh(_) => Journal::create(execution.folder),
         SessionOrigin::Resumed => Journal::resume(execution.folder),
     };
     let journal = journal.map_err(|error| {
@@ -175,24 +175,25 @@ async fn run<'a>(
     let plan = &prepared.plan;
     let begun = spending::begin(execution, journal.past()).await;
     let (remaining, counted) = begun.inspect_err(|_| {
-        if execution.beginning == SessionOrigin::Fresh {
+        if matches!(execution.beginning, SessionOrigin::Fresh(_)) {
             journal.discard();
         }
     })?;
     let connector = Connector::default();
     let env = RunEnv { tail: execution.tail, ..prepared.env(&connector) };
-    let message = match execution.beginning {
-        SessionOrigin::Fresh => {
+    let nothing = RunExtras::default();
+    let (message, extras) = match execution.beginning {
+        SessionOrigin::Fresh(extras) => {
             let &RunExecution { run, workspace, forge, .. } = execution;
-            MessageContext { run, env, workspace, forge }.message().await
+            (MessageContext { run, extras, env, workspace, forge }.message().await, extras)
         }
         // It stands in the journal.
-        SessionOrigin::Resumed => FirstText::default(),
+        SessionOrigin::Resumed => (FirstText::default(), &nothing),
     };
     let models = prepared.models.in_use(&prepared.instructions.image_models);
     let start = SessionStart {
-        images: prepared.images.iter().map(|shown| shown.image.clone()).collect(),
-        earlier: earlier(prepared)?,
+        images: extras.images.iter().map(|shown| shown.image.clone()).collect(),
+        earlier: earlier(extras, &prepared.redactor)?,
         version: JOURNAL_VERSION,
         id: plan.session.clone(),
         task: prepared.redactor.redact(&plan.task),
@@ -258,9 +259,12 @@ async fn run<'a>(
 }
 
 /// Returns the conversation that a run goes on with, without secrets there may be since.
-fn earlier(prepared: &PreparedRun) -> Result<Option<Box<EarlierConversation>>, RunError> {
-    let value = serde_json::to_value(&prepared.earlier).map_err(RunError::internal)?;
-    serde_json::from_value(redacted(value, &prepared.redactor)).map_err(RunError::internal)
+fn earlier(
+    extras: &RunExtras,
+    redactor: &Redactor,
+) -> Result<Option<Box<EarlierConversation>>, RunError> {
+    let value = serde_json::to_value(&extras.earlier).map_err(RunError::internal)?;
+    serde_json::from_value(redacted(value, redactor)).map_err(RunError::internal)
 }
 
 /// Takes secrets out of every text of a value: a task, a script.

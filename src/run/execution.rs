@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::run::extras::RunExtras;
 use crate::run::prepare::PreparedRun;
 use crate::run::spending::store::RecordStore;
 use locum_agent::session::messages::Inbox;
@@ -11,10 +12,10 @@ use locum_sandbox::exec::tail::OutputTail;
 use locum_workspace::Workspace;
 
 /// Whether a session begins or resumes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SessionOrigin {
-    /// It is new.
-    Fresh,
+#[derive(Clone, Copy)]
+pub enum SessionOrigin<'a> {
+    /// It is new, and begins with these.
+    Fresh(&'a RunExtras),
     /// It was killed and resumes where its journal ends.
     Resumed,
 }
@@ -30,7 +31,7 @@ pub struct RunExecution<'a> {
     /// The folder of this session; holds the journal.
     pub folder: &'a Path,
     /// Whether it begins or resumes.
-    pub beginning: SessionOrigin,
+    pub beginning: SessionOrigin<'a>,
     /// What a resume needs to prepare the same run again.
     pub caller: serde_json::Value,
     /// Where is kept count of what runs spend together.

@@ -9,6 +9,7 @@ pub mod error;
 pub mod execute;
 pub mod execution;
 pub mod explain;
+pub mod extras;
 pub mod first_message;
 mod first_mode;
 pub mod hooks;

@@ -23,15 +23,13 @@ use crate::run::place;
 use crate::run::plan::{PolicyName, RunPlan, RunSubject};
 use crate::run::run_request::{RunPurpose, RunRequest};
 use crate::run::servers::ServerPlan;
-use crate::run::task_material::TaskImage;
 use crate::run::trusted::TrustedConfig;
 use locum_agent::env::RunEnv;
 use locum_agent::search_engine::{SearchEngine, UrlAuthor};
-use locum_agent::session::earlier::EarlierConversation;
 use locum_agent::session::parts::CheckTiming;
 use locum_agent::session::system_prompt::{self, ToolPrerequisites};
 use locum_agent::tools::hooks::HookDefinition;
-use locum_base::image::{self, Image};
+use locum_base::image::Image;
 use locum_base::secret::Redactor;
 use locum_modes::ModeEntry;
 use locum_modes::access::{self, TaskPurpose, ToolOffer};
@@ -53,12 +51,6 @@ pub struct PreparedRun {
     pub plan: RunPlan,
     /// First message of the root task, before what it names is looked up.
     pub message: FirstMessage,
-    /// The conversation that the root task goes on with, added by who starts the run.
-    pub earlier: Option<EarlierConversation>,
-    /// Images that the root task is shown with it, added by who starts the run.
-    pub images: Vec<TaskImage>,
-    /// Images of the thread that its model cannot be shown.
-    pub unseen_images: usize,
     /// When the policy's checks run.
     pub checks: CheckTiming,
     /// Settings of the trusted ref, the user and the environment together.
@@ -93,36 +85,6 @@ impl PreparedRun {
     /// Returns whether the model of the root task sees images.
     pub fn sees_images(&self) -> bool {
         self.models.of_mode(&self.plan.mode).capacity.sees_images
-    }
-
-    /// Says that images are not shown.
-    pub fn unseen(&self) -> String {
-        let counted = match self.unseen_images {
-            1 => "1 image was".to_owned(),
-            count => format!("{count} images were"),
-        };
-        format!(
-            "{counted} not shown: {} is not known to read images (`images: true` in its profile \
-             says that it does)",
-            self.plan.models.0
-        )
-    }
-
-    /// Adds an image that the root task is shown; one that its model cannot be shown is counted.
-    ///
-    /// # Errors
-    /// Why the bytes are not shown.
-    pub fn add_image(&mut self, bytes: &[u8], from: String) -> Result<(), String> {
-        let image = self.image(bytes)?;
-        if !self.sees_images() {
-            self.unseen_images += 1;
-            return Ok(());
-        }
-        let shown = self.images.iter().map(|shown| &shown.image);
-        image::check_room(shown.chain([&image])).map_err(|error| error.to_string())?;
-        self.plan.images.push(format!("{image}; {from}"));
-        self.images.push(TaskImage { image, from });
-        Ok(())
     }
 
     /// Reads an image that a person gives.
@@ -326,9 +288,6 @@ pub fn prepare(
     Ok(PreparedRun {
         plan,
         message,
-        earlier: None,
-        images: Vec::new(),
-        unseen_images: 0,
         checks: match request.purpose {
             RunPurpose::Check => CheckTiming::Always,
             RunPurpose::Work | RunPurpose::Plan | RunPurpose::Publish => CheckTiming::AfterChanges,

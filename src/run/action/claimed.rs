@@ -78,12 +78,12 @@ pub(super) async fn run(
     let merges = rebase.map(|rebase| rebase.give_to(&mut request));
     // Fixed work, a check and what is only published begin without what was said here.
     let is_of_thread = request.work.is_none() && bundle.is_none() && check.is_none();
-    let ThreadRun { mut run, request, past, superseded } = match is_of_thread {
+    let ThreadRun { mut run, mut extras, request, past, superseded } = match is_of_thread {
         true => Box::pin(conversation::prepare(env, admitted, request, wish)).await?,
         false => ThreadRun::without(admitted, request, env.workspace)?,
     };
     let shown = match is_of_thread {
-        true => images::show(env, admitted, &past.written, &mut run).await,
+        true => images::show(env, admitted, &past.written, &mut run, &mut extras).await,
         false => Vec::new(),
     };
     if !env.inputs.writes_bundle() && check.is_none() {
@@ -129,7 +129,8 @@ pub(super) async fn run(
         seen: Vec::new(),
         images: shown,
     };
-    let session = SessionRun { run, folder, carried, superseded, start: ActionStart::Fresh };
+    let session =
+        SessionRun { run, folder, carried, superseded, start: ActionStart::Fresh(extras) };
     match (&env.inputs.bundle, bundle) {
         (Some(_), Some(bundle)) => {
             return Box::pin(bundle::publish(env, event, session, (control, claim), bundle)).await;

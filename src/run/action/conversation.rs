@@ -17,6 +17,7 @@ use crate::run::action::kept::{KEPT_LIMIT_BYTES, KeptSession, head_in};
 use crate::run::action::thread::{self, KnownComments, ThreadComments, ThreadPast};
 use crate::run::action::{ActionEnv, carry, earlier, kept, progress_marker, reviewed, work_items};
 use crate::run::error::RunError;
+use crate::run::extras::RunExtras;
 use crate::run::plan::{RunPlan, RunSubject};
 use crate::run::prepare::{self, PreparedRun};
 use crate::run::run_request::RunRequest;
@@ -67,6 +68,8 @@ impl BegunAnew {
 pub(super) struct ThreadRun {
     /// What it works with.
     pub(super) run: PreparedRun,
+    /// What it begins with.
+    pub(super) extras: RunExtras,
     /// What it was prepared from.
     pub(super) request: RunRequest,
     /// What was said on the thread that it does not know yet.
@@ -86,7 +89,8 @@ impl ThreadRun {
         workspace: &Workspace,
     ) -> Result<Self, RunError> {
         let run = prepare::prepare(request.clone(), &admitted.config, workspace)?;
-        Ok(Self { run, request, past: ThreadPast::default(), superseded: Vec::new() })
+        let (extras, past) = (RunExtras::default(), ThreadPast::default());
+        Ok(Self { run, extras, request, past, superseded: Vec::new() })
     }
 }
 
@@ -143,13 +147,14 @@ pub(super) async fn prepare(
     if let Some(why) = begun_anew {
         why.note(&mut run.plan);
     }
+    let mut extras = RunExtras::default();
     if let Some(ResumedConversation { earlier, .. }) = resumed {
         let note = format!("the conversation of session {} is resumed", earlier.session);
         run.plan.notes.push(note);
         take_up(env, &run, &earlier)?;
-        run.earlier = Some(earlier);
+        extras.earlier = Some(earlier);
     }
-    Ok(ThreadRun { run, request, past, superseded })
+    Ok(ThreadRun { run, extras, request, past, superseded })
 }
 
 /// What the last run on a thread left.

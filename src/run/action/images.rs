@@ -14,6 +14,7 @@ use futures::StreamExt as _;
 use crate::run::action::ActionEnv;
 use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::thread::WrittenText;
+use crate::run::extras::RunExtras;
 use crate::run::prepare::PreparedRun;
 use locum_agent::session::journal::Journal;
 use locum_base::image::Image;
@@ -35,6 +36,7 @@ pub(super) async fn show(
     admitted: &AdmittedEvent<'_>,
     written: &[WrittenText],
     run: &mut PreparedRun,
+    extras: &mut RunExtras,
 ) -> Vec<String> {
     let mut shown = Vec::new();
     let linked = linked(admitted, written);
@@ -42,8 +44,8 @@ pub(super) async fn show(
         return shown;
     }
     if !run.sees_images() {
-        run.unseen_images = linked.len();
-        run.plan.notes.push(run.unseen());
+        extras.unseen_images = linked.len();
+        run.plan.notes.push(extras.unseen(run));
         return shown;
     }
     let left_out = linked.len().saturating_sub(IMAGES_LIMIT);
@@ -71,7 +73,7 @@ pub(super) async fn show(
         let Some((from, linked, bytes)) = next else { break };
         let alt = head(&linked.alt, ALT_LIMIT_BYTES);
         let alt = if alt.is_empty() { String::new() } else { format!(": {alt}") };
-        match bytes.and_then(|bytes| run.add_image(&bytes, format!("{from}{alt}"))) {
+        match bytes.and_then(|bytes| extras.add_image(run, &bytes, format!("{from}{alt}"))) {
             Ok(()) => shown.push(linked.address),
             Err(why) => run.plan.notes.push(missing(&linked, &why)),
         }

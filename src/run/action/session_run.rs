@@ -22,6 +22,7 @@ use crate::run::action::{ActionEnd, ActionEnv, FinishedRun, ForgeEvent, RunContr
 use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::{RunExecution, SessionOrigin};
+use crate::run::extras::RunExtras;
 use crate::run::patch;
 use crate::run::prepare::PreparedRun;
 use crate::run::publish::destination::ResumedLines;
@@ -54,8 +55,8 @@ pub(super) struct SessionRun {
 
 /// Whether a session begins or resumes.
 pub(super) enum ActionStart {
-    /// It is new.
-    Fresh,
+    /// It is new, and begins with these.
+    Fresh(RunExtras),
     /// It was fetched from its ref, which holds this workflow run's claim by now.
     Resumed {
         /// What the ref holds.
@@ -71,6 +72,13 @@ impl ActionStart {
     /// Returns what the session's ref at the remote holds.
     pub(super) fn claim(&self) -> Option<&CommitId> {
         if let Self::Resumed { claim, .. } = self { Some(claim) } else { None }
+    }
+
+    fn origin(&self) -> SessionOrigin<'_> {
+        match self {
+            Self::Fresh(extras) => SessionOrigin::Fresh(extras),
+            Self::Resumed { .. } => SessionOrigin::Resumed,
+        }
     }
 
     /// Returns what the run's comment says of the decision that it goes on by.
@@ -122,7 +130,7 @@ impl SessionRun {
         &'s self,
         env: &'s ActionEnv<'_>,
         inbox: &'s Inbox,
-        (beginning, caller): (SessionOrigin, Value),
+        caller: Value,
     ) -> RunExecution<'s> {
         RunExecution {
             inbox,
@@ -130,7 +138,7 @@ impl SessionRun {
             run: &self.run,
             workspace: env.workspace,
             folder: &self.folder,
-            beginning,
+            beginning: self.start.origin(),
             caller,
             keeps_memory: true,
             record: RecordStore::Remote { git: env.git, remote: env.remote },
@@ -181,13 +189,13 @@ pub(super) async fn carry_out(
     })?;
     let _lock = lock.named(Some(run.plan.session.as_str())).map_err(RunError::internal)?;
     let own = publisher.see().await.map_err(setup::may_not_write)?;
-    if matches!(start, ActionStart::Fresh) {
+    if matches!(start, ActionStart::Fresh(_)) {
         publisher.check_push().await.map_err(setup::may_not_push)?;
     }
     session.sweep_thread(env, event, claim).await;
-    let (beginning, first, decided) = match start {
-        ActionStart::Fresh => (SessionOrigin::Fresh, own, None),
-        ActionStart::Resumed { .. } => (SessionOrigin::Resumed, None, own),
+    let (first, decided) = match start {
+        ActionStart::Fresh(_) => (own, None),
+        ActionStart::Resumed { .. } => (None, own),
     };
     let seen: Vec<OwnReaction> = carried.seen.iter().copied().chain(first).collect();
     let caller = serde_json::to_value(CarriedState { seen: seen.clone(), ..carried.clone() })
@@ -196,7 +204,7 @@ pub(super) async fn carry_out(
     let inbox = Inbox::of(folder);
     let (mut followed, stopped) = FollowedThread::new(env, event, triggers.clone(), &inbox);
     followed.look().await;
-    let execution = session.execution(env, &inbox, (beginning, caller));
+    let execution = session.execution(env, &inbox, caller);
     let RunControl { cancelled, watch, wish } = control;
     let cancelled = future::select(cancelled, stopped).map(drop).shared();
     let control = RunControl { cancelled: cancelled.clone().boxed(), watch, wish };

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::json;
 use tokio::time::timeout;
 
+use crate::run::extras::RunExtras;
 use crate::run::plan::RunSubject;
 use crate::run::prepare::PreparedRun;
 use crate::run::task_material::{TaskAuthor, TaskImage, TaskMaterial};
@@ -51,6 +52,8 @@ const LOOK_LIMIT: Duration = Duration::from_secs(120);
 pub struct MessageContext<'a> {
     /// What was prepared for the run.
     pub run: &'a PreparedRun,
+    /// What it is given beside the message.
+    pub extras: &'a RunExtras,
     /// The checkout that references are looked up in.
     pub workspace: &'a Workspace,
     /// What its effects go through.
@@ -138,14 +141,14 @@ impl MessageContext<'_> {
             let unseen = unseen.map(|unseen| format!("\n\n{unseen}")).unwrap_or_default();
             text = format!("{}{}{unseen}", text.trim(), reminders::images_listed(&images));
         }
-        if let Some(earlier) = &self.run.earlier {
+        if let Some(earlier) = &self.extras.earlier {
             let base = &self.run.plan.base.0;
             let goes_on = reminders::conversation_goes_on(base, earlier.work.is_some());
             text = format!("{}\n\n---\n{goes_on}", text.trim());
         }
         let outside = outside
             || !message.materials.is_empty()
-            || self.run.earlier.is_some()
+            || self.extras.earlier.is_some()
             || self.has_files_of_others();
         let all: Vec<UntrustedText<'_>> = looked_up
             .iter()
@@ -184,8 +187,9 @@ impl MessageContext<'_> {
         let line = |(at, TaskImage { image, from }): (usize, &TaskImage)| {
             format!("{}. {image}; {from}", at + 1)
         };
-        let shown = self.run.images.iter().enumerate().map(line).collect();
-        let unseen = (self.run.unseen_images > 0).then(|| format!("{}.", self.run.unseen()));
+        let shown = self.extras.images.iter().enumerate().map(line).collect();
+        let unseen =
+            (self.extras.unseen_images > 0).then(|| format!("{}.", self.extras.unseen(self.run)));
         (shown, unseen)
     }
 

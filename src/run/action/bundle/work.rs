@@ -15,7 +15,7 @@ use crate::run::action::session_run::{SessionRun, finish};
 use crate::run::action::{ActionEnd, ActionEnv, ForgeEvent, RunControl};
 use crate::run::error::RunError;
 use crate::run::execute;
-use crate::run::execution::{RunExecution, SessionOrigin};
+use crate::run::execution::RunExecution;
 use crate::run::publish::{Publication, PublishResult, with_secret};
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::messages::Inbox;
@@ -46,7 +46,7 @@ pub(in crate::run::action) async fn write(
     let (mut thread, stopped) = FollowedThread::new(env, event, triggers, &inbox);
     thread.look().await;
     let caller = serde_json::to_value(carried).map_err(RunError::internal)?;
-    let execution = session.execution(env, &inbox, (SessionOrigin::Fresh, caller));
+    let execution = session.execution(env, &inbox, caller);
     let execution = RunExecution { keeps_memory: false, ..execution };
     let RunControl { cancelled, watch, .. } = control;
     let cancelled = future::select(cancelled, stopped).map(drop).boxed();
