@@ -321,27 +321,12 @@ pub fn carry_out(
     let git = GitBinary::new(&workspace.repo, context.environment.variables());
     let forge = local.postings.as_ref().map(LocalForge::new);
     let thread = run.plan.subject.thread();
-    let destination = PublishDestination {
-        remarks: Vec::new(),
-        replaces: None,
-        base_branch: stands_for
-            .as_ref()
-            .unwrap_or(workspace)
-            .repo
-            .branch()
-            .unwrap_or_else(|| "HEAD".to_owned()),
-        marker: markdown::marker("progress", &[("session", run.plan.session.as_str())]),
+    let branch = stands_for.as_ref().unwrap_or(workspace).repo.branch();
+    let destination = PublishDestination::local(
+        markdown::marker("progress", &[("session", run.plan.session.as_str())]),
+        branch.unwrap_or_else(|| "HEAD".to_owned()),
         thread,
-        reply_to: None,
-        in_discussion: false,
-        requested_by: None,
-        is_from_base: false,
-        asked: String::new(),
-        continues: None,
-        merges: None,
-        check: None,
-        repairs: None,
-    };
+    );
     let publisher = forge.as_ref().map(|forge| Publisher {
         run,
         workspace,
@@ -357,14 +342,7 @@ pub fn carry_out(
         lease: None,
         resumed: None,
     });
-    let ending = RunEnd {
-        thread,
-        seen: &[],
-        decided: None,
-        retry: None,
-        decide: DecisionChannel::CommandLine,
-        kept: None,
-    };
+    let ending = RunEnd { thread, seen: &[], decided: None, decide: DecisionChannel::CommandLine };
     let inbox = Inbox::of(folder);
     let execution = RunExecution {
         inbox: &inbox,

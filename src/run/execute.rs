@@ -18,7 +18,7 @@ use crate::run::first_message::lookups::{FirstText, MessageContext};
 use crate::run::memory;
 use crate::run::place;
 use crate::run::progress;
-use crate::run::publish::{Publication, Publisher, RunEnd};
+use crate::run::publish::{FollowUp, Publication, Publisher, RunEnd};
 use crate::run::retention;
 use crate::run::servers;
 use crate::run::spending;
@@ -62,7 +62,7 @@ pub async fn run_and_publish<'a>(
     let stopped = cancelled.clone().boxed();
     let mut outcome = run_beside_progress(execution, publisher, stopped, watch).await?;
     memory::keep(execution, &mut outcome).await;
-    let published = publisher.publish(&mut outcome, ending, cancelled).await;
+    let published = publisher.publish(&mut outcome, ending, FollowUp::default(), cancelled).await;
     close(execution, &outcome).await;
     Ok((outcome, Some(published)))
 }

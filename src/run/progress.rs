@@ -22,8 +22,6 @@ const REFRESH: Duration = Duration::from_secs(30);
 const SLOW_REFRESH: Duration = Duration::from_secs(120);
 /// From when on it takes long.
 const LONG: Duration = Duration::from_secs(300);
-/// There is nothing to decide on while the run is at work.
-pub(crate) const UNDECIDED: DecisionChannel<'static> = DecisionChannel::Nowhere("");
 
 /// Posts the progress whenever it changed, until the sender is gone. The final comment is
 /// `publish`'s.
@@ -35,7 +33,7 @@ pub async fn keep_posting(
     let Some(number) = publisher.destination.thread else { return };
     let mut published = Publication::default();
     loop {
-        let facts = publisher.comment_facts(UNDECIDED);
+        let facts = publisher.comment_facts(DecisionChannel::Unneeded);
         let (body, refresh) = {
             let progress = latest.borrow_and_update();
             let now = clock.now();

@@ -71,7 +71,9 @@ impl CommentFacts<'_> {
     pub fn session_line(&self) -> Option<&str> {
         match self.decide {
             DecisionChannel::Comment { marker, .. } => Some(marker),
-            DecisionChannel::CommandLine | DecisionChannel::Nowhere(_) => self.kept,
+            DecisionChannel::CommandLine
+            | DecisionChannel::Nowhere(_)
+            | DecisionChannel::Unneeded => self.kept,
         }
     }
 

@@ -188,7 +188,7 @@ fn every_outcome_has_a_comment_worth_reading() {
                 prefix: "/locum",
                 marker: "<!-- locum:v1 kind=session commit=1 -->",
             },
-            None => DecisionChannel::Nowhere(""),
+            None => DecisionChannel::Unneeded,
         };
         let body = ended(&facts(&marker, &budget, decide), &outcome, destination);
         insta::assert_snapshot!(format!("posting_{name}"), body);
@@ -213,7 +213,7 @@ fn a_run_at_work_shows_what_it_does() {
         now,
         at: at(100),
     };
-    let facts = facts(&marker, &budget, DecisionChannel::Nowhere(""));
+    let facts = facts(&marker, &budget, DecisionChannel::Unneeded);
     insta::assert_snapshot!("posting_working", progress(&facts, &state, at(140)));
 }
 

@@ -51,7 +51,7 @@ pub fn body(facts: &PullRequestFacts<'_>, outcome: &Outcome) -> String {
         outcome,
         &ReportView {
             surface,
-            decide: DecisionChannel::Nowhere(""),
+            decide: DecisionChannel::Unneeded,
             again: None,
             published: &join(&[ran(outcome), notes]),
             room_chars: RESULT_ROOM_CHARS,

@@ -75,7 +75,7 @@ pub fn job_summary(outcome: &Outcome, mode: &str, landing: &str) -> String {
     };
     let view = ReportView {
         surface,
-        decide: DecisionChannel::Nowhere(""),
+        decide: DecisionChannel::Unneeded,
         again: None,
         published: landing,
         room_chars: RESULT_ROOM_CHARS,

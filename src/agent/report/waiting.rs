@@ -49,6 +49,8 @@ pub enum DecisionChannel<'a> {
     CommandLine,
     /// Not at all. Says why.
     Nowhere(&'a str),
+    /// There is nothing to decide on, or another text says how.
+    Unneeded,
 }
 
 /// How a run is started again on its thread.
@@ -164,7 +166,7 @@ fn decide_hold(
 ) -> String {
     let session = &outcome.session;
     let (approve, always, deny, then) = match decide {
-        DecisionChannel::Nowhere(_) => return String::new(),
+        DecisionChannel::Nowhere(_) | DecisionChannel::Unneeded => return String::new(),
         DecisionChannel::Comment { prefix, .. } => {
             (format!("{prefix} approve {id}"), "always", format!("{prefix} deny {id}"), None)
         }
@@ -205,7 +207,7 @@ fn answer(
 ) -> String {
     let session = &outcome.session;
     let (how, command, then) = match decide {
-        DecisionChannel::Nowhere(_) => return String::new(),
+        DecisionChannel::Nowhere(_) | DecisionChannel::Unneeded => return String::new(),
         DecisionChannel::Comment { prefix, .. } => {
             (ANSWER_BY_COMMENT, format!("{prefix} answer {id}"), None)
         }

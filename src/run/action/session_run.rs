@@ -27,7 +27,7 @@ use crate::run::patch;
 use crate::run::prepare::PreparedRun;
 use crate::run::publish::destination::ResumedLines;
 use crate::run::publish::lease::Lease;
-use crate::run::publish::{Publication, PublishResult, Publisher, RunEnd};
+use crate::run::publish::{FollowUp, Publication, PublishResult, Publisher, RunEnd};
 use crate::run::spending::store::RecordStore;
 use locum_agent::report::waiting::DecisionChannel;
 use locum_agent::session::messages::Inbox;
@@ -228,18 +228,17 @@ pub(super) async fn carry_out(
         None if matches!(outcome.word, OutcomeWord::OnHold | OutcomeWord::NeedsInput) => {
             publisher.open_issue().await.map_err(no_place)
         }
-        None => Err(String::new()),
+        None => Err("it waits for nobody".to_owned()),
     };
     let thread_number = thread.clone().ok();
     let kept = carry::keep(env, &session, &outcome, thread).await;
     let prefix = triggers.comment.map_or_else(String::new, |comment| comment.prefix);
     let decide = match &kept {
         Ok(Some(marker)) => DecisionChannel::Comment { prefix: &prefix, marker },
-        Ok(None) => DecisionChannel::Nowhere(""),
+        Ok(None) => DecisionChannel::Unneeded,
         Err(why) => DecisionChannel::Nowhere(why),
     };
-    let retry = Some(prefix.as_str()).filter(|prefix| !prefix.is_empty());
-    let ending = RunEnd { thread: thread_number, seen: &seen, decided, retry, decide, kept: None };
+    let ending = RunEnd { thread: thread_number, seen: &seen, decided, decide };
     let landed = publisher.publish_changes(&mut outcome, &ending, cancelled).await;
     // A session whose run was stopped from outside is found where it waited, with its decision.
     let is_cut_short = outcome.word == OutcomeWord::Cancelled && followed.stopped_by().is_none();
@@ -255,9 +254,9 @@ pub(super) async fn carry_out(
             kept::keep(env, &session, &outcome, at).await
         }
     };
-    let retry = retry.filter(|_| is_over || start.lines().is_none());
-    let ending = RunEnd { kept: line.as_deref(), retry, ..ending };
-    let publication = publisher.publish_report(&mut outcome, &ending, landed).await;
+    let may_retry = !prefix.is_empty() && (is_over || start.lines().is_none());
+    let next = FollowUp { retry: may_retry.then_some(&prefix), kept: line.as_deref() };
+    let publication = publisher.publish_report(&mut outcome, &ending, next, landed).await;
     if let (Some(claim), Ok(None) | Err(_), None) = (start.claim(), &kept, &line) {
         let session = &run.plan.session;
         if let Err(why) = carry::drop_off(env, run, (session, claim)).await {

@@ -49,6 +49,28 @@ pub struct PublishDestination {
     pub repairs: Option<String>,
 }
 
+impl PublishDestination {
+    /// Returns that of a run that nobody asked for on a forge.
+    pub fn local(marker: String, base_branch: String, thread: Option<u64>) -> Self {
+        Self {
+            base_branch,
+            marker,
+            replaces: None,
+            thread,
+            reply_to: None,
+            in_discussion: false,
+            requested_by: None,
+            remarks: Vec::new(),
+            is_from_base: false,
+            asked: String::new(),
+            continues: None,
+            check: None,
+            merges: None,
+            repairs: None,
+        }
+    }
+}
+
 /// The hidden lines in the comment of a run that goes on by a decision.
 #[derive(Clone, Copy, Debug)]
 pub struct ResumedLines<'a> {

@@ -62,10 +62,15 @@ pub struct RunEnd<'a> {
     pub seen: &'a [OwnReaction],
     /// The one on the comment that decided on what the run waited for, which goes in any case.
     pub decided: Option<OwnReaction>,
-    /// The word that commands on the thread start with, where one can start the run again.
-    pub retry: Option<&'a str>,
     /// How maintainers decide on what the run stops for.
     pub decide: DecisionChannel<'a>,
+}
+
+/// How a later run follows on this one, which is known once its changes are where they belong.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FollowUp<'a> {
+    /// The word that commands on the thread start with, where one can start the run again.
+    pub retry: Option<&'a str>,
     /// The hidden line that says where its session is kept; `None` where it is not, or waits.
     pub kept: Option<&'a str>,
 }
@@ -204,10 +209,11 @@ impl Publisher<'_> {
         &self,
         outcome: &mut Outcome,
         ending: &RunEnd<'_>,
+        next: FollowUp<'_>,
         cancelled: impl Future<Output = ()>,
     ) -> Publication {
         let landed = self.publish_changes(outcome, ending, cancelled).await;
-        self.publish_report(outcome, ending, landed).await
+        self.publish_report(outcome, ending, next, landed).await
     }
 
     /// Puts the changes where they belong, and takes what became of them into the outcome.
@@ -247,6 +253,7 @@ impl Publisher<'_> {
         &self,
         outcome: &mut Outcome,
         ending: &RunEnd<'_>,
+        next: FollowUp<'_>,
         why: String,
     ) -> Publication {
         ending::settle(outcome, Settlement::Pending);
@@ -256,7 +263,7 @@ impl Publisher<'_> {
         let hindrance = Some(unpublished::hindrance(why));
         self.settle(outcome, &hindrance, false);
         let landed = Landed { published, hindrance, is_cancelled: false };
-        self.publish_report(outcome, ending, landed).await
+        self.publish_report(outcome, ending, next, landed).await
     }
 
     /// Takes in where the changes went; returns what stood in the way.

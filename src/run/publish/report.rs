@@ -5,7 +5,7 @@
 use crate::run::plan::RunSubject;
 use crate::run::publish::reactions::Reactions;
 use crate::run::publish::unpublished::{self, NotPosted};
-use crate::run::publish::{Landed, Publication, PublishResult, Publisher, RunEnd};
+use crate::run::publish::{FollowUp, Landed, Publication, PublishResult, Publisher, RunEnd};
 use locum_agent::report::comment::{self, CommentFacts};
 use locum_agent::report::figures;
 use locum_agent::report::waiting::DecisionChannel;
@@ -23,13 +23,13 @@ impl Publisher<'_> {
         &self,
         outcome: &mut Outcome,
         ending: &RunEnd<'_>,
+        FollowUp { retry, kept }: FollowUp<'_>,
         landed: Landed,
     ) -> Publication {
         let Landed { mut published, mut hindrance, is_cancelled } = landed;
         if let Some(check) = &self.destination.check {
             self.publish_verdict((check, outcome), &mut published).await;
         } else if let Some(number) = ending.thread {
-            let RunEnd { retry, kept, .. } = *ending;
             let repair = self.repair_line(&published.result);
             let repair = repair.as_deref();
             published.remarks.extend(self.about_fork(outcome));

@@ -4,9 +4,9 @@
 use jiff::Timestamp;
 
 use crate::run::plan::RunSubject;
-use crate::run::progress;
 use crate::run::publish::{Publisher, SEEN};
 use locum_agent::report::comment::{self, Progress};
+use locum_agent::report::waiting::DecisionChannel;
 use locum_agent::tools::dispatch;
 use locum_agent::tools::tool::ToolEffect;
 use locum_base::tool::ToolName;
@@ -67,7 +67,7 @@ impl Publisher<'_> {
     /// Posts the run's comment before there is any progress.
     async fn begin_comment(&self) -> Result<(), ForgeError> {
         let Some(number) = self.destination.thread else { return Ok(()) };
-        let facts = self.comment_facts(progress::UNDECIDED);
+        let facts = self.comment_facts(DecisionChannel::Unneeded);
         let body = comment::progress(&facts, &Progress::default(), Timestamp::UNIX_EPOCH);
         let posting = self.comment(number, (&body, None), &facts);
         let Ok(permit) = self.run.policy.admit(posting, &self.run.plan.facts) else {

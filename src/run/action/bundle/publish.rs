@@ -15,7 +15,7 @@ use crate::run::action::declined::Declined;
 use crate::run::action::session_run::{JobPages, SessionRun, finish};
 use crate::run::action::{ActionEnd, ActionEnv, ForgeEvent, RunControl, setup};
 use crate::run::error::RunError;
-use crate::run::publish::{Publisher, RunEnd};
+use crate::run::publish::{FollowUp, Publisher, RunEnd};
 use locum_agent::report::waiting::DecisionChannel;
 use locum_agent::session::outcome::Outcome;
 use locum_base::path::RepoPath;
@@ -54,18 +54,20 @@ pub(in crate::run::action) async fn publish(
         thread: carried.destination.thread,
         seen: &seen,
         decided: None,
-        retry: Some(prefix.as_str()).filter(|prefix| !prefix.is_empty()),
         decide: DecisionChannel::Nowhere(NO_WAIT),
-        kept: None,
     };
+    let retry = Some(prefix.as_str()).filter(|prefix| !prefix.is_empty());
+    let next = FollowUp { retry, kept: None };
     let mut outcome = own_outcome(&bundle, &session);
     let taken = match &bundle.work {
         Some(work) => take_up(env, &publisher, &mut outcome, work),
         None => Ok(()),
     };
     let publication = match taken {
-        Ok(()) => publisher.publish(&mut outcome, &ending, control.cancelled).await,
-        Err(Declined::Refused(why)) => publisher.publish_refused(&mut outcome, &ending, why).await,
+        Ok(()) => publisher.publish(&mut outcome, &ending, next, control.cancelled).await,
+        Err(Declined::Refused(why)) => {
+            publisher.publish_refused(&mut outcome, &ending, next, why).await
+        }
         Err(Declined::Failed(error)) => return Err(error),
     };
     finish(env, session, outcome, publication)
