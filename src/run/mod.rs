@@ -34,6 +34,7 @@ pub mod run_request;
 pub mod sarif;
 pub mod servers;
 pub mod session_record;
+mod settled;
 pub mod source;
 pub mod spending;
 pub mod steps;

@@ -16,13 +16,12 @@ use crate::config::telemetry::Collector;
 use crate::run::browser;
 use crate::run::error::RunError;
 use crate::run::first_message::FirstMessage;
-use crate::run::first_mode::FirstMode;
-use crate::run::job;
 use crate::run::models::{PreparedModels, WantedModels};
 use crate::run::place;
-use crate::run::plan::{PolicyName, RunPlan, RunSubject};
+use crate::run::plan::{PolicyName, RunPlan};
 use crate::run::run_request::{RunPurpose, RunRequest};
 use crate::run::servers::ServerPlan;
+use crate::run::settled::SettledRun;
 use crate::run::trusted::TrustedConfig;
 use locum_agent::env::RunEnv;
 use locum_agent::search_engine::{SearchEngine, UrlAuthor};
@@ -31,15 +30,13 @@ use locum_agent::session::system_prompt::{self, ToolPrerequisites};
 use locum_agent::tools::hooks::HookDefinition;
 use locum_base::image::Image;
 use locum_base::secret::Redactor;
-use locum_modes::ModeEntry;
 use locum_modes::access::{self, TaskPurpose, ToolOffer};
 use locum_modes::prompts::commands::CommandSet;
 use locum_modes::prompts::{RepositoryInstructions, rules};
-use locum_modes::{Mode, ModeModel, ModeSet, ModelNeed};
+use locum_modes::{Mode, ModeSet};
 use locum_policy::Policy;
-use locum_policy::intent::{Facts, Intent};
+use locum_policy::intent::Facts;
 use locum_policy::lint::risks::accepted_risks;
-use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
 use locum_sandbox::env::clean_env;
 use locum_sandbox::network::Connector;
@@ -126,59 +123,22 @@ pub fn prepare(
     workspace: &Workspace,
 ) -> Result<PreparedRun, RunError> {
     let environment = config.origin.environment;
-    let policy = Rc::unwrap_or_clone(Rc::clone(&config.policy));
-    let policy = Rc::new(policy.of_job(request.facts.job.as_deref()));
-    let settings = config.settings_with(&request.overrides.flags)?;
-    let message = FirstMessage::read(&request.task, request.words, config)?;
-    let first = FirstMode::of(&request, &message, &settings, config);
-    let runnable = config.runnable()?;
-    first.find(config.modes()?, &runnable)?;
-    let slug = first.slug.clone();
-    let modes = narrowed_by_command(config.modes()?.clone(), &message, &slug, &settings);
-    let mode = first.find(&modes, &runnable)?;
-    if mode.entry == ModeEntry::Delegated {
-        let what = format!(
-            "mode `{slug}` is for sub-tasks only (`mode: subagent` in `{}`)",
-            mode.source.file().unwrap_or_default()
-        );
-        return Err(RunError::usage(&first.origin, what)
-            .hint("name a mode that starts it as a sub-task, or take that line out"));
-    }
-    if let (RunSubject::Job { name, .. }, Some(work)) = (&request.subject, &request.work)
-        && let Some(mistake) = job::unusable_step(name, work, &modes, &slug)
-    {
-        return Err(mistake.into());
-    }
-    let runnable = config.runnable()?;
+    let mut settled = SettledRun::of(&request, config)?;
     let skills = config.skills()?;
-    let message = message.with_materials(request.materials.clone()).with_skill(skills, &slug)?;
+    settled.message = settled
+        .message
+        .with_materials(request.materials.clone())
+        .with_skill(skills, &settled.first.slug)?;
     for file in skills.files.iter().filter(|file| file.skill.is_err()) {
         tracing::warn!(
             file = file.origin,
             "a skill has mistakes and is left out; list them with `locum skills validate`"
         );
     }
-    let askable = |name: &String| is_askable(name, &request, &policy, &runnable);
-    let wanted = WantedModels {
-        modes: &modes
-            .iter()
-            .filter(|mode| runnable.contains(&mode.slug) && mode.model.is_some())
-            .collect::<Vec<&Mode>>(),
-        root: &slug,
-        experts: &settings
-            .values
-            .models
-            .profiles
-            .keys()
-            .filter(|name| askable(name))
-            .cloned()
-            .collect::<Vec<String>>(),
-        image_models: Some(settings.values.models.pointers.image.0.as_slice())
-            .filter(|image_models| image_models.iter().all(askable))
-            .unwrap_or_default(),
-        purpose: request.purpose,
-    };
-    let mut models = PreparedModels::choose(&request, &settings, &config.origin, &wanted)?;
+    let mut models = choose_models(&request, &settled, config)?;
+    let SettledRun { first, policy, settings, message, modes, runnable } = settled;
+    let slug = first.slug.clone();
+    let mode = first.find(&modes, &runnable)?;
     let telemetry =
         Collector::read(settings.values.telemetry, environment).unwrap_or_else(|error| {
             tracing::warn!(%error, "no trace of this run will be sent");
@@ -308,6 +268,35 @@ pub fn prepare(
     })
 }
 
+/// Chooses the models of the modes that may run, the experts and image models that may be asked.
+fn choose_models(
+    request: &RunRequest,
+    settled: &SettledRun,
+    config: &TrustedConfig<'_>,
+) -> Result<PreparedModels, RunError> {
+    let SettledRun { settings, modes, runnable, .. } = settled;
+    let askable = |name: &String| settled.is_askable(name, request);
+    let values = &settings.values.models;
+    let wanted = WantedModels {
+        modes: &modes
+            .iter()
+            .filter(|mode| runnable.contains(&mode.slug) && mode.model.is_some())
+            .collect::<Vec<&Mode>>(),
+        root: &settled.first.slug,
+        experts: &values
+            .profiles
+            .keys()
+            .filter(|name| askable(name))
+            .cloned()
+            .collect::<Vec<String>>(),
+        image_models: Some(values.pointers.image.0.as_slice())
+            .filter(|image_models| image_models.iter().all(askable))
+            .unwrap_or_default(),
+        purpose: request.purpose,
+    };
+    PreparedModels::choose(request, settings, &config.origin, &wanted)
+}
+
 /// Returns the slash commands that models may call; none where the files cannot be read, which
 /// stops only a task that calls one.
 fn offered_commands(config: &TrustedConfig<'_>) -> CommandSet {
@@ -362,43 +351,4 @@ impl LimitsAbove {
         }
         found
     }
-}
-
-/// Returns whether some allowed mode may ask a profile for something, by the policy.
-fn is_askable(name: &str, request: &RunRequest, policy: &Policy, runnable: &[String]) -> bool {
-    runnable.iter().any(|mode| {
-        let facts = Facts { mode: mode.clone(), ..request.facts.clone() };
-        policy.decide(&Intent::Expert(name.to_owned()), &facts).decision != Decision::Deny
-    })
-}
-
-/// Returns the modes as the slash command leaves them: narrowed, and the first one on its model
-/// unless a model was requested.
-fn narrowed_by_command(
-    modes: ModeSet,
-    message: &FirstMessage,
-    first: &str,
-    settings: &Settings,
-) -> ModeSet {
-    let Some(command) = &message.command else { return modes };
-    let model = command.model.as_ref().filter(|_| settings.values.model.is_none());
-    modes.map(|mode| {
-        let narrowed =
-            command.rights.as_ref().map_or_else(|| mode.clone(), |rights| rights.narrow(&mode));
-        match model.filter(|_| mode.slug == first) {
-            Some(name) => {
-                let need = ModelNeed::Preferred;
-                Mode {
-                    model: Some(ModeModel {
-                        name: name.clone(),
-                        provider: None,
-                        base_url: None,
-                        need,
-                    }),
-                    ..narrowed
-                }
-            }
-            None => narrowed,
-        }
-    })
 }
