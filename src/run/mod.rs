@@ -16,6 +16,7 @@ pub mod hooks;
 pub mod job;
 pub mod jobs;
 pub mod kept_file;
+mod machine;
 pub mod memory;
 pub mod model_set;
 pub mod models;

@@ -9,13 +9,12 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use crate::config::environment::Environment;
 use crate::config::settings::Settings;
 use crate::config::source::Layer;
 use crate::config::telemetry::Collector;
-use crate::run::browser;
 use crate::run::error::RunError;
 use crate::run::first_message::FirstMessage;
+use crate::run::machine::RunMachine;
 use crate::run::models::{PreparedModels, WantedModels};
 use crate::run::place;
 use crate::run::plan::{PolicyName, RunPlan};
@@ -24,7 +23,7 @@ use crate::run::servers::ServerPlan;
 use crate::run::settled::SettledRun;
 use crate::run::trusted::TrustedConfig;
 use locum_agent::env::RunEnv;
-use locum_agent::search_engine::{SearchEngine, UrlAuthor};
+use locum_agent::search_engine::SearchEngine;
 use locum_agent::session::parts::CheckTiming;
 use locum_agent::session::system_prompt::{self, ToolPrerequisites};
 use locum_agent::tools::hooks::HookDefinition;
@@ -35,7 +34,6 @@ use locum_modes::prompts::commands::CommandSet;
 use locum_modes::prompts::{RepositoryInstructions, rules};
 use locum_modes::{Mode, ModeSet};
 use locum_policy::Policy;
-use locum_policy::intent::Facts;
 use locum_policy::lint::risks::accepted_risks;
 use locum_sandbox::Sandbox;
 use locum_sandbox::env::clean_env;
@@ -136,122 +134,50 @@ pub fn prepare(
         );
     }
     let mut models = choose_models(&request, &settled, config)?;
-    let SettledRun { first, policy, settings, message, modes, runnable } = settled;
-    let slug = first.slug.clone();
-    let mode = first.find(&modes, &runnable)?;
     let telemetry =
-        Collector::read(settings.values.telemetry, environment).unwrap_or_else(|error| {
+        Collector::read(settled.settings.values.telemetry, environment).unwrap_or_else(|error| {
             tracing::warn!(%error, "no trace of this run will be sent");
             None
         });
-    let sandbox = Sandbox::prepare(&policy.settings().commands, environment.variables())
-        .map_err(RunError::internal)?;
-    let contained = policy.settings().commands.contains_scripts()
-        && sandbox.contains(workspace.checkout.root());
-    let facts =
-        Facts { mode: slug.clone(), sandboxed: sandbox.holds(), contained, ..request.facts };
-    let sandbox = sandbox.with_hosts_of(&policy, &facts);
-    let servers = ServerPlan::make(
-        &settings,
-        config.origin.source.server_files()?,
-        &policy,
-        environment,
-        workspace.checkout.root(),
-    )?;
-    message.check_server(&servers.servers)?;
-    let (search_engine, unusable_engine) = search_engine(&settings, environment);
-    let (browser, no_browser) = browser::usable(
-        (&policy, &facts),
-        || sandbox.holds(),
-        || browser::installed(&settings, environment),
-    );
+    let machine = RunMachine::look(&request, &settled, config, workspace)?;
+    settled.message.check_server(&machine.servers.servers)?;
     let instructions = RepositoryInstructions {
         rules: config.rules()?.clone(),
         skills: skills.clone(),
         commands: offered_commands(config),
-        language: settings.values.language.clone(),
-        everywhere: settings.values.instructions.clone(),
+        language: settled.settings.values.language.clone(),
+        everywhere: settled.settings.values.instructions.clone(),
         experts: models.set.experts.iter().map(|(name, _)| name.clone()).collect(),
         image_models: std::mem::take(&mut models.image_models),
-        has_search_engine: search_engine.is_some(),
-        has_browser: browser.is_some(),
+        has_search_engine: machine.search_engine.is_some(),
+        has_browser: machine.browser.is_some(),
     };
-    let rules_files = instructions.rules.placed.iter().chain(&instructions.rules.named);
-    let root = models.of_mode(&slug);
-    let offer = ToolOffer {
-        switching: policy.settings().modes.switching,
-        may_delegate: policy.may_delegate(&facts),
-        purpose: TaskPurpose::Work,
-        included: &root.capacity.included_tools,
-    };
-    let known = ToolPrerequisites {
-        skills: &skills.of_mode(&slug),
-        commands: &instructions.commands.callable(),
-        experts: &system_prompt::askable(&instructions.experts, &policy, &facts),
-        generates_images: system_prompt::may_generate_images(
-            &instructions.image_models,
-            &policy,
-            &facts,
-        ),
-        searches_web: instructions.has_search_engine,
-        browses: instructions.has_browser,
-        servers: !servers.servers.is_empty(),
-        resources: false,
-        prompts: false,
-        background: false,
-    };
-    let command_env = clean_env(environment.variables(), &policy.settings().commands.env);
-    let base = request.base;
-    let above = LimitsAbove::of(&settings, &policy);
-    let plan = RunPlan {
-        session: request.session,
-        task: request.task,
-        mode: slug.clone(),
-        subject: request.subject,
-        checkout: workspace.checkout.root().display().to_string(),
-        base: base.clone(),
-        trusted: request.trusted,
-        review_base: request.review_base,
-        policy: PolicyName { origin: policy.origin().to_owned(), hash: policy.hash().to_owned() },
-        models: (root.model.label().to_owned(), models.set.task.model.label().to_owned()),
-        budget: settings.values.budget.tighten(policy.settings().budget),
-        spending_limits: policy.settings().spending_limits,
-        command: message.called(),
-        images: Vec::new(),
-        tools: system_prompt::shown(&access::offered(mode, offer), &policy, &facts, known)
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
-        modes: runnable,
-        rules: rules_files.map(|file| file.path.clone()).collect(),
-        place: place::look(
-            workspace.checkout.root(),
-            (&workspace.repo, &base),
-            (&policy, &facts),
-            &command_env,
-        ),
-        allowed: policy.summary_lines(&facts, |_| true),
-        risks: accepted_risks(&policy).iter().map(ToString::to_string).collect(),
-        notes: std::mem::take(&mut models.notes)
-            .into_iter()
-            .chain(unusable_engine)
-            .chain(no_browser)
-            .chain(above.all)
-            .chain(rules::left_out(instructions.rules.clone(), &slug))
-            .collect(),
-        for_asker: above.by_flags,
-        facts,
-    };
+    let command_env = clean_env(environment.variables(), &settled.policy.settings().commands.env);
     let secrets = std::mem::take(&mut models.keys).into_iter().chain(environment.secrets());
-    let secrets = secrets.chain(search_engine.as_ref().and_then(SearchEngine::key).cloned());
-    let redactor = Redactor::new(secrets.chain(servers.secrets.iter().cloned()));
+    let secrets =
+        secrets.chain(machine.search_engine.as_ref().and_then(SearchEngine::key).cloned());
+    let redactor = Redactor::new(secrets.chain(machine.servers.secrets.iter().cloned()));
+    let checks = match request.purpose {
+        RunPurpose::Check => CheckTiming::Always,
+        RunPurpose::Work | RunPurpose::Plan | RunPurpose::Publish => CheckTiming::AfterChanges,
+    };
+    let notes = std::mem::take(&mut models.notes).into_iter().chain(machine.notes.iter().cloned());
+    let notes = notes.collect();
+    let parts = PlanParts {
+        settled: &settled,
+        models: &models,
+        machine: &machine,
+        instructions: &instructions,
+        command_env: &command_env,
+        workspace,
+    };
+    let plan = parts.plan(request, notes)?;
+    let SettledRun { policy, settings, message, modes, .. } = settled;
+    let RunMachine { sandbox, servers, search_engine, browser, .. } = machine;
     Ok(PreparedRun {
         plan,
         message,
-        checks: match request.purpose {
-            RunPurpose::Check => CheckTiming::Always,
-            RunPurpose::Work | RunPurpose::Plan | RunPurpose::Publish => CheckTiming::AfterChanges,
-        },
+        checks,
         command_env,
         settings,
         policy,
@@ -266,6 +192,99 @@ pub fn prepare(
         browser,
         redactor,
     })
+}
+
+/// What a plan is made of.
+struct PlanParts<'a> {
+    settled: &'a SettledRun,
+    models: &'a PreparedModels,
+    machine: &'a RunMachine,
+    instructions: &'a RepositoryInstructions,
+    command_env: &'a BTreeMap<String, String>,
+    workspace: &'a Workspace,
+}
+
+impl PlanParts<'_> {
+    /// Describes the run as a dry run shows it; `notes` are what is said of its models and of the
+    /// machine.
+    fn plan(&self, request: RunRequest, notes: Vec<String>) -> Result<RunPlan, RunError> {
+        let SettledRun { first, policy, settings, message, runnable, .. } = self.settled;
+        let RunMachine { facts, .. } = self.machine;
+        let rules = &self.instructions.rules;
+        let root = self.models.of_mode(&first.slug);
+        let above = LimitsAbove::of(settings, policy);
+        let checkout = self.workspace.checkout.root();
+        let place = place::look(
+            checkout,
+            (&self.workspace.repo, &request.base),
+            (policy, facts),
+            self.command_env,
+        );
+        Ok(RunPlan {
+            session: request.session,
+            task: request.task,
+            mode: first.slug.clone(),
+            subject: request.subject,
+            checkout: checkout.display().to_string(),
+            base: request.base,
+            trusted: request.trusted,
+            review_base: request.review_base,
+            policy: PolicyName {
+                origin: policy.origin().to_owned(),
+                hash: policy.hash().to_owned(),
+            },
+            models: (root.model.label().to_owned(), self.models.set.task.model.label().to_owned()),
+            budget: settings.values.budget.tighten(policy.settings().budget),
+            spending_limits: policy.settings().spending_limits,
+            command: message.called(),
+            images: Vec::new(),
+            tools: self.tools()?,
+            modes: runnable.clone(),
+            rules: rules.placed.iter().chain(&rules.named).map(|file| file.path.clone()).collect(),
+            place,
+            allowed: policy.summary_lines(facts, |_| true),
+            risks: accepted_risks(policy).iter().map(ToString::to_string).collect(),
+            notes: notes
+                .into_iter()
+                .chain(above.all)
+                .chain(rules::left_out(rules.clone(), &first.slug))
+                .collect(),
+            for_asker: above.by_flags,
+            facts: facts.clone(),
+        })
+    }
+
+    /// Returns the tools that the root task is offered.
+    fn tools(&self) -> Result<Vec<String>, RunError> {
+        let SettledRun { first, policy, .. } = self.settled;
+        let RunMachine { facts, servers, .. } = self.machine;
+        let given = self.instructions;
+        let offer = ToolOffer {
+            switching: policy.settings().modes.switching,
+            may_delegate: policy.may_delegate(facts),
+            purpose: TaskPurpose::Work,
+            included: &self.models.of_mode(&first.slug).capacity.included_tools,
+        };
+        let known = ToolPrerequisites {
+            skills: &given.skills.of_mode(&first.slug),
+            commands: &given.commands.callable(),
+            experts: &system_prompt::askable(&given.experts, policy, facts),
+            generates_images: system_prompt::may_generate_images(
+                &given.image_models,
+                policy,
+                facts,
+            ),
+            searches_web: given.has_search_engine,
+            browses: given.has_browser,
+            servers: !servers.servers.is_empty(),
+            resources: false,
+            prompts: false,
+            background: false,
+        };
+        let offered = access::offered(self.settled.mode()?, offer);
+        let shown = system_prompt::shown(&offered, policy, facts, known);
+        Ok(shown.iter().map(ToString::to_string).collect())
+    }
 }
 
 /// Chooses the models of the modes that may run, the experts and image models that may be asked.
@@ -304,28 +323,6 @@ fn offered_commands(config: &TrustedConfig<'_>) -> CommandSet {
         tracing::warn!(%error, "models are offered no slash commands");
         CommandSet::default()
     })
-}
-
-/// Returns the search engine that the settings name, or a note that says why it is not asked.
-fn search_engine(
-    settings: &Settings,
-    environment: &Environment,
-) -> (Option<SearchEngine>, Option<String>) {
-    let is_of = |key: &str, layer| settings.source(key).is_some_and(|source| source.layer == layer);
-    let (engine, url) = ("web_search.engine", "web_search.url");
-    let url_by = if is_of(url, Layer::Repository) {
-        UrlAuthor::Repository
-    } else if is_of(engine, Layer::Repository)
-        && [url, "web_search.api_key_env"].iter().any(|key| is_of(key, Layer::User))
-    {
-        UrlAuthor::RepositoryEngine
-    } else {
-        UrlAuthor::Person
-    };
-    match SearchEngine::find(&settings.values.web_search, environment.variables(), url_by) {
-        Ok(engine) => (engine, None),
-        Err(why) => (None, Some(format!("`web_search` is not offered: {why}"))),
-    }
 }
 
 /// The limits of the settings that the policy does not let pass.
