@@ -21,6 +21,7 @@ use crate::run::extras::RunExtras;
 use crate::run::plan::{RunPlan, RunSubject};
 use crate::run::prepare::{self, PreparedRun};
 use crate::run::run_request::RunRequest;
+use crate::run::settled::SettledRun;
 use locum_agent::session::earlier::{EarlierConversation, UnpublishedWork};
 use locum_agent::session::go_on;
 use locum_agent::session::hold;
@@ -119,8 +120,9 @@ pub(super) async fn prepare(
     let asks = admitted.event.trigger.comment.is_some() && wish == ConversationWish::GoOn;
     let resumed = match &last {
         LastRun::Kept(kept) if asks => {
-            let anew = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
-            resume(env, admitted, kept, &anew.plan).await.map(Some)
+            let settled = SettledRun::of(&request, &admitted.config)?;
+            let anew = RunAnew { request: &request, settled: &settled };
+            resume(env, admitted, kept, &anew).await.map(Some)
         }
         LastRun::NotKept(why) if asks => Err((*why).into()),
         LastRun::Kept(_) | LastRun::NotKept(_) | LastRun::None => Ok(None),
@@ -228,7 +230,7 @@ async fn resume(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
     kept: &KeptSession,
-    plan: &RunPlan,
+    anew: &RunAnew<'_>,
 ) -> Result<ResumedConversation, BegunAnew> {
     let flags = &admitted.request.flags;
     if flags.new_pull_request || flags.model.is_some() {
@@ -240,8 +242,15 @@ async fn resume(
         Declined::Refused(why) => why,
         Declined::Failed(error) => error.report(),
     })?;
-    let ended = EndedSession::read(env, kept, plan).map_err(|why| format!("it {why}"))?;
-    ended.judge(env, admitted, plan)
+    let thread = anew.request.subject.thread().unwrap_or_default();
+    let ended = EndedSession::read(env, kept, thread).map_err(|why| format!("it {why}"))?;
+    ended.judge(env, admitted, anew)
+}
+
+/// A run as it would begin without an earlier conversation.
+struct RunAnew<'a> {
+    request: &'a RunRequest,
+    settled: &'a SettledRun,
 }
 
 /// A session that ended, as its journal tells.
@@ -256,11 +265,11 @@ struct EndedSession {
 }
 
 impl EndedSession {
-    fn read(env: &ActionEnv<'_>, kept: &KeptSession, plan: &RunPlan) -> Result<Self, String> {
+    fn read(env: &ActionEnv<'_>, kept: &KeptSession, thread: u64) -> Result<Self, String> {
         let repo = &env.workspace.repo;
         let unreadable = |error: &dyn std::fmt::Display| format!("cannot be read: {error}");
         let (words, work) = repo.message_of(&kept.commit).map_err(|error| unreadable(&error))?;
-        let head = head_in(&words, plan.subject.thread().unwrap_or_default())?;
+        let head = head_in(&words, thread)?;
         let path = RepoPath::parse(JOURNAL_FILE).map_err(|error| unreadable(&error))?;
         let journal = repo
             .file_at(&kept.commit, &path, KEPT_LIMIT_BYTES)
@@ -276,12 +285,12 @@ impl EndedSession {
         Ok(Self { state, carried, began, head, work })
     }
 
-    /// Returns what goes on of it in a run that is prepared as if it began anew.
+    /// Returns what goes on of it in a run that would begin anew without it.
     fn judge(
         &self,
         env: &ActionEnv<'_>,
         admitted: &AdmittedEvent<'_>,
-        plan: &RunPlan,
+        RunAnew { request, settled }: &RunAnew<'_>,
     ) -> Result<ResumedConversation, BegunAnew> {
         let (Some(start), Some(outcome)) = (&self.state.start, &self.state.outcome) else {
             return Err("it did not end".into());
@@ -293,15 +302,19 @@ impl EndedSession {
         check_age(&self.state, env.clock.now())?;
         let judged =
             JudgedBy { policy_hash: &start.policy_hash, mode: &start.mode, facts: &start.facts };
-        let now = JudgedBy { policy_hash: &plan.policy.hash, mode: &plan.mode, facts: &plan.facts };
+        let now = JudgedBy {
+            policy_hash: settled.policy.hash(),
+            mode: &settled.first.slug,
+            facts: &request.facts,
+        };
         judged.check_same(&now)?;
         let earlier = go_on::conversation_of(&self.state).ok_or("its model never replied")?;
-        let begins = StartCommits { base: &plan.base, trusted: &plan.trusted };
+        let begins = StartCommits { base: &request.base, trusted: &request.trusted };
         let left = LeftCheckout {
             began: StartCommits { base: &start.base, trusted: &self.carried.request.trusted },
             head: self.head.as_ref(),
             is_issue: matches!(
-                plan.subject,
+                request.subject,
                 RunSubject::Issue { .. } | RunSubject::Discussion { .. }
             ),
             has_changes: !outcome.changes.is_empty(),
