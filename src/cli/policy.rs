@@ -212,15 +212,13 @@ fn warnings(
 
 /// A part of the hooks that has no effect.
 fn of_hooks(warning: &Diagnostic) -> Warning {
-    let (origin, line) = (HOOKS_FILE.to_owned(), warning.place.line);
-    let rule = RuleRef { pattern: "hooks".to_owned(), origin, line };
+    let rule = RuleRef::at("hooks", HOOKS_FILE, warning.place.line);
     Warning { rule, message: warning.message.clone() }
 }
 
 /// A line of an ignore file that hides nothing.
 fn of_ignore_file((name, warning): (&str, &Diagnostic)) -> Warning {
-    let (origin, line) = (name.to_owned(), warning.place.line);
-    let rule = RuleRef { pattern: name.to_owned(), origin, line };
+    let rule = RuleRef::at(name, name, warning.place.line);
     Warning { rule, message: warning.message.clone() }
 }
 

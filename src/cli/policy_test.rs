@@ -23,7 +23,7 @@ use locum_files::diagnostic::Diagnostic;
 use locum_policy::cases::{CASES_FILE, PolicyCase, read_cases};
 use locum_policy::example::Example;
 use locum_policy::intent::Facts;
-use locum_policy::verdict::{Decision, Verdict};
+use locum_policy::verdict::{Decision, RuleRef, Verdict};
 use locum_policy::{BUILTIN_ORIGIN, BUILTIN_TEXT, Policy};
 
 /// The result of one case.
@@ -172,7 +172,7 @@ fn row(file: &str, case: &PolicyCase, verdict: Verdict) -> CaseRow {
         decision: verdict.decision,
         reason: verdict.reason(),
         rule_file: rule.map(|rule| rule.origin.clone()),
-        rule_line: rule.map(|rule| rule.line),
+        rule_line: rule.map(RuleRef::line_number),
         rule: rule.map(|rule| rule.pattern.clone()),
     }
 }

@@ -93,9 +93,8 @@ impl Example {
         let line = verdict
             .rule()
             .map(|rule| match rule.line {
-                // A setting has no line.
-                0 => format!(" (`{}`)", rule.pattern),
-                line => format!(" (`{}`, line {line})", rule.pattern),
+                None => format!(" (`{}`)", rule.pattern),
+                Some(line) => format!(" (`{}`, line {line})", rule.pattern),
             })
             .unwrap_or_default();
         let was = format!("{:?}", verdict.decision).to_lowercase();

@@ -125,9 +125,14 @@ impl RuleConditions {
 }
 
 impl<P> LocatedPattern<P> {
+    /// Returns true for the reference of this pattern.
+    pub(crate) fn is_at(&self, rule: &RuleRef) -> bool {
+        rule.line_number() == self.place.line && rule.pattern == self.text
+    }
+
     /// Returns where this pattern stands, for a verdict.
     pub fn reference(&self, origin: &str) -> RuleRef {
-        RuleRef { pattern: self.text.clone(), origin: origin.to_owned(), line: self.place.line }
+        RuleRef::at(self.text.clone(), origin, self.place.line)
     }
 }
 

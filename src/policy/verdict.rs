@@ -3,6 +3,8 @@
 //!
 //! Prose is rendered from the cause, here alone, and nothing reads it back.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 
 use locum_base::path::RepoPath;
@@ -277,15 +279,53 @@ pub struct RuleRef {
     pub pattern: String,
     /// The file it stands in, as named at load.
     pub origin: String,
-    /// Its line, counted from 1.
-    pub line: u32,
+    /// Its line, counted from 1; `None` of a setting, which has none. It is written as a number,
+    /// 0 for none.
+    #[serde(with = "line_number")]
+    pub line: Option<NonZeroU32>,
 }
 
 impl RuleRef {
+    /// Returns the one on a line of a file; 0 is none.
+    pub fn at(pattern: impl Into<String>, origin: impl Into<String>, line: u32) -> Self {
+        Self { pattern: pattern.into(), origin: origin.into(), line: NonZeroU32::new(line) }
+    }
+
+    /// Returns that of a setting, which has no line.
+    pub fn setting(key: impl Into<String>, origin: impl Into<String>) -> Self {
+        Self { pattern: key.into(), origin: origin.into(), line: None }
+    }
+
+    /// Returns its line as programs are told, 0 for none.
+    pub fn line_number(&self) -> u32 {
+        self.line.map_or(0, NonZeroU32::get)
+    }
+
     /// Returns where it stands, `file:line`; of a setting, which has no line, the file alone.
     pub fn place(&self) -> String {
         let Self { origin, line, .. } = self;
-        if *line == 0 { origin.clone() } else { format!("{origin}:{line}") }
+        line.map_or_else(|| origin.clone(), |line| format!("{origin}:{line}"))
+    }
+}
+
+/// A line as a number, 0 for none.
+mod line_number {
+    use std::num::NonZeroU32;
+
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    pub(super) fn serialize<S: Serializer>(
+        line: &Option<NonZeroU32>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u32(line.map_or(0, NonZeroU32::get))
+    }
+
+    pub(super) fn deserialize<'d, D: Deserializer<'d>>(
+        deserializer: D,
+    ) -> Result<Option<NonZeroU32>, D::Error> {
+        u32::deserialize(deserializer).map(NonZeroU32::new)
     }
 }
 

@@ -247,11 +247,7 @@ impl Explainer {
             QueriedAct::Intent(intent) => intent.to_string(),
             QueriedAct::Call(call) => format!("tool({})", call.name),
         };
-        let rule = RuleRef {
-            pattern: "modes.allow".to_owned(),
-            origin: self.policy.origin().to_owned(),
-            line: 0,
-        };
+        let rule = RuleRef::setting("modes.allow", self.policy.origin());
         let reason = format!("mode `{slug}` is not in `modes.allow`: nothing runs in it");
         Explanation {
             verdict: Verdict::denied(intent, reason),

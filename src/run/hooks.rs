@@ -54,11 +54,7 @@ fn why_not(policy: &Policy, hook: &HookDefinition) -> Option<Warning> {
     let is_guard = hook.event.guards();
     let effect = if is_guard { "everything that it guards is refused" } else { "it does not run" };
     let (origin, line) = hook.place.rsplit_once(':')?;
-    let rule = RuleRef {
-        pattern: "hooks".to_owned(),
-        origin: origin.to_owned(),
-        line: line.parse().unwrap_or_default(),
-    };
+    let rule = RuleRef::at("hooks", origin, line.parse().unwrap_or_default());
     let event = hook.event.as_str();
     let message = format!("the hook `{command}` of {event} may run in no mode, so {effect}: {why}");
     Some(Warning { rule, message })

@@ -7,7 +7,7 @@ use crate::tools::command_end;
 use crate::tools::flow::complete::CompletionStatus;
 use locum_base::chat::Usage;
 use locum_policy::budget::{Exhausted, Spent};
-use locum_policy::verdict::{Decision, RefusedBy, Verdict};
+use locum_policy::verdict::{Decision, RefusedBy, RuleRef, Verdict};
 use locum_sandbox::exec::Exit;
 use locum_workspace::diff::{ChangeKind, FileChange};
 use locum_workspace::repo::CommitId;
@@ -360,7 +360,7 @@ pub fn refused_rules(outcome: &Outcome) -> Vec<RefusedRule<'_>> {
             decision: verdict.decision,
             rule: rule.map(|rule| rule.pattern.as_str()),
             file: rule.map(|rule| rule.origin.as_str()),
-            line: rule.map(|rule| rule.line),
+            line: rule.map(RuleRef::line_number),
             reason: verdict.reason(),
             count: 1,
         };

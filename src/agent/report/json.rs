@@ -17,7 +17,7 @@ use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::flow::verdict::CheckVerdict;
 use locum_forge::posts::Receipt;
 use locum_policy::budget::{Exhausted, Spent};
-use locum_policy::verdict::{Decision, RefusedBy, Verdict};
+use locum_policy::verdict::{Decision, RefusedBy, RuleRef, Verdict};
 use locum_sandbox::exec::Exit;
 use locum_sandbox::exec::steps::FailedStep;
 use locum_workspace::diff::{ChangeKind, FileChange};
@@ -344,7 +344,7 @@ impl<'a> VerdictReport<'a> {
             intent: &verdict.intent,
             rule: rule.map(|rule| rule.pattern.as_str()),
             file: rule.map(|rule| rule.origin.as_str()),
-            line: rule.map(|rule| rule.line),
+            line: rule.map(RuleRef::line_number),
             reason: verdict.reason(),
             contained: verdict.is_contained(),
         }

@@ -329,11 +329,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     fn verdict(decision: Decision) -> Verdict {
-        let rule = RuleRef {
-            pattern: "command(cargo add:*)".to_owned(),
-            origin: ".locum/policy.yml".to_owned(),
-            line: 21,
-        };
+        let rule = RuleRef::at("command(cargo add:*)", ".locum/policy.yml", 21);
         Verdict {
             decision,
             intent: "command(cargo add regex)".to_owned(),
@@ -352,8 +348,7 @@ mod tests {
 
     #[test]
     fn a_setting_has_no_line() {
-        let origin = ".locum/policy.yml".to_owned();
-        let rule = RuleRef { pattern: "modes.allow".to_owned(), origin, line: 0 };
+        let rule = RuleRef::setting("modes.allow", ".locum/policy.yml");
         let cause = Cause::Rule { rule, said: "listed".to_owned() };
         let line = verdict_line(&Verdict { cause, ..verdict(Decision::Allow) });
         assert!(line.ends_with(" .locum/policy.yml modes.allow · listed"), "{line}");

@@ -276,11 +276,7 @@ pub(crate) fn held_filled_with(filler: &str, length: usize) -> Outcome {
 
 /// A run that stopped at a call a maintainer has to decide on.
 pub(crate) fn held() -> Outcome {
-    let rule = RuleRef {
-        pattern: "command(cargo add:*)".to_owned(),
-        origin: ".locum/policy.yml".to_owned(),
-        line: 21,
-    };
+    let rule = RuleRef::at("command(cargo add:*)", ".locum/policy.yml", 21);
     let verdict = Verdict {
         decision: Decision::Hold,
         intent: "command(cargo add regex)".to_owned(),
@@ -370,11 +366,7 @@ fn charged(
 }
 
 fn refusal(headline: &str, intent: &str) -> RefusedCall {
-    let rule = RuleRef {
-        pattern: "edit(.github/**)".to_owned(),
-        origin: ".locum/policy.yml".to_owned(),
-        line: 14,
-    };
+    let rule = RuleRef::at("edit(.github/**)", ".locum/policy.yml", 14);
     let verdict = Verdict {
         decision: Decision::Deny,
         intent: intent.to_owned(),

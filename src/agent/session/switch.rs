@@ -309,7 +309,7 @@ impl Session<'_> {
                 || tools.iter().any(|tool| system_prompt::use_of(*tool) == Some(kind))
         };
         let rule = policy.gained((&from, &to), used)?;
-        Some(format!("by `{}` ({}:{})", rule.pattern, rule.origin, rule.line))
+        Some(format!("by `{}` ({}:{})", rule.pattern, rule.origin, rule.line_number()))
     }
 
     /// Returns which modes there are to come to for a task with these facts.

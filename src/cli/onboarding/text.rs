@@ -131,7 +131,7 @@ impl OnboardingText<'_> {
             let verdict = self.plan.policy.decide(&intent, &facts);
             let by = verdict.rule().map_or_else(
                 || cell(&verdict.reason()),
-                |rule| format!("{}, line {}", code_cell(&rule.pattern), rule.line),
+                |rule| format!("{}, line {}", code_cell(&rule.pattern), rule.line_number()),
             );
             let _ = writeln!(
                 text,

@@ -257,10 +257,10 @@ impl<'d> Draft<'d> {
         let left = policy.judge.rules().get(at);
         let left = left.filter(|left| is_one && left.decision == Decision::Hold)?;
         let first = left.patterns.first()?;
-        let (pattern, line) = (first.text.clone(), first.place.line);
+        let left = first.reference(&rule_ref.origin);
         self.now.policy = policy;
         self.now.text = text;
-        Some(RuleRef { pattern, line, ..rule_ref.clone() })
+        Some(left)
     }
 
     /// Adds a rule that allows what no rule allows.
@@ -295,9 +295,7 @@ impl<'d> Draft<'d> {
     fn position(&self, wanted: &RuleRef) -> Option<usize> {
         self.now.policy.judge.rules().iter().position(|rule| {
             rule.decision == Decision::Hold
-                && rule.patterns.iter().any(|written| {
-                    written.place.line == wanted.line && written.text == wanted.pattern
-                })
+                && rule.patterns.iter().any(|written| written.is_at(wanted))
         })
     }
 

@@ -41,7 +41,8 @@ impl<'t> RuleSite<'t> {
         let root = YamlDocument::parse(text).root?;
         let rules = entry(&root, "rules")?.node;
         let is_wanted = |node: &YamlNode| {
-            node.place.line == wanted.line && node.text().is_some_and(|text| text == wanted.pattern)
+            node.place.line == wanted.line_number()
+                && node.text().is_some_and(|text| text == wanted.pattern)
         };
         rules.list()?.iter().find_map(|rule| {
             let hold = entry(rule, "hold")?;

@@ -188,13 +188,13 @@ impl IgnoreFile {
         };
         let (number, written) =
             self.lines.get(hiding).map_or((0, hiding), |line| (line.number, line.written.as_str()));
-        Some(RuleRef { pattern: written.to_owned(), origin: self.name.clone(), line: number })
+        Some(RuleRef::at(written, self.name.clone(), number))
     }
 
     fn line(&self, number: u32) -> Option<RuleRef> {
         let written = self.text.trim_start_matches('\u{feff}').lines();
         let written = written.zip(1u32..).find(|(_, at)| *at == number)?.0.trim_end();
-        Some(RuleRef { pattern: written.to_owned(), origin: self.name.clone(), line: number })
+        Some(RuleRef::at(written, self.name.clone(), number))
     }
 
     fn hiding(&self, name: &str, is_folder: bool) -> Option<&str> {

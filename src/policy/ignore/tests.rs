@@ -114,7 +114,7 @@ fn a_letter_of_another_script_is_one_letter_and_hides_no_more_than_others() {
     }
     let line = |text: &str, path: &str| {
         let found = files(text).hidden(&RepoPath::parse(path).unwrap()).unwrap();
-        (found.line, found.pattern)
+        (found.line_number(), found.pattern)
     };
     assert_eq!(line("a\n[x-z]?  \n?b\n", "y\u{e9}/k"), (2, "[x-z]?".to_owned()));
 }
@@ -202,11 +202,11 @@ fn names_the_last_line_that_decides() {
         .hidden(&RepoPath::parse("a/b.p12").unwrap())
         .unwrap();
     assert_eq!(
-        (found.origin.as_str(), found.line, found.pattern.as_str()),
+        (found.origin.as_str(), found.line_number(), found.pattern.as_str()),
         (".rooignore", 4, "*.{key,p12}")
     );
     let found = files("*.pem\n!*.pem\n*.pem\n").hidden(&RepoPath::parse("a.pem").unwrap()).unwrap();
-    assert_eq!(found.line, 3);
+    assert_eq!(found.line_number(), 3);
 }
 
 #[test]
@@ -228,7 +228,8 @@ fn a_line_that_ends_with_a_backslash_is_left_out_with_a_warning() {
         .map(|(name, it)| format!("{name}:{}: {}", it.place.line, it.message))
         .collect();
     assert_eq!(warnings, [".rooignore:1: `a\\` ends with `\\`: it hides nothing"]);
-    let hidden = |path: &str| files.hidden(&RepoPath::parse(path).unwrap()).map(|it| it.line);
+    let hidden =
+        |path: &str| files.hidden(&RepoPath::parse(path).unwrap()).map(|it| it.line_number());
     assert_eq!((hidden("a"), hidden("b")), (None, Some(2)));
 }
 

@@ -339,8 +339,7 @@ impl Evaluation<'_> {
         };
         let glob = unread.iter().find(matches)?.text();
         let said = format!("it reads `/{absolute}`, and `commands.reads` says `!/{glob}`");
-        let origin = self.judge.origin.clone();
-        let rule = RuleRef { pattern: format!("!/{glob}"), origin, line: 0 };
+        let rule = RuleRef::setting(format!("!/{glob}"), self.judge.origin.clone());
         Some(Ruling { decision: Decision::Deny, cause: Cause::Rule { rule, said } })
     }
 

@@ -269,8 +269,7 @@ impl Evaluation<'_> {
         if !listed || !matches!(ruling.cause, Cause::NoRule { .. }) {
             return ruling;
         }
-        let origin = self.judge.origin.clone();
-        let rule = RuleRef { pattern: key.to_owned(), origin, line: 0 };
+        let rule = RuleRef::setting(key, self.judge.origin.clone());
         Ruling { decision: Decision::Allow, cause: Cause::Setting { rule, key } }
     }
 

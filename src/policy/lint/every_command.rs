@@ -64,7 +64,9 @@ mod tests {
             let text = format!("version: 1\nrules:\n  - allow: {rules}\n");
             let policy = Policy::parse(&text, "policy.yml").unwrap();
             let found = warnings(&policy).into_iter();
-            found.map(|warning| format!("{}: {}", warning.rule.line, warning.message)).collect()
+            found
+                .map(|warning| format!("{}: {}", warning.rule.line_number(), warning.message))
+                .collect()
         };
         let every = warned("[read(**), command(*)]").join("\n");
         assert!(every.starts_with("3: does not allow every command"), "{every}");

@@ -82,8 +82,7 @@ pub(super) fn nearest(
         return None;
     }
     if let Some((setting, why)) = setting(policy.settings(), intent, facts, verdict) {
-        let origin = policy.origin().to_owned();
-        let rule = RuleRef { pattern: setting.to_owned(), origin, line: 0 };
+        let rule = RuleRef::setting(setting, policy.origin());
         return Some(NearestRule { rule, why });
     }
     let refused = match intent {
@@ -206,12 +205,11 @@ pub(crate) fn why(
         }
         RuleFit::Narrowed => narrowed(&rule.narrowing, facts),
         RuleFit::Outdone => match verdict.rule() {
-            Some(spoke) if (spoke.line, &spoke.pattern) != (written.place.line, &written.text) => {
+            Some(spoke) if !written.is_at(spoke) => {
                 let place = match spoke.line {
                     _ if spoke.origin != policy.origin() => format!(" on {}", spoke.place()),
-                    // A setting has no line.
-                    0 => String::new(),
-                    line => format!(" on line {line}"),
+                    None => String::new(),
+                    Some(line) => format!(" on line {line}"),
                 };
                 format!("`{}`{place} outweighs it", spoke.pattern)
             }

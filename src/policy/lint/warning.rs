@@ -21,7 +21,6 @@ impl Warning {
     }
 
     pub(super) fn of_key(policy: &Policy, key: &str, message: String) -> Self {
-        let origin = policy.origin().to_owned();
-        Self { rule: RuleRef { pattern: key.to_owned(), origin, line: 0 }, message }
+        Self { rule: RuleRef::setting(key, policy.origin()), message }
     }
 }

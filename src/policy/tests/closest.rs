@@ -92,7 +92,8 @@ fn the_closest_rule_is_of_the_same_kind_and_says_why_it_does_not_do() {
         ("publish(label)", "publish.allow", 0, "it does not list `label`"),
     ] {
         let nearest = nearest(&policy, intent).unwrap_or_else(|| panic!("{intent}"));
-        let found = (nearest.rule.pattern.as_str(), nearest.rule.line, nearest.why.as_str());
+        let found =
+            (nearest.rule.pattern.as_str(), nearest.rule.line_number(), nearest.why.as_str());
         if found != (pattern, line, why) {
             wrong.push(format!("{intent}: {found:?}"));
         }

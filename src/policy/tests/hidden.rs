@@ -80,7 +80,12 @@ fn a_refusal_names_the_line_that_hides() {
         let verdict = closed.decide(&parse_intent(intent).unwrap(), &facts("code"));
         let rule = verdict.rule().unwrap();
         assert_eq!(
-            (verdict.reason().as_str(), rule.origin.as_str(), rule.line, rule.pattern.as_str()),
+            (
+                verdict.reason().as_str(),
+                rule.origin.as_str(),
+                rule.line_number(),
+                rule.pattern.as_str()
+            ),
             (reason, ".rooignore", 2, "kept/")
         );
     }

@@ -77,7 +77,7 @@ fn a_refused_mode_names_those_that_are_allowed() {
 
 #[test]
 fn verdicts_are_equal_only_where_nothing_differs() {
-    let rule = |line| RuleRef { pattern: "edit(a)".to_owned(), origin: "p.yml".to_owned(), line };
+    let rule = |line| RuleRef::at("edit(a)", "p.yml", line);
     let verdict = |decision: Decision, intent: &str, line, said: &str| Verdict {
         decision,
         intent: intent.to_owned(),

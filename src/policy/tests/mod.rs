@@ -113,7 +113,12 @@ fn the_worst_match_wins_and_except_carves_out_of_its_own_rule_only() {
     let verdict = policy.decide(&parse_intent("edit(src/api/a.rs)").unwrap(), &facts("code"));
     let rule = verdict.rule().unwrap();
     assert_eq!(
-        (verdict.reason().as_str(), rule.pattern.as_str(), rule.line, rule.origin.as_str()),
+        (
+            verdict.reason().as_str(),
+            rule.pattern.as_str(),
+            rule.line_number(),
+            rule.origin.as_str()
+        ),
         ("ask first", "edit(src/api/**)", 4, "policy.yml")
     );
 }
@@ -385,7 +390,7 @@ fn warns_of_rules_that_never_decide() {
     let messages: Vec<String> = warnings(&policy)
         .into_iter()
         .map(|warning| {
-            format!("{} {}: {}", warning.rule.line, warning.rule.pattern, warning.message)
+            format!("{} {}: {}", warning.rule.line_number(), warning.rule.pattern, warning.message)
         })
         .collect();
     assert_eq!(

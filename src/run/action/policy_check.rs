@@ -143,7 +143,11 @@ fn annotations(found: &PolicyExamination) -> Vec<CheckAnnotation> {
         annotation((&one.origin, one.place.line), CheckLevel::Failure, message)
     });
     let warnings = found.warnings.iter().filter_map(|one| {
-        annotation((&one.rule.origin, one.rule.line), CheckLevel::Warning, one.message.clone())
+        annotation(
+            (&one.rule.origin, one.rule.line_number()),
+            CheckLevel::Warning,
+            one.message.clone(),
+        )
     });
     mistakes.chain(warnings).collect()
 }

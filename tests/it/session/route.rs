@@ -58,7 +58,7 @@ fn a_refused_call_is_answered_listed_and_done_without() {
     let refused = &ran.outcome.refusals[0];
     let rule = refused.refusal.verdicts[0].rule().unwrap();
     assert_eq!(
-        (refused.mode.as_str(), rule.pattern.as_str(), rule.line > 0),
+        (refused.mode.as_str(), rule.pattern.as_str(), rule.line.is_some()),
         ("code", "edit(src/secret.txt)", true)
     );
 }

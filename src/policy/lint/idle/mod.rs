@@ -235,8 +235,7 @@ fn modes_not_allowed(policy: &Policy) -> Vec<Warning> {
         .map(|(key, mode, line)| {
             let near = did_you_mean(mode, &modes.allow);
             let message = format!("`{key}` names `{mode}`, which is not in `modes.allow`{near}");
-            let warning = Warning::of_key(policy, &key, message);
-            Warning { rule: RuleRef { line, ..warning.rule }, ..warning }
+            Warning { rule: RuleRef::at(key, policy.origin(), line), message }
         })
         .collect()
 }
@@ -299,8 +298,7 @@ fn never_allows(policy: &Policy, rule: &Rule, written: &LocatedPattern) -> Optio
     let verdicts: Vec<Verdict> =
         samples.iter().map(|intent| policy.decide(intent, &facts)).collect();
     let by_check = |verdict: &Verdict| {
-        let own = |rule: &RuleRef| rule.line == written.place.line && rule.pattern == written.text;
-        verdict.decision == Decision::Deny && verdict.rule().is_none_or(own)
+        verdict.decision == Decision::Deny && verdict.rule().is_none_or(|rule| written.is_at(rule))
     };
     // What follows a pattern without end can be anything: only what is refused for the same reason
     // whatever follows is refused always.

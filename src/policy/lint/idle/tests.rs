@@ -9,7 +9,7 @@ fn warnings(text: &str) -> Vec<String> {
     let policy = Policy::parse(&format!("version: 1\n{text}"), "p").unwrap();
     lint::warnings(&policy)
         .into_iter()
-        .map(|warning| format!("{}: {}", warning.rule.line, warning.message))
+        .map(|warning| format!("{}: {}", warning.rule.line_number(), warning.message))
         .collect()
 }
 
@@ -151,10 +151,10 @@ fn rules_that_no_verdict_rests_on_are_unused() {
     let text = "version: 1\nrules:\n  - allow: [\"read(**)\", \"edit(src/**)\"]\n  - deny: \
                 \"edit(src/b/**)\"\n";
     let policy = Policy::parse(text, "p").unwrap();
-    let cited = [RuleRef { pattern: "read(**)".to_owned(), origin: "p".to_owned(), line: 3 }];
+    let cited = [RuleRef::at("read(**)", "p", 3)];
     let unused: Vec<_> = unused_rules(&policy, &cited)
         .into_iter()
-        .map(|warning| (warning.rule.line, warning.rule.pattern))
+        .map(|warning| (warning.rule.line_number(), warning.rule.pattern))
         .collect();
     assert_eq!(unused, [(3, "edit(src/**)".to_owned())]);
 }

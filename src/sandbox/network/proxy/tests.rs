@@ -144,7 +144,7 @@ async fn lets_an_encrypted_connection_to_a_listed_host_pass() {
     let expected = ["docs.rs", "a.b.example.com", PUBLIC]
         .map(|host| (Decision::Allow, format!("connect({host}:443)"), 1));
     assert_eq!(traffic.verdicts.iter().map(summary).collect::<Vec<_>>(), expected);
-    assert_eq!(traffic.verdicts[0].0.rule().unwrap().line, 3);
+    assert_eq!(traffic.verdicts[0].0.rule().unwrap().line_number(), 3);
 }
 
 #[tokio::test]
