@@ -2,9 +2,14 @@
 //! comments.
 //!
 //! In: the comment's text and the prefix. Out: the first command, as written. It does not know
-//! which words are verbs or modes, nor which flags there are: the caller does.
+//! which words are modes, nor what a command does: the caller does.
 
+pub mod flag;
 mod plain_text;
+pub mod verb;
+
+use crate::command::flag::Flag;
+use crate::command::verb::{BelowQuestion, Verb};
 
 /// A command as written in a comment.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -25,14 +30,20 @@ impl CommentCommand {
     /// Returns a command below a quoted question as the answer to it, unless its verb is about what
     /// waits, or about the thread.
     fn answering(self, question: &str) -> Self {
-        match self.verb.as_deref() {
-            Some("approve" | "deny" | "answer" | "help" | "status") => self,
-            Some("stop" | "cancel" | "retry" | "undo" | "explain") if self.text.is_empty() => self,
-            Some(_) | None => {
+        match self.known_verb().map(Verb::below_question) {
+            Some(BelowQuestion::Itself) => self,
+            Some(BelowQuestion::ItselfAlone) if self.text.is_empty() => self,
+            Some(BelowQuestion::ItselfAlone | BelowQuestion::Answer) | None => {
                 let text = format!("{question} {}", self.whole_text());
-                Self { verb: Some("answer".to_owned()), written: None, text, ..self }
+                let verb = Some(Verb::Answer.as_str().to_owned());
+                Self { verb, written: None, text, ..self }
             }
         }
+    }
+
+    /// Returns the verb, where the first word is one; a mode may have the same name.
+    pub fn known_verb(&self) -> Option<Verb> {
+        Verb::parse(self.verb.as_deref()?)
     }
 
     /// Returns verb and text together: the task, for a caller to whom the first word is neither
@@ -46,9 +57,6 @@ impl CommentCommand {
         }
     }
 }
-
-/// Flags whose value may also follow as the next word: `--mode code`.
-const VALUED_FLAGS: &[&str] = &["mode", "model", "budget", "paths"];
 
 /// Digits of the name of a question or hold.
 pub const QUESTION_DIGITS: usize = 16;
@@ -185,7 +193,7 @@ impl CommentCommand {
     fn take_flag<'a>(&mut self, flag: &str, rest: &'a str) -> &'a str {
         let (name, value, rest) = match flag.split_once('=') {
             Some((name, value)) => (name, Some(value.trim_matches('"')), rest),
-            None if VALUED_FLAGS.contains(&flag) => match split_word(rest) {
+            None if Flag::parse(flag).is_some_and(Flag::takes_value) => match split_word(rest) {
                 (value, next) if !value.is_empty() && !value.starts_with("--") => {
                     (flag, Some(value), next)
                 }

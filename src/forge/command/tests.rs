@@ -1,5 +1,7 @@
 //! Comments with and without a command.
 
+use super::flag::Flag;
+use super::verb::Verb;
 use super::{CommentCommand, parse, quoted_above};
 use pretty_assertions::assert_eq;
 
@@ -23,6 +25,19 @@ fn check_written(body: &str, verb: &str, whole_text: &str) {
 
 fn nothing(body: &str) {
     assert_eq!(parse(body, "/locum"), None, "{body}");
+}
+
+#[test]
+fn every_verb_and_flag_is_read_by_its_own_word() {
+    for verb in Verb::ALL {
+        assert_eq!(Verb::parse(verb.as_str()), Some(*verb));
+        assert!(!verb.help().is_empty());
+    }
+    for flag in Flag::ALL {
+        assert_eq!(Flag::parse(flag.as_str()), Some(*flag));
+    }
+    assert_eq!((Verb::parse("cancel"), Verb::parse("code")), (Some(Verb::Stop), None));
+    assert_eq!(Flag::parse("--mode"), None);
 }
 
 #[test]
