@@ -5,11 +5,12 @@ use crate::run::action::{ActionEnd, ActionEnv, ForgeEvent, reaction_target, repl
 use crate::run::error::RunError;
 use crate::run::plan::RunPlan;
 use crate::run::publish::reactions::Reactions;
-use crate::run::request::words::VERBS;
 use crate::run::request::{RefusalNotice, RequestRefusal};
 use locum_agent::report::markdown::{code, fenced, inline, marker};
 use locum_agent::session::word::OutcomeReaction;
 use locum_base::secret::Redactor;
+use locum_forge::command::flag::Flag;
+use locum_forge::command::verb::Verb;
 use locum_forge::event::{EventKind, Trigger};
 use locum_forge::posts::Posting;
 use locum_forge::sanitise::{self, TextRules};
@@ -147,15 +148,19 @@ fn help(admitted: &AdmittedEvent<'_>) -> Result<String, RunError> {
             )
         })
         .collect();
-    let verbs: Vec<String> =
-        VERBS.iter().map(|(verb, meaning)| format!("- {} — {meaning}", code(verb))).collect();
+    let verb = |verb: &Verb| format!("- {} — {}", code(verb.as_str()), verb.help());
+    let verbs: Vec<String> = Verb::ALL.iter().map(verb).collect();
+    let (valued, plain): (Vec<&Flag>, Vec<&Flag>) =
+        Flag::ALL.iter().partition(|flag| flag.takes_value());
+    let flags = valued.into_iter().chain(plain).map(|flag| format!("`--{}`", flag.as_str()));
     Ok(format!(
         "Write {} at the start of a line.\n\n**Modes**\n\n{}\n\n**Verbs**\n\n{}\n\n**Flags**: \
-         `--mode`, `--model`, `--budget`, `--paths`, `--dry-run`, `--new-pr`. They can only tighten \
-         the policy.\n\nAn edited comment starts nothing: write a new one.",
+         {}. They can only tighten the policy.\n\nAn edited comment starts nothing: write a new \
+         one.",
         code(&format!("{prefix} [mode or verb] [--flag=value] what to do")),
         modes.join("\n"),
-        verbs.join("\n")
+        verbs.join("\n"),
+        flags.collect::<Vec<_>>().join(", ")
     ))
 }
 

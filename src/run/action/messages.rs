@@ -18,6 +18,7 @@ use crate::run::action::admission::thread_of;
 use crate::run::action::{ActionEnv, ForgeEvent, thread};
 use locum_agent::session::messages::{Inbox, PersonMessage};
 use locum_forge::ThreadComment;
+use locum_forge::command::verb::Verb;
 use locum_forge::command::{self, CommentCommand};
 use locum_modes::prompts::task::seen_of_markdown;
 use locum_policy::schema::Triggers;
@@ -129,7 +130,7 @@ impl<'a> FollowedThread<'a> {
 
     /// Returns whether a command ends this run.
     fn stops(&self, command: &CommentCommand, comment: &ThreadComment) -> bool {
-        matches!(command.verb.as_deref(), Some("stop" | "cancel"))
+        command.known_verb() == Some(Verb::Stop)
             && command.text.is_empty()
             && comment.written_at.is_none_or(|at| at >= self.stops_since)
     }

@@ -10,9 +10,9 @@ use crate::run::action::admission::{Admission, PROGRESS, thread_of};
 use crate::run::action::carry::WaitingSession;
 use crate::run::action::{ActionEnv, answer};
 use crate::run::error::RunError;
-use crate::run::request::words::VERBS;
 use locum_agent::report::waiting::question_in;
 use locum_forge::OwnComment;
+use locum_forge::command::verb::Verb;
 use locum_forge::command::{self, CommentCommand};
 use locum_forge::event::{Comment, Trigger};
 
@@ -62,7 +62,7 @@ pub(super) async fn answering(
 /// that is about.
 fn asks_for_a_run(said: &CommentCommand, modes: &[String]) -> bool {
     let is_known = |word: &str| {
-        VERBS.iter().any(|(verb, _)| *verb == word) || modes.iter().any(|mode| mode == word)
+        Verb::ALL.iter().any(|verb| verb.as_str() == word) || modes.iter().any(|mode| mode == word)
     };
     !said.flags.is_empty() || said.verb.as_deref().is_some_and(is_known)
 }

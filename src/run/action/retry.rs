@@ -9,6 +9,7 @@ use crate::run::action::declined::Declined;
 use crate::run::action::{ActionEnv, status, thread};
 use crate::run::error::RunError;
 use locum_forge::command;
+use locum_forge::command::verb::Verb;
 use locum_forge::event::Trigger;
 
 /// Returns the event as the last request here would have been.
@@ -40,8 +41,8 @@ pub(super) async fn last_request(
             let why = "the comment that asked is gone; write the task again";
             return Err(Declined::refused(why));
         };
-        let verb = command::parse(&asked.body, &rule.prefix).and_then(|command| command.verb);
-        if matches!(verb.as_deref(), Some("retry")) {
+        let command = command::parse(&asked.body, &rule.prefix);
+        if command.is_some_and(|command| command.known_verb() == Some(Verb::Retry)) {
             continue;
         }
         let may_ask = asked.author.eq_ignore_ascii_case(&trigger.actor.login)

@@ -8,6 +8,7 @@ use crate::run::request::ask::Ask;
 use crate::run::request::{RefusalNotice, RequestFacts, RequestRefusal, silent};
 use locum_forge::ForgePermission;
 use locum_forge::command::CommentCommand;
+use locum_forge::command::verb::Verb;
 use locum_forge::event::{Actor, Trigger};
 use locum_policy::actors::{ActorFacts, Tier};
 use locum_policy::intent::TriggerKind;
@@ -29,9 +30,9 @@ pub(super) enum CommandPurpose {
 
 impl CommandPurpose {
     pub(super) fn of(command: Option<&CommentCommand>) -> Self {
-        match command.and_then(|command| command.verb.as_deref()) {
-            Some("approve" | "deny") => Self::Approve,
-            Some("answer") => Self::Answer,
+        match command.and_then(CommentCommand::known_verb) {
+            Some(Verb::Approve | Verb::Deny) => Self::Approve,
+            Some(Verb::Answer) => Self::Answer,
             Some(_) | None => Self::Start,
         }
     }

@@ -6,28 +6,11 @@ use crate::run::request::{
     RequestedChecks, posted,
 };
 use locum_agent::session::recorded::PersonDecision;
+use locum_forge::command::flag::Flag;
+use locum_forge::command::verb::Verb;
 use locum_forge::command::{self, CommentCommand};
 use locum_policy::glob::PathGlob;
 use locum_policy::schema::events::{ALL_CHECKS, POLICY_CHECK};
-
-/// Every verb and what it does, for lists; `cancel` is another word for `stop`.
-pub(crate) const VERBS: &[(&str, &str)] = &[
-    ("fix", "starts a run in the default mode; `fix all` mends what reviews found here"),
-    ("plan", "starts a run in mode `architect`"),
-    ("retry", "starts the last run here again, with the same words"),
-    ("stop", "stops the run that is at work here"),
-    ("undo", "reverts the last commit of Locum on this pull request"),
-    ("rebase", "brings the branch here up to its base"),
-    ("approve", "approves a held call, by its name, or `all`; `always` proposes a rule for it"),
-    ("deny", "denies a held call, by its name, or `all`"),
-    ("answer", "answers a run's question"),
-    ("checks", "makes the checks of this pull request, or those that are named"),
-    ("status", "lists the runs of the last day and what waits"),
-    ("explain", "says what a run here may do, and why; answering a finding, explains that"),
-    ("help", "lists modes, verbs and flags"),
-];
-
-const FLAGS: &[&str; 6] = &["dry-run", "new-pr", "mode", "model", "budget", "paths"];
 
 /// What `fix`, `fix all` and `explain` mean about findings.
 const FIX_ANSWERED: &str = "Mend what the answered comment of the review reports, if it holds.";
@@ -45,34 +28,11 @@ pub(super) fn read_command(
     command: &CommentCommand,
     (known, is_answer): (&RequestFacts<'_>, bool),
 ) -> Result<(), RequestRefusal> {
-    for (flag, value) in &command.flags {
-        let value = value.as_deref();
-        match (flag.as_str(), value) {
-            ("dry-run", None) => request.flags.dry_run = true,
-            ("new-pr", None) => request.flags.new_pull_request = true,
-            ("mode", Some(mode)) => request.mode = Some(known_mode(mode, known)?),
-            ("model", Some(model)) if known.profiles.iter().any(|known| known == model) => {
-                request.flags.model = Some(model.to_owned())
-            }
-            ("model", Some(model)) => return Err(unknown_profile(model, known.profiles)),
-            ("budget", Some(budget)) => request.flags.budget_usd = Some(dollars(budget)?),
-            ("paths", Some(paths)) => request.flags.paths = patterns(paths)?,
-            ("dry-run" | "new-pr", Some(_)) => {
-                return Err(posted("command", &format!("`--{flag}` takes no value")));
-            }
-            ("mode" | "model" | "budget" | "paths", None) => {
-                return Err(posted("command", &format!("`--{flag}` needs a value")));
-            }
-            (_, _) => {
-                let flags = FLAGS.map(|flag| format!("--{flag}"));
-                let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-                let near = near(&format!("--{flag}"), &flags);
-                let why = format!("there is no flag `--{flag}`{near} Flags: {}", list(&flags));
-                return Err(posted("command", &why));
-            }
-        }
+    for (name, value) in &command.flags {
+        read_flag(request, (name, value.as_deref()), known)?;
     }
-    let decides = matches!(command.verb.as_deref(), Some("approve" | "deny" | "answer"));
+    let verb = command.known_verb();
+    let decides = verb.is_some_and(Verb::decides);
     if let Some(flag) = flag_behind(&command.text).filter(|_| !decides) {
         let why = format!(
             "the flag `{flag}` stands behind the task, where it would do nothing; write flags \
@@ -81,22 +41,67 @@ pub(super) fn read_command(
         return Err(posted("command", &why));
     }
     request.text = command.text.clone();
-    match command.verb.as_deref() {
-        None if is_lone_word(&command.text) => return Err(unknown(&command.text, known)),
-        None => {}
-        Some(verb @ ("approve" | "deny" | "answer")) => {
-            if let Some((flag, _)) = command.flags.first() {
-                return Err(posted("command", &format!("`{verb}` takes no flag `--{flag}`")));
-            }
+    match (command.verb.as_deref(), verb) {
+        (None, _) if is_lone_word(&command.text) => Err(unknown(&command.text, known)),
+        (None, _) => Ok(()),
+        (Some(_), Some(verb)) if decides => {
+            check_no_flag(command)?;
             request.action = RequestedAction::Decide(said(verb, &command.text)?);
+            Ok(())
         }
-        Some(mode) if known.modes.iter().any(|known| known == mode) => {
+        (Some(mode), _) if known.modes.iter().any(|known| known == mode) => {
             if request.mode.as_ref().is_some_and(|named| named != mode) {
                 return Err(posted("command", "more than one mode is named"));
             }
             request.mode = Some(mode.to_owned());
+            Ok(())
         }
-        Some("checks") if known.pull_request.is_some() => {
+        (Some(_), Some(verb)) => read_verb(request, command, verb, (known, is_answer)),
+        (Some(mode @ ("code" | "ask" | "review")), None) => known_mode(mode, known).map(drop),
+        (Some(word), None) => read_word(request, command, word, known),
+    }
+}
+
+/// Reads a flag with its value.
+fn read_flag(
+    request: &mut Request,
+    (name, value): (&str, Option<&str>),
+    known: &RequestFacts<'_>,
+) -> Result<(), RequestRefusal> {
+    let Some(flag) = Flag::parse(name) else { return Err(unknown_flag(name)) };
+    let value = match (flag.takes_value(), value) {
+        (true, Some(value)) => value,
+        (false, None) => "",
+        (true, None) => return Err(posted("command", &format!("`--{name}` needs a value"))),
+        (false, Some(_)) => return Err(posted("command", &format!("`--{name}` takes no value"))),
+    };
+    let flags = &mut request.flags;
+    match flag {
+        Flag::DryRun => flags.dry_run = true,
+        Flag::NewPullRequest => flags.new_pull_request = true,
+        Flag::Mode => request.mode = Some(known_mode(value, known)?),
+        Flag::Model if known.profiles.iter().any(|known| known == value) => {
+            flags.model = Some(value.to_owned());
+        }
+        Flag::Model => return Err(unknown_profile(value, known.profiles)),
+        Flag::Budget => flags.budget_usd = Some(dollars(value)?),
+        Flag::Paths => flags.paths = patterns(value)?,
+    }
+    Ok(())
+}
+
+/// Reads what a verb asks for that no mode has the name of and that decides nothing.
+fn read_verb(
+    request: &mut Request,
+    command: &CommentCommand,
+    verb: Verb,
+    (known, is_answer): (&RequestFacts<'_>, bool),
+) -> Result<(), RequestRefusal> {
+    match verb {
+        Verb::Checks if known.pull_request.is_none() => {
+            return Err(posted("command", "checks are made of pull requests, and this is none"));
+        }
+        Verb::Checks => {
             let named = command.text.split([',', ' ', '\n']).filter(|name| !name.is_empty());
             let mut names: Vec<String> = named.map(str::to_owned).collect();
             if names.is_empty() {
@@ -105,82 +110,80 @@ pub(super) fn read_command(
             request.checks = RequestedChecks { names, alone: true };
             request.text = String::new();
         }
-        Some("checks") => {
-            return Err(posted("command", "checks are made of pull requests, and this is none"));
-        }
-        Some("help") => request.action = RequestedAction::Help,
-        Some("status") => request.action = RequestedAction::Status,
-        Some("rebase") => request.action = RequestedAction::Rebase,
-        Some("stop" | "cancel") => {
-            check_alone(command)?;
-            request.action = RequestedAction::Stop;
-        }
-        Some("retry") => {
-            check_alone(command)?;
-            request.action = RequestedAction::Retry;
-        }
-        Some("undo") => {
-            check_alone(command)?;
-            request.action = RequestedAction::Undo;
-        }
+        Verb::Help => request.action = RequestedAction::Help,
+        Verb::Status => request.action = RequestedAction::Status,
+        Verb::Rebase => request.action = RequestedAction::Rebase,
+        Verb::Stop => request.action = alone(command, RequestedAction::Stop)?,
+        Verb::Retry => request.action = alone(command, RequestedAction::Retry)?,
+        Verb::Undo => request.action = alone(command, RequestedAction::Undo)?,
         // An answer to a review comment is about that, not about Locum.
-        Some("explain") if is_answer && command.text.is_empty() => {
+        Verb::Explain if is_answer && command.text.is_empty() => {
             if request.mode.is_none() && known.modes.iter().any(|mode| mode == "ask") {
                 request.mode = Some("ask".to_owned());
             }
             request.text = EXPLAIN_ANSWERED.to_owned();
         }
-        Some("fix") if command.text.is_empty() && is_answer => {
-            request.text = FIX_ANSWERED.to_owned();
-        }
-        Some("fix") if command.text == "all" => request.text = FIX_ALL.to_owned(),
-        Some("explain") if explains(command, known) => {
+        Verb::Explain if explains(command, known) => {
             if !command.text.is_empty() {
                 request.mode = Some(known_mode(&command.text, known)?);
             }
             request.text = String::new();
             request.action = RequestedAction::Explain;
         }
-        Some("fix") if is_whole(&command.text) => {}
-        Some("fix") => request.text = command.whole_text(),
-        Some("plan") if request.mode.is_none() => {
-            request.mode = Some(known_mode("architect", known)?)
+        Verb::Explain => return read_word(request, command, verb.as_str(), known),
+        Verb::Fix if command.text.is_empty() && is_answer => {
+            request.text = FIX_ANSWERED.to_owned();
         }
-        Some("plan") => {}
-        Some(verb @ ("code" | "ask" | "review")) => {
-            known_mode(verb, known)?;
+        Verb::Fix if command.text == "all" => request.text = FIX_ALL.to_owned(),
+        Verb::Fix if is_whole(&command.text) => {}
+        Verb::Fix => request.text = command.whole_text(),
+        Verb::Plan if request.mode.is_none() => {
+            request.mode = Some(known_mode("architect", known)?);
         }
-        // A word before the name of what waits is a decision that was mistyped, not a task.
-        Some(word)
-            if command.text.is_empty() || target_of(&command.text).0.is_some_and(is_name) =>
-        {
-            return Err(unknown(word, known));
-        }
-        Some(_) => request.text = command.whole_text(),
+        // What decides was read before.
+        Verb::Plan | Verb::Approve | Verb::Deny | Verb::Answer => {}
     }
+    Ok(())
+}
+
+/// Reads a first word that is neither verb nor mode: the beginning of the task.
+fn read_word(
+    request: &mut Request,
+    command: &CommentCommand,
+    word: &str,
+    known: &RequestFacts<'_>,
+) -> Result<(), RequestRefusal> {
+    // A word before the name of what waits is a decision that was mistyped, not a task.
+    if command.text.is_empty() || target_of(&command.text).0.is_some_and(is_name) {
+        return Err(unknown(word, known));
+    }
+    request.text = command.whole_text();
     Ok(())
 }
 
 /// Returns whether a command only asks about Locum, whatever its words: it starts nothing, so no
 /// limit on runs stands in its way.
 pub(super) fn starts_nothing(command: &CommentCommand, is_answer: bool) -> bool {
-    match command.verb.as_deref() {
-        Some("help" | "status" | "stop" | "cancel" | "undo") => true,
-        Some("explain") if command.text.is_empty() => !is_answer,
-        Some(_) | None => command.flags.iter().any(|(flag, _)| flag == "dry-run"),
+    match command.known_verb() {
+        Some(Verb::Explain) if command.text.is_empty() => !is_answer,
+        Some(verb) if verb.starts_nothing() => true,
+        Some(_) | None => {
+            command.flags.iter().any(|(name, _)| Flag::parse(name) == Some(Flag::DryRun))
+        }
     }
 }
 
 /// A verb that says it all is not read as the beginning of a sentence: nobody pays for a run of the
 /// task "stop it, please".
-fn check_alone(command: &CommentCommand) -> Result<(), RequestRefusal> {
-    let verb = command.verb.as_deref().unwrap_or_default();
-    if let Some((flag, _)) = command.flags.first() {
-        return Err(posted("command", &format!("`{verb}` takes no flag `--{flag}`")));
-    }
+fn alone(
+    command: &CommentCommand,
+    action: RequestedAction,
+) -> Result<RequestedAction, RequestRefusal> {
+    check_no_flag(command)?;
     if command.text.is_empty() {
-        return Ok(());
+        return Ok(action);
     }
+    let verb = command.verb.as_deref().unwrap_or_default();
     let why =
         format!("`{verb}` stands alone; a task that begins with this word needs a mode first");
     Err(posted("command", &why))
@@ -208,6 +211,12 @@ fn is_lone_word(text: &str) -> bool {
     !text.is_empty() && (is_word || is_sign) && !is_whole(text)
 }
 
+fn check_no_flag(command: &CommentCommand) -> Result<(), RequestRefusal> {
+    let Some((flag, _)) = command.flags.first() else { return Ok(()) };
+    let verb = command.verb.as_deref().unwrap_or_default();
+    Err(posted("command", &format!("`{verb}` takes no flag `--{flag}`")))
+}
+
 /// Whether what follows `fix` is a task without it: issues, or a slash command, which stands first.
 fn is_whole(text: &str) -> bool {
     let is_issue = |word: &str| {
@@ -230,7 +239,7 @@ fn is_name(target: DecisionTarget) -> bool {
 
 /// A single word that is neither verb nor mode is a mistake rather than a task.
 fn unknown(word: &str, known: &RequestFacts<'_>) -> RequestRefusal {
-    let verbs = VERBS.iter().map(|(verb, _)| *verb);
+    let verbs = Verb::ALL.iter().map(|verb| verb.as_str());
     let all: Vec<&str> = verbs.clone().chain(known.modes.iter().map(String::as_str)).collect();
     let near = near(word, &all);
     let why = format!(
@@ -239,6 +248,14 @@ fn unknown(word: &str, known: &RequestFacts<'_>) -> RequestRefusal {
         list(&verbs.collect::<Vec<_>>()),
         list(&known.modes.iter().map(String::as_str).collect::<Vec<_>>())
     );
+    posted("command", &why)
+}
+
+fn unknown_flag(name: &str) -> RequestRefusal {
+    let flags: Vec<String> = Flag::ALL.iter().map(|flag| format!("--{}", flag.as_str())).collect();
+    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+    let near = near(&format!("--{name}"), &flags);
+    let why = format!("there is no flag `--{name}`{near} Flags: {}", list(&flags));
     posted("command", &why)
 }
 
@@ -267,34 +284,32 @@ fn near(word: &str, all: &[&str]) -> String {
 fn flag_behind(text: &str) -> Option<&str> {
     let mut words = text.lines().next()?.split_whitespace().rev();
     let (last, before) = (words.next()?, words.next());
-    let takes_value = |word: &&str| {
-        let name = command::flag_of(word).unwrap_or_default();
-        is_known_flag(word) && !matches!(name, "dry-run" | "new-pr") && !word.contains('=')
-    };
-    Some(last).filter(|word| is_known_flag(word)).or_else(|| before.filter(takes_value))
+    let takes_value =
+        |word: &&str| known_flag(word).is_some_and(Flag::takes_value) && !word.contains('=');
+    Some(last).filter(|word| known_flag(word).is_some()).or_else(|| before.filter(takes_value))
 }
 
-fn is_known_flag(word: &str) -> bool {
-    let flag = command::flag_of(word).unwrap_or_default();
-    FLAGS.contains(&flag.split_once('=').map_or(flag, |(name, _)| name))
+fn known_flag(word: &str) -> Option<Flag> {
+    let flag = command::flag_of(word)?;
+    Flag::parse(flag.split_once('=').map_or(flag, |(name, _)| name))
 }
 
 /// Reads a decision: the names or `all`, then a reason, a note or an answer.
-fn said(verb: &str, text: &str) -> Result<DecisionRequest, RequestRefusal> {
+fn said(verb: Verb, text: &str) -> Result<DecisionRequest, RequestRefusal> {
     let (target, rest) = target_of(text);
     let rest = rest.trim().to_owned();
     let (no_note, always) = (String::new(), false);
     match (verb, target) {
-        ("answer", Some(DecisionTarget::Named(ids))) if ids.len() == 1 => Ok(DecisionRequest {
+        (Verb::Answer, Some(DecisionTarget::Named(ids))) if ids.len() == 1 => Ok(DecisionRequest {
             target: DecisionTarget::Named(ids),
             word: PersonDecision::Answer { text: rest },
             note: no_note,
             always,
         }),
-        ("answer", Some(DecisionTarget::Named(_))) => {
+        (Verb::Answer, Some(DecisionTarget::Named(_))) => {
             Err(posted("command", "each question needs an answer of its own"))
         }
-        ("answer", _) => Ok(DecisionRequest {
+        (Verb::Answer, _) => Ok(DecisionRequest {
             target: DecisionTarget::OnlyQuestion,
             word: PersonDecision::Answer { text: text.trim().to_owned() },
             note: no_note,
@@ -303,10 +318,11 @@ fn said(verb: &str, text: &str) -> Result<DecisionRequest, RequestRefusal> {
         (verb, None) => Err(posted(
             "command",
             &format!(
-                "`{verb}` needs the name of what waits, as the run's comment gives it, or `all`"
+                "`{}` needs the name of what waits, as the run's comment gives it, or `all`",
+                verb.as_str()
             ),
         )),
-        ("approve", Some(target)) => {
+        (Verb::Approve, Some(target)) => {
             let (always, note) = always_of(rest);
             Ok(DecisionRequest { target, word: PersonDecision::Approve, note, always })
         }
