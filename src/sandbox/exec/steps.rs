@@ -44,11 +44,6 @@ pub struct StageExit {
 }
 
 impl FailedStep {
-    /// Returns true when every member ended with 0 but for those whose reader was gone.
-    pub fn is_only_cut_off(&self) -> bool {
-        (0..self.stages.len()).all(|at| self.is_cut_off(at) || self.code(at) == 0)
-    }
-
     /// Returns true for a member that was ended because what read its output was gone.
     pub fn is_cut_off(&self, at: usize) -> bool {
         self.code(at) == BROKEN_PIPE && at + 1 < self.stages.len()
