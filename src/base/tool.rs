@@ -22,13 +22,16 @@ macro_rules! tool_table {
             CodebaseSearch, "codebase_search", In(Read), search::codebase::CodebaseSearch;
             ShowChanges, "show_changes", InWithout(Read, Edit), search::changes::ShowChanges;
             WriteToFile, "write_to_file", In(Edit), files::write::WriteToFile;
-            ApplyDiff, "apply_diff", In(Edit), files::apply_diff::tool::ApplyDiff;
-            MultiEdit, "multi_edit", OptIn(Edit), files::multi_edit::MultiEdit;
+            ApplyDiff, "apply_diff", In(Edit),
+                files::edit_tool::Editing<files::apply_diff::tool::ApplyDiff>;
+            MultiEdit, "multi_edit", OptIn(Edit),
+                files::edit_tool::Editing<files::multi_edit::MultiEdit>;
             SearchAndReplace, "search_and_replace", In(Edit),
-                files::search_and_replace::SearchAndReplace;
+                files::edit_tool::Editing<files::search_and_replace::SearchAndReplace>;
             InsertContent, "insert_content", OptIn(Edit),
-                files::insert_content::InsertContent;
-            NotebookEdit, "notebook_edit", OptIn(Edit), files::notebook_edit::NotebookEdit;
+                files::edit_tool::Editing<files::insert_content::InsertContent>;
+            NotebookEdit, "notebook_edit", OptIn(Edit),
+                files::edit_tool::Editing<files::notebook_edit::NotebookEdit>;
             DeleteFile, "delete_file", In(Edit), files::delete_file::DeleteFile;
             MoveFile, "move_file", In(Edit), files::move_file::MoveFile;
             ApplyPatch, "apply_patch", OptIn(Edit), files::apply_patch::tool::ApplyPatch;

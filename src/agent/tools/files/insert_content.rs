@@ -2,23 +2,19 @@
 
 use serde_json::{Value, json};
 
+use crate::tools::CallError;
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::edit::FileChange;
-use crate::tools::files::edit::file_edit::FileEdit;
 use crate::tools::files::edit::insertion::{Insertion, InsertionPlace};
-use crate::tools::tool::{Tool, ToolEffect};
-use crate::tools::{CallError, Observation, ToolContext};
+use crate::tools::files::edit_tool::EditTool;
 use locum_base::tool::ToolName;
-use locum_policy::Permit;
-use locum_policy::intent::Intent;
 
-/// Lines about to be put in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InsertContent(FileEdit);
+/// The tool that puts lines into a file.
+#[derive(Clone, Debug)]
+pub struct InsertContent;
 
-impl Tool for InsertContent {
-    const EFFECT: ToolEffect = ToolEffect::Edits;
+impl EditTool for InsertContent {
+    const NAME: ToolName = ToolName::InsertContent;
     const DESCRIPTION: &'static str = "Put lines into an existing file without changing others: \
         before a line, or with `line: 0` at the end.";
     const REQUIRED: &'static [&'static str] = &["path", "line", "line_text", "content"];
@@ -32,37 +28,12 @@ impl Tool for InsertContent {
         })
     }
 
-    /// Checks the arguments and the mode's restriction.
-    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let place =
-            arguments.place("path", "the file, relative to the repository root", context)?;
+    fn change(arguments: &mut CallFields) -> Result<FileChange, CallError> {
         let insertion = match arguments.mapped_value("content") {
             Some(insertion) => insertion,
-            None => insertion(&mut arguments)?,
+            None => insertion(arguments)?,
         };
-        arguments.finish()?;
-        let change = FileChange::Insertion(insertion);
-        Ok(Self(FileEdit::checked(ToolName::InsertContent, place, change, context)?))
-    }
-
-    fn intents(&self) -> Vec<Intent> {
-        self.0.intents()
-    }
-
-    fn headline(&self) -> String {
-        self.0.headline()
-    }
-
-    async fn perform(
-        &self,
-        permit: &Permit<CheckedCall>,
-        context: ToolContext<'_>,
-    ) -> Result<Observation, CallError> {
-        self.0.perform(permit, context)
-    }
-
-    fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
-        self.0.content_after(before)
+        Ok(FileChange::Insertion(insertion))
     }
 }
 

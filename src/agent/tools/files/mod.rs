@@ -4,6 +4,7 @@ pub mod apply_diff;
 pub mod apply_patch;
 pub mod delete_file;
 pub mod edit;
+pub mod edit_tool;
 pub mod generate;
 pub mod insert_content;
 pub mod known;

@@ -2,22 +2,18 @@
 
 use serde_json::{Value, json};
 
+use crate::tools::CallError;
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::edit::FileChange;
-use crate::tools::files::edit::file_edit::FileEdit;
-use crate::tools::tool::{Tool, ToolEffect};
-use crate::tools::{CallError, Observation, ToolContext};
+use crate::tools::files::edit_tool::EditTool;
 use locum_base::tool::ToolName;
-use locum_policy::Permit;
-use locum_policy::intent::Intent;
 
-/// Edits of a file about to be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MultiEdit(FileEdit);
+/// The tool that replaces texts of a file, all or none.
+#[derive(Clone, Debug)]
+pub struct MultiEdit;
 
-impl Tool for MultiEdit {
-    const EFFECT: ToolEffect = ToolEffect::Edits;
+impl EditTool for MultiEdit {
+    const NAME: ToolName = ToolName::MultiEdit;
     const DESCRIPTION: &'static str = "Change an existing file by several replacements, one after \
         another; all are made or none. Each `old_string` must stand in one place, letter for \
         letter.";
@@ -41,36 +37,10 @@ impl Tool for MultiEdit {
         })
     }
 
-    /// Checks the arguments and the mode's restriction.
-    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let place =
-            arguments.place("path", "the file, relative to the repository root", context)?;
-        let change: Option<FileChange> = arguments.mapped_value("edits");
-        let change = change.ok_or_else(|| {
+    fn change(arguments: &mut CallFields) -> Result<FileChange, CallError> {
+        arguments.mapped_value("edits").ok_or_else(|| {
             CallError("`multi_edit` needs `edits`: a list of old and new texts.".to_owned())
-        })?;
-        arguments.finish()?;
-        Ok(Self(FileEdit::checked(ToolName::MultiEdit, place, change, context)?))
-    }
-
-    fn intents(&self) -> Vec<Intent> {
-        self.0.intents()
-    }
-
-    fn headline(&self) -> String {
-        self.0.headline()
-    }
-
-    async fn perform(
-        &self,
-        permit: &Permit<CheckedCall>,
-        context: ToolContext<'_>,
-    ) -> Result<Observation, CallError> {
-        self.0.perform(permit, context)
-    }
-
-    fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
-        self.0.content_after(before)
+        })
     }
 }
 

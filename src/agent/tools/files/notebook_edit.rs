@@ -2,26 +2,23 @@
 
 use serde_json::{Value, json};
 
+use crate::tools::CallError;
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::edit::FileChange;
-use crate::tools::files::edit::file_edit::FileEdit;
 use crate::tools::files::edit::notebook::{CellAction, CellEdit, CellKind, CellRef};
-use crate::tools::tool::{Tool, ToolEffect};
-use crate::tools::{CallError, Observation, ToolContext};
+use crate::tools::files::edit_tool::EditTool;
 use locum_base::tool::ToolName;
-use locum_policy::Permit;
-use locum_policy::intent::Intent;
 
-/// A change of a cell about to be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotebookEdit(FileEdit);
+/// The tool that changes a cell of a notebook.
+#[derive(Clone, Debug)]
+pub struct NotebookEdit;
 
-impl Tool for NotebookEdit {
-    const EFFECT: ToolEffect = ToolEffect::Edits;
+impl EditTool for NotebookEdit {
+    const NAME: ToolName = ToolName::NotebookEdit;
     const DESCRIPTION: &'static str = "Change one cell of a Jupyter notebook (.ipynb): replace its \
         source, insert a new cell after it, or delete it. Outputs of a replaced cell are cleared.";
     const REQUIRED: &'static [&'static str] = &["path"];
+    const FILE: &'static str = "the notebook, relative to the repository root";
 
     fn properties() -> Value {
         json!({
@@ -34,34 +31,8 @@ impl Tool for NotebookEdit {
         })
     }
 
-    /// Checks the arguments and the mode's restriction.
-    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let place =
-            arguments.place("path", "the notebook, relative to the repository root", context)?;
-        let edit = cell_edit(&mut arguments)?;
-        arguments.finish()?;
-        let change = FileChange::Cell(edit);
-        Ok(Self(FileEdit::checked(ToolName::NotebookEdit, place, change, context)?))
-    }
-
-    fn intents(&self) -> Vec<Intent> {
-        self.0.intents()
-    }
-
-    fn headline(&self) -> String {
-        self.0.headline()
-    }
-
-    async fn perform(
-        &self,
-        permit: &Permit<CheckedCall>,
-        context: ToolContext<'_>,
-    ) -> Result<Observation, CallError> {
-        self.0.perform(permit, context)
-    }
-
-    fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
-        self.0.content_after(before)
+    fn change(arguments: &mut CallFields) -> Result<FileChange, CallError> {
+        cell_edit(arguments).map(FileChange::Cell)
     }
 }
 

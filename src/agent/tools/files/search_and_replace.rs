@@ -2,23 +2,19 @@
 
 use serde_json::{Value, json};
 
+use crate::tools::CallError;
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::edit::FileChange;
-use crate::tools::files::edit::file_edit::FileEdit;
 use crate::tools::files::edit::search::{MeantPlaces, SearchEdit, SearchSyntax};
-use crate::tools::tool::{Tool, ToolEffect};
-use crate::tools::{CallError, Observation, ToolContext};
+use crate::tools::files::edit_tool::EditTool;
 use locum_base::tool::ToolName;
-use locum_policy::Permit;
-use locum_policy::intent::Intent;
 
-/// A replacement about to be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SearchAndReplace(FileEdit);
+/// The tool that replaces a text or a pattern.
+#[derive(Clone, Debug)]
+pub struct SearchAndReplace;
 
-impl Tool for SearchAndReplace {
-    const EFFECT: ToolEffect = ToolEffect::Edits;
+impl EditTool for SearchAndReplace {
+    const NAME: ToolName = ToolName::SearchAndReplace;
     const DESCRIPTION: &'static str = "Replace a text, or a regular expression (Rust syntax), in exactly `count` places of a file.";
     const REQUIRED: &'static [&'static str] = &["path", "search", "replace"];
 
@@ -36,35 +32,8 @@ impl Tool for SearchAndReplace {
         })
     }
 
-    /// Checks the arguments, the pattern and the mode's restriction.
-    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let place =
-            arguments.place("path", "the file, relative to the repository root", context)?;
-        let edit = search_edit(&mut arguments)?;
-        arguments.finish()?;
-        edit.check().map_err(|error| CallError(format!("Nothing was changed: {error}.")))?;
-        let change = FileChange::Search(edit);
-        Ok(Self(FileEdit::checked(ToolName::SearchAndReplace, place, change, context)?))
-    }
-
-    fn intents(&self) -> Vec<Intent> {
-        self.0.intents()
-    }
-
-    fn headline(&self) -> String {
-        self.0.headline()
-    }
-
-    async fn perform(
-        &self,
-        permit: &Permit<CheckedCall>,
-        context: ToolContext<'_>,
-    ) -> Result<Observation, CallError> {
-        self.0.perform(permit, context)
-    }
-
-    fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
-        self.0.content_after(before)
+    fn change(arguments: &mut CallFields) -> Result<FileChange, CallError> {
+        search_edit(arguments).map(FileChange::Search)
     }
 }
 

@@ -2,22 +2,18 @@
 
 use serde_json::{Value, json};
 
+use crate::tools::CallError;
 use crate::tools::arguments::CallFields;
-use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::edit::FileChange;
-use crate::tools::files::edit::file_edit::FileEdit;
-use crate::tools::tool::{Tool, ToolEffect};
-use crate::tools::{CallError, Observation, ToolContext};
+use crate::tools::files::edit_tool::EditTool;
 use locum_base::tool::ToolName;
-use locum_policy::Permit;
-use locum_policy::intent::Intent;
 
-/// A diff about to be applied.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApplyDiff(FileEdit);
+/// The tool that replaces blocks of lines.
+#[derive(Clone, Debug)]
+pub struct ApplyDiff;
 
-impl Tool for ApplyDiff {
-    const EFFECT: ToolEffect = ToolEffect::Edits;
+impl EditTool for ApplyDiff {
+    const NAME: ToolName = ToolName::ApplyDiff;
     const DESCRIPTION: &'static str = "Change an existing file by one or more blocks, \
         each:\n<<<<<<< SEARCH\n:start_line:12\n-------\nthe lines to replace, exactly as they are \
         now\n=======\nthe new lines\n>>>>>>> REPLACE\nMarkers stand alone on their lines. Write \\ \
@@ -31,35 +27,10 @@ impl Tool for ApplyDiff {
         })
     }
 
-    /// Checks the arguments and the mode's restriction.
-    fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
-        let place =
-            arguments.place("path", "the file, relative to the repository root", context)?;
-        let change = match arguments.mapped_value("diff") {
-            Some(change) => change,
-            None => FileChange::Blocks(arguments.text("diff", "the SEARCH/REPLACE blocks")?),
-        };
-        arguments.finish()?;
-        Ok(Self(FileEdit::checked(ToolName::ApplyDiff, place, change, context)?))
-    }
-
-    fn intents(&self) -> Vec<Intent> {
-        self.0.intents()
-    }
-
-    fn headline(&self) -> String {
-        self.0.headline()
-    }
-
-    async fn perform(
-        &self,
-        permit: &Permit<CheckedCall>,
-        context: ToolContext<'_>,
-    ) -> Result<Observation, CallError> {
-        self.0.perform(permit, context)
-    }
-
-    fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
-        self.0.content_after(before)
+    fn change(arguments: &mut CallFields) -> Result<FileChange, CallError> {
+        match arguments.mapped_value("diff") {
+            Some(change) => Ok(change),
+            None => Ok(FileChange::Blocks(arguments.text("diff", "the SEARCH/REPLACE blocks")?)),
+        }
     }
 }

@@ -44,6 +44,17 @@ pub enum FileChange {
 }
 
 impl FileChange {
+    /// Finds mistakes that need no file to be seen.
+    ///
+    /// # Errors
+    /// When a pattern or its replacement is wrong.
+    pub fn check(&self) -> Result<(), SearchError> {
+        match self {
+            Self::Search(search) => search.check(),
+            Self::Blocks(_) | Self::Texts(_) | Self::Insertion(_) | Self::Cell(_) => Ok(()),
+        }
+    }
+
     /// Whether it is answered by what the file holds, so that guesses would find out its content:
     /// of a part of a line, a pattern or a cell, that it is there.
     pub fn reads(&self) -> bool {
