@@ -11,6 +11,7 @@ use tracing::debug;
 use crate::tools::aliases::{self, CalledTool, MappedArguments, unknown};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::flow::verdict::CheckVerdict;
+use crate::tools::peer_words::PeerWords;
 use crate::tools::tool::{LeftOut, Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::tools::{background, browser, command, files, flow, mcp, memory, search, skill, web};
@@ -98,6 +99,11 @@ macro_rules! calls {
         /// Returns what calls of a tool act on.
         pub fn effect(tool: ToolName) -> ToolEffect {
             match tool { $(ToolName::$tool => <$kind>::EFFECT,)+ }
+        }
+
+        /// Returns what other agents call the parameters of a tool.
+        fn peer_words(tool: ToolName) -> &'static PeerWords {
+            match tool { $(ToolName::$tool => &<$kind>::PEERS,)+ }
         }
 
         fn spec(tool: ToolName) -> ToolSpec {
@@ -217,7 +223,8 @@ fn arguments(tool: ToolName, call: &ToolCall) -> Result<(CallFields, Vec<String>
     }
     let properties = properties(tool);
     let only_reads = effect(tool) == ToolEffect::Reads;
-    let of = CalledTool { tool, called, only_reads, properties: &properties };
+    let of =
+        CalledTool { tool, called, only_reads, words: peer_words(tool), properties: &properties };
     let mut left_out = Vec::new();
     let fields = fields.mapped(|fields| {
         let MappedArguments { fields, ignored } = aliases::map(of, fields)?;

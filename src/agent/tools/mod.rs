@@ -18,6 +18,7 @@ pub mod hooks;
 pub mod kept_output;
 pub mod mcp;
 pub mod memory;
+mod peer_words;
 mod picture;
 mod reach;
 pub mod search;

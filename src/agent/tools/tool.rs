@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::peer_words::PeerWords;
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
@@ -43,6 +44,9 @@ pub(crate) trait Tool: Clone + Debug + Sized {
 
     /// The parameters that have to be given.
     const REQUIRED: &'static [&'static str];
+
+    /// What other agents call its parameters.
+    const PEERS: PeerWords = PeerWords::NONE;
 
     /// Returns a JSON Schema for each parameter, by name.
     fn properties() -> Value;

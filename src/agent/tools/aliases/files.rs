@@ -7,7 +7,7 @@
 use serde_json::{Map, Value};
 
 use crate::tools::CallError;
-use crate::tools::aliases::{CalledTool, lines, parsed, rename, renames, unknown};
+use crate::tools::aliases::{CalledTool, lines, parsed, rename, unknown};
 use crate::tools::arguments::kind_of;
 
 /// What a file of several can have; more than models are shown.
@@ -33,7 +33,7 @@ pub(crate) fn files(
         take(of, name, parsed(value), &mut found)?;
     }
     for file in &mut found {
-        for (from, to) in renames(of.tool).iter().copied().flatten() {
+        for (from, to) in of.words.renames.iter().copied().flatten() {
             rename(of, file, from, to)?;
         }
         lines::line_range(file)?;

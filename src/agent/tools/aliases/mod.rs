@@ -20,6 +20,7 @@ use serde_json::{Map, Value};
 
 use crate::tools::CallError;
 use crate::tools::arguments::kind_of;
+use crate::tools::peer_words::{COMMAND_ID, PeerWords, Renames};
 use locum_base::tool::ToolName;
 use locum_files::fields::nearest;
 
@@ -41,109 +42,14 @@ pub(crate) struct CalledTool<'c> {
     pub(crate) called: &'c str,
     /// Whether its calls only read, so that a slip of the pen does no harm.
     pub(crate) only_reads: bool,
+    /// What others call it and its parameters.
+    pub(crate) words: &'static PeerWords,
     /// The schemas of its own parameters.
     pub(crate) properties: &'c Map<String, Value>,
 }
 
-/// Other names of parameters, each with the tool's own.
-type Renames = &'static [(&'static str, &'static str)];
-
-const PATH: Renames = &[
-    ("file_path", "path"),
-    ("filePath", "path"),
-    ("absolute_path", "path"),
-    ("target_file", "path"),
-    ("filename", "path"),
-    ("notebook_path", "path"),
-];
-
-const FOLDER: Renames = &[
-    ("directory", "path"),
-    ("dir", "path"),
-    ("dir_path", "path"),
-    ("folder", "path"),
-    ("directory_path", "path"),
-    ("relative_workspace_path", "path"),
-];
-
-const COMMAND_ID: Renames = &[
-    ("bash_id", "id"),
-    ("shell_id", "id"),
-    ("task_id", "id"),
-    ("command_id", "id"),
-    ("process_id", "id"),
-    ("session_id", "id"),
-];
-
 fn renames(tool: ToolName) -> &'static [Renames] {
     match tool {
-        ToolName::ReadFile => {
-            &[PATH, &[("start_line", "offset"), ("line_start", "offset"), ("max_lines", "limit")]]
-        }
-        ToolName::WriteToFile => &[
-            PATH,
-            &[("file_text", "content"), ("contents", "content"), ("new_content", "content")],
-        ],
-        ToolName::ApplyDiff | ToolName::MultiEdit | ToolName::DeleteFile => &[PATH],
-        ToolName::InsertContent => &[PATH, &[("text", "content"), ("line_number", "line")]],
-        ToolName::SearchAndReplace => &[
-            PATH,
-            &[
-                ("old_string", "search"),
-                ("old_str", "search"),
-                ("new_string", "replace"),
-                ("new_str", "replace"),
-                ("regex", "use_regex"),
-                ("is_regex", "use_regex"),
-                ("expected_replacements", "count"),
-                ("replaceAll", "replace_all"),
-                ("case_insensitive", "ignore_case"),
-            ],
-        ],
-        ToolName::NotebookEdit => &[
-            PATH,
-            &[
-                ("source", "new_source"),
-                ("cell_index", "cell_number"),
-                ("index", "cell_number"),
-                ("kind", "cell_type"),
-                ("mode", "edit_mode"),
-            ],
-        ],
-        ToolName::MoveFile => &[
-            PATH,
-            &[
-                ("source", "path"),
-                ("source_path", "path"),
-                ("from", "path"),
-                ("old_path", "path"),
-                ("destination", "to"),
-                ("destination_path", "to"),
-                ("new_path", "to"),
-                ("target", "to"),
-            ],
-        ],
-        ToolName::ApplyPatch => {
-            &[&[("input", "patch"), ("patch_text", "patch"), ("patchText", "patch")]]
-        }
-        ToolName::ListFiles | ToolName::ShowChanges | ToolName::CodebaseSearch => &[FOLDER],
-        ToolName::ListCodeDefinitionNames => &[PATH, FOLDER],
-        ToolName::Glob => &[
-            FOLDER,
-            &[("glob", "pattern"), ("glob_pattern", "pattern"), ("file_pattern", "pattern")],
-        ],
-        ToolName::SearchFiles => &[
-            FOLDER,
-            &[
-                ("pattern", "regex"),
-                ("query", "regex"),
-                ("glob", "file_pattern"),
-                ("include", "file_pattern"),
-                ("include_pattern", "file_pattern"),
-                ("file_path", "path"),
-                ("filePath", "path"),
-            ],
-        ],
         ToolName::ExecuteCommand => &[&[
             ("cmd", "command"),
             ("workdir", "cwd"),
@@ -218,7 +124,7 @@ fn renames(tool: ToolName) -> &'static [Renames] {
             ("arguments", "args"),
         ]],
         ToolName::Think => &[&[("thoughts", "thought"), ("thinking", "thought")]],
-        ToolName::GenerateImage | ToolName::FetchInstructions => &[],
+        _ => &[],
     }
 }
 
@@ -262,7 +168,7 @@ pub(crate) fn map(
         files::files(of, &mut fields, &mut ignored)?;
     }
     unwrap_single(of, &mut fields)?;
-    for (from, to) in renames(of.tool).iter().copied().flatten() {
+    for (from, to) in of.words.renames.iter().chain(renames(of.tool)).copied().flatten() {
         rename(of, &mut fields, from, to)?;
     }
     match of.tool {
@@ -364,7 +270,7 @@ fn rename(
 
 /// Takes the arguments out of `args`, as tools have it that take several files.
 fn unwrap_arguments(of: CalledTool<'_>, fields: &mut Map<String, Value>) {
-    if of.tool != ToolName::ReadFile && !is_of_one_file(of.tool) {
+    if of.tool != ToolName::ReadFile && !of.words.lists_files {
         return;
     }
     if let Some(Value::Object(args)) = fields.get("args") {
@@ -376,20 +282,9 @@ fn unwrap_arguments(of: CalledTool<'_>, fields: &mut Map<String, Value>) {
     }
 }
 
-/// Returns true for a tool that edits one file and that others call with a list of files.
-fn is_of_one_file(tool: ToolName) -> bool {
-    matches!(
-        tool,
-        ToolName::ApplyDiff
-            | ToolName::WriteToFile
-            | ToolName::InsertContent
-            | ToolName::SearchAndReplace
-    )
-}
-
 /// Takes the one file out of `files`, `paths` or `file`.
 fn unwrap_single(of: CalledTool<'_>, fields: &mut Map<String, Value>) -> Result<(), CallError> {
-    if !is_of_one_file(of.tool) {
+    if !of.words.lists_files {
         return Ok(());
     }
     for name in ["files", "paths", "file"] {

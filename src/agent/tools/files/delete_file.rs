@@ -6,6 +6,7 @@ use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::FILE_LIMIT_BYTES;
 use crate::tools::files::overwrite::refuse_outdated;
+use crate::tools::peer_words::{PATH, PeerWords};
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -24,6 +25,7 @@ impl Tool for DeleteFile {
     const EFFECT: ToolEffect = ToolEffect::Edits;
     const DESCRIPTION: &'static str = "Delete one file.";
     const REQUIRED: &'static [&'static str] = &["path"];
+    const PEERS: PeerWords = PeerWords { renames: &[PATH], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({ "path": { "type": "string" } })

@@ -9,6 +9,7 @@ use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::edit::FileChange;
 use crate::tools::files::edit::file_edit::FileEdit;
+use crate::tools::peer_words::PeerWords;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::tool::ToolName;
@@ -29,6 +30,9 @@ pub(crate) trait EditTool: Clone + Debug {
     /// What `path` names, for a sentence about a call that lacks it.
     const FILE: &'static str = "the file, relative to the repository root";
 
+    /// What other agents call its parameters.
+    const PEERS: PeerWords = PeerWords::NONE;
+
     /// Returns a JSON Schema for each parameter, by name.
     fn properties() -> Value;
 
@@ -47,6 +51,7 @@ impl<T: EditTool> Tool for Editing<T> {
     const EFFECT: ToolEffect = ToolEffect::Edits;
     const DESCRIPTION: &'static str = T::DESCRIPTION;
     const REQUIRED: &'static [&'static str] = T::REQUIRED;
+    const PEERS: PeerWords = T::PEERS;
 
     fn properties() -> Value {
         T::properties()

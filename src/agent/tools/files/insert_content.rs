@@ -7,6 +7,7 @@ use crate::tools::arguments::CallFields;
 use crate::tools::files::edit::FileChange;
 use crate::tools::files::edit::insertion::{Insertion, InsertionPlace};
 use crate::tools::files::edit_tool::EditTool;
+use crate::tools::peer_words::{PATH, PeerWords};
 use locum_base::tool::ToolName;
 
 /// The tool that puts lines into a file.
@@ -18,6 +19,10 @@ impl EditTool for InsertContent {
     const DESCRIPTION: &'static str = "Put lines into an existing file without changing others: \
         before a line, or with `line: 0` at the end.";
     const REQUIRED: &'static [&'static str] = &["path", "line", "line_text", "content"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[PATH, &[("text", "content"), ("line_number", "line")]],
+        lists_files: true,
+    };
 
     fn properties() -> Value {
         json!({

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::peer_words::{FOLDER, PeerWords};
 use crate::tools::search::opened::{ListedPath, OpenedFolder};
 use crate::tools::search::walk::SkippedFolders;
 use crate::tools::tool::{Tool, ToolEffect};
@@ -35,6 +36,7 @@ impl Tool for ListFiles {
         most 200 entries; folders end in `/`. Ignored files, dependencies and build output \
         are left out.";
     const REQUIRED: &'static [&'static str] = &["path"];
+    const PEERS: PeerWords = PeerWords { renames: &[FOLDER], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({

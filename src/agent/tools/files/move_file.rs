@@ -7,6 +7,7 @@ use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::FILE_LIMIT_BYTES;
 use crate::tools::files::delete_file::{existing_kind, named_place};
 use crate::tools::files::overwrite::{refuse_outdated, seen_after};
+use crate::tools::peer_words::{PATH, PeerWords};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::tool::ToolName;
@@ -25,6 +26,22 @@ impl Tool for MoveFile {
     const EFFECT: ToolEffect = ToolEffect::Edits;
     const DESCRIPTION: &'static str = "Move or rename one file, never over another.";
     const REQUIRED: &'static [&'static str] = &["path", "to"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[
+            PATH,
+            &[
+                ("source", "path"),
+                ("source_path", "path"),
+                ("from", "path"),
+                ("old_path", "path"),
+                ("destination", "to"),
+                ("destination_path", "to"),
+                ("new_path", "to"),
+                ("target", "to"),
+            ],
+        ],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

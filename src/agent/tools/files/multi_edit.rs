@@ -6,6 +6,7 @@ use crate::tools::CallError;
 use crate::tools::arguments::CallFields;
 use crate::tools::files::edit::FileChange;
 use crate::tools::files::edit_tool::EditTool;
+use crate::tools::peer_words::{PATH, PeerWords};
 use locum_base::tool::ToolName;
 
 /// The tool that replaces texts of a file, all or none.
@@ -18,6 +19,7 @@ impl EditTool for MultiEdit {
         another; all are made or none. Each `old_string` must stand in one place, letter for \
         letter.";
     const REQUIRED: &'static [&'static str] = &["path", "edits"];
+    const PEERS: PeerWords = PeerWords { renames: &[PATH], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({

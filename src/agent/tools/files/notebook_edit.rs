@@ -7,6 +7,7 @@ use crate::tools::arguments::CallFields;
 use crate::tools::files::edit::FileChange;
 use crate::tools::files::edit::notebook::{CellAction, CellEdit, CellKind, CellRef};
 use crate::tools::files::edit_tool::EditTool;
+use crate::tools::peer_words::{PATH, PeerWords};
 use locum_base::tool::ToolName;
 
 /// The tool that changes a cell of a notebook.
@@ -19,6 +20,19 @@ impl EditTool for NotebookEdit {
         source, insert a new cell after it, or delete it. Outputs of a replaced cell are cleared.";
     const REQUIRED: &'static [&'static str] = &["path"];
     const FILE: &'static str = "the notebook, relative to the repository root";
+    const PEERS: PeerWords = PeerWords {
+        renames: &[
+            PATH,
+            &[
+                ("source", "new_source"),
+                ("cell_index", "cell_number"),
+                ("index", "cell_number"),
+                ("kind", "cell_type"),
+                ("mode", "edit_mode"),
+            ],
+        ],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

@@ -7,6 +7,7 @@ use crate::tools::arguments::CallFields;
 use crate::tools::files::edit::FileChange;
 use crate::tools::files::edit::search::{MeantPlaces, SearchEdit, SearchSyntax};
 use crate::tools::files::edit_tool::EditTool;
+use crate::tools::peer_words::{PATH, PeerWords};
 use locum_base::tool::ToolName;
 
 /// The tool that replaces a text or a pattern.
@@ -17,6 +18,23 @@ impl EditTool for SearchAndReplace {
     const NAME: ToolName = ToolName::SearchAndReplace;
     const DESCRIPTION: &'static str = "Replace a text, or a regular expression (Rust syntax), in exactly `count` places of a file.";
     const REQUIRED: &'static [&'static str] = &["path", "search", "replace"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[
+            PATH,
+            &[
+                ("old_string", "search"),
+                ("old_str", "search"),
+                ("new_string", "replace"),
+                ("new_str", "replace"),
+                ("regex", "use_regex"),
+                ("is_regex", "use_regex"),
+                ("expected_replacements", "count"),
+                ("replaceAll", "replace_all"),
+                ("case_insensitive", "ignore_case"),
+            ],
+        ],
+        lists_files: true,
+    };
 
     fn properties() -> Value {
         json!({

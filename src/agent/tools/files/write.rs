@@ -8,6 +8,7 @@ use crate::tools::files::FILE_LIMIT_BYTES;
 use crate::tools::files::known::SeenFile;
 use crate::tools::files::overwrite::refusal;
 use crate::tools::files::text::blank;
+use crate::tools::peer_words::{PATH, PeerWords};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
@@ -42,6 +43,13 @@ impl Tool for WriteToFile {
     const DESCRIPTION: &'static str = "Create a file, or replace a whole one; folders are made as \
         needed. For changes to an existing file prefer apply_diff.";
     const REQUIRED: &'static [&'static str] = &["path", "content"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[
+            PATH,
+            &[("file_text", "content"), ("contents", "content"), ("new_content", "content")],
+        ],
+        lists_files: true,
+    };
 
     fn properties() -> Value {
         json!({

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::peer_words::PeerWords;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Control, Observation, ToolContext};
 use locum_policy::Permit;
@@ -20,6 +21,9 @@ pub(crate) trait SteeringTool: Clone + Debug {
 
     /// The parameters that have to be given.
     const REQUIRED: &'static [&'static str];
+
+    /// What other agents call its parameters.
+    const PEERS: PeerWords = PeerWords::NONE;
 
     /// Returns a JSON Schema for each parameter, by name.
     fn properties() -> Value;
@@ -59,6 +63,7 @@ impl<T: SteeringTool> Tool for Steering<T> {
     const EFFECT: ToolEffect = ToolEffect::Steers;
     const DESCRIPTION: &'static str = T::DESCRIPTION;
     const REQUIRED: &'static [&'static str] = T::REQUIRED;
+    const PEERS: PeerWords = T::PEERS;
 
     fn properties() -> Value {
         T::properties()

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::peer_words::{FOLDER, PeerWords};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
@@ -109,6 +110,7 @@ impl Tool for ShowChanges {
         of the base, or of the commit where an earlier review ended. Files that have no room are \
         named: ask for them one by one.";
     const REQUIRED: &'static [&'static str] = &[];
+    const PEERS: PeerWords = PeerWords { renames: &[FOLDER], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::peer_words::{FOLDER, PeerWords};
 use crate::tools::search::opened::OpenedFolder;
 use crate::tools::search::pattern::FilePattern;
 use crate::tools::tool::{Tool, ToolEffect};
@@ -30,6 +31,13 @@ impl Tool for Glob {
     const DESCRIPTION: &'static str = "Find files by name: the 200 last changed that fit a \
         pattern, newest first. Ignored files are left out.";
     const REQUIRED: &'static [&'static str] = &["pattern"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[
+            FOLDER,
+            &[("glob", "pattern"), ("glob_pattern", "pattern"), ("file_pattern", "pattern")],
+        ],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::kept_output::{OUTPUT_SCHEME, output_number, read_output};
+use crate::tools::peer_words::{FOLDER, PeerWords};
 use crate::tools::search::opened::OpenedFolder;
 use crate::tools::search::pattern::FilePattern;
 use crate::tools::search::walk;
@@ -90,6 +91,21 @@ impl Tool for SearchFiles {
     const DESCRIPTION: &'static str = "Search files below a folder by regular expression (Rust \
         syntax, line by line), with a line of context. Ignored files are left out.";
     const REQUIRED: &'static [&'static str] = &["path", "regex"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[
+            FOLDER,
+            &[
+                ("pattern", "regex"),
+                ("query", "regex"),
+                ("glob", "file_pattern"),
+                ("include", "file_pattern"),
+                ("include_pattern", "file_pattern"),
+                ("file_path", "path"),
+                ("filePath", "path"),
+            ],
+        ],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::extracted::extracted;
+use crate::tools::peer_words::{FOLDER, PATH, PeerWords};
 use crate::tools::search::opened::OpenedFolder;
 use crate::tools::search::walk::SkippedFolders;
 use crate::tools::tool::{Tool, ToolEffect};
@@ -48,6 +49,7 @@ impl Tool for ListCodeDefinitionNames {
     const DESCRIPTION: &'static str = "List what a source file, or each one in a folder, defines, \
         with its lines.";
     const REQUIRED: &'static [&'static str] = &["path"];
+    const PEERS: PeerWords = PeerWords { renames: &[PATH, FOLDER], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({ "path": { "type": "string" } })

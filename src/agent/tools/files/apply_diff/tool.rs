@@ -6,6 +6,7 @@ use crate::tools::CallError;
 use crate::tools::arguments::CallFields;
 use crate::tools::files::edit::FileChange;
 use crate::tools::files::edit_tool::EditTool;
+use crate::tools::peer_words::{PATH, PeerWords};
 use locum_base::tool::ToolName;
 
 /// The tool that replaces blocks of lines.
@@ -19,6 +20,7 @@ impl EditTool for ApplyDiff {
         now\n=======\nthe new lines\n>>>>>>> REPLACE\nMarkers stand alone on their lines. Write \\ \
         before a line of the file that looks like a marker.";
     const REQUIRED: &'static [&'static str] = &["path", "diff"];
+    const PEERS: PeerWords = PeerWords { renames: &[PATH], lists_files: true };
 
     fn properties() -> Value {
         json!({

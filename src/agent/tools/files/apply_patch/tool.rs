@@ -15,6 +15,7 @@ use crate::tools::files::overwrite::{refusal, refuse_outdated, seen_after};
 use crate::tools::files::text::echo::echo;
 use crate::tools::files::text::lines::EditedLines;
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
+use crate::tools::peer_words::PeerWords;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
@@ -52,6 +53,10 @@ impl Tool for ApplyPatch {
         lines\n*** Delete File: src/old.rs\n*** End Patch\nGive about three lines that stay around \
         each change; chunks go from top to bottom.";
     const REQUIRED: &'static [&'static str] = &["patch"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[&[("input", "patch"), ("patch_text", "patch"), ("patchText", "patch")]],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({ "patch": { "type": "string", "description": "The patch, from `*** Begin Patch` to `*** End Patch`" } })

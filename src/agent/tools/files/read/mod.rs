@@ -24,6 +24,7 @@ use crate::tools::files::read::large::SCAN_LIMIT_BYTES;
 use crate::tools::files::read::shown::{NO_ROOM, ShownFile};
 use crate::tools::files::read::wanted::{FileCount, ReadSource, WantedFile};
 use crate::tools::kept_output::read_output;
+use crate::tools::peer_words::{PATH, PeerWords};
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
 use crate::tools::tool::{LeftOut, Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -66,6 +67,13 @@ impl Tool for ReadFile {
     const DESCRIPTION: &'static str = "Read files with line numbers, whole or in part: text, \
         PDF, DOCX, XLSX, notebooks; look at images. Mode `indentation` shows the complete block around one line.";
     const REQUIRED: &'static [&'static str] = &["path"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[
+            PATH,
+            &[("start_line", "offset"), ("line_start", "offset"), ("max_lines", "limit")],
+        ],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         let ranges = json!({ "type": "array", "items": { "type": "string" } });

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::peer_words::{FOLDER, PeerWords};
 use crate::tools::search::codebase::by_meaning::MeaningSearch;
 use crate::tools::search::codebase::candidates::{outlines, texts};
 use crate::tools::search::codebase::indexed::{index_folder, load, search};
@@ -46,6 +47,7 @@ impl Tool for CodebaseSearch {
     const EFFECT: ToolEffect = ToolEffect::Reads;
     const DESCRIPTION: &'static str = "Find code by likely words: the best 10 files.";
     const REQUIRED: &'static [&'static str] = &["query"];
+    const PEERS: PeerWords = PeerWords { renames: &[FOLDER], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({
