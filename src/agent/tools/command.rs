@@ -16,6 +16,7 @@ use crate::tools::background::{self, BackgroundCommands};
 use crate::tools::command_details::CommandDetails;
 use crate::tools::command_end::{end_of, ended, refused_hosts, signal_of};
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::peer_words::PeerWords;
 use crate::tools::reach;
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
 use crate::tools::tool::{Tool, ToolEffect};
@@ -74,6 +75,24 @@ impl Tool for ExecuteCommand {
     const DESCRIPTION: &'static str = "Run a command in the repository and wait for it; returns \
         exit code and output. There is no terminal and no input.";
     const REQUIRED: &'static [&'static str] = &["command"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[&[
+            ("cmd", "command"),
+            ("workdir", "cwd"),
+            ("working_directory", "cwd"),
+            ("directory", "cwd"),
+            ("working_dir", "cwd"),
+            ("dir_path", "cwd"),
+            ("timeout_seconds", "timeout"),
+            ("timeout_secs", "timeout"),
+            ("run_in_background", "background"),
+            ("is_background", "background"),
+            ("detach", "background"),
+            ("detached", "background"),
+            ("async", "background"),
+        ]],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

@@ -34,6 +34,16 @@ pub(crate) const COMMAND_ID: Renames = &[
     ("session_id", "id"),
 ];
 
+/// Other names of the mode that is switched to.
+pub(crate) const MODE_SLUG: Renames =
+    &[("mode", "mode_slug"), ("slug", "mode_slug"), ("target", "mode_slug")];
+
+/// Other names of an MCP server.
+pub(crate) const SERVER_NAME: Renames = &[("server", "server_name")];
+
+/// Other names of a note that is kept between runs.
+pub(crate) const NOTE_NAME: Renames = &[("file_path", "name"), ("key", "name")];
+
 /// The words that other agents have for a tool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PeerWords {

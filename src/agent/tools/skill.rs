@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, known};
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::peer_words::PeerWords;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_policy::Permit;
@@ -22,6 +23,10 @@ impl Tool for UseSkill {
     const DESCRIPTION: &'static str =
         "Read the instructions of a skill before work that it is for.";
     const REQUIRED: &'static [&'static str] = &["skill"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[&[("name", "skill"), ("command", "skill"), ("arguments", "args")]],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 
 use crate::tools::CallError;
 use crate::tools::arguments::kind_of;
-use crate::tools::peer_words::{COMMAND_ID, PeerWords, Renames};
+use crate::tools::peer_words::PeerWords;
 use locum_base::tool::ToolName;
 use locum_files::fields::nearest;
 
@@ -46,86 +46,6 @@ pub(crate) struct CalledTool<'c> {
     pub(crate) words: &'static PeerWords,
     /// The schemas of its own parameters.
     pub(crate) properties: &'c Map<String, Value>,
-}
-
-fn renames(tool: ToolName) -> &'static [Renames] {
-    match tool {
-        ToolName::ExecuteCommand => &[&[
-            ("cmd", "command"),
-            ("workdir", "cwd"),
-            ("working_directory", "cwd"),
-            ("directory", "cwd"),
-            ("working_dir", "cwd"),
-            ("dir_path", "cwd"),
-            ("timeout_seconds", "timeout"),
-            ("timeout_secs", "timeout"),
-            ("run_in_background", "background"),
-            ("is_background", "background"),
-            ("detach", "background"),
-            ("detached", "background"),
-            ("async", "background"),
-        ]],
-        ToolName::CommandOutput => {
-            &[COMMAND_ID, &[("wait_seconds", "wait"), ("wait_s", "wait"), ("wait_up_to", "wait")]]
-        }
-        ToolName::StopCommand => &[COMMAND_ID],
-        ToolName::NewTask => &[&[
-            ("subagent_type", "mode"),
-            ("agent", "mode"),
-            ("agent_type", "mode"),
-            ("mode_slug", "mode"),
-            ("prompt", "message"),
-            ("instructions", "message"),
-        ]],
-        ToolName::UpdateTodoList => {
-            &[&[("plan", "todos"), ("items", "todos"), ("todo_list", "todos")]]
-        }
-        ToolName::SwitchMode | ToolName::RequestModeSwitch | ToolName::CoordinateMode => {
-            &[&[("mode", "mode_slug"), ("slug", "mode_slug"), ("target", "mode_slug")]]
-        }
-        ToolName::AskFollowupQuestion => {
-            &[&[("options", "follow_up"), ("suggestions", "follow_up"), ("followUp", "follow_up")]]
-        }
-        ToolName::AttemptCompletion => &[&[("summary", "result")]],
-        ToolName::WebFetch => &[&[("uri", "url"), ("address", "url")]],
-        ToolName::WebSearch => &[&[
-            ("q", "query"),
-            ("search_query", "query"),
-            ("search_term", "query"),
-            ("max_results", "count"),
-            ("num_results", "count"),
-            ("limit", "count"),
-            ("include_domains", "allowed_domains"),
-            ("exclude_domains", "blocked_domains"),
-        ]],
-        ToolName::BrowserAction => {
-            &[&[("ref", "element"), ("index", "element"), ("key", "text"), ("address", "url")]]
-        }
-        ToolName::UseMcpTool => &[&[
-            ("server", "server_name"),
-            ("tool", "tool_name"),
-            ("args", "arguments"),
-            ("params", "arguments"),
-            ("parameters", "arguments"),
-            ("input", "arguments"),
-        ]],
-        ToolName::AccessMcpResource => &[&[("server", "server_name")]],
-        ToolName::GetMcpPrompt => &[&[("server", "server_name"), ("prompt", "prompt_name")]],
-        ToolName::Skill => &[&[("name", "skill"), ("command", "skill"), ("arguments", "args")]],
-        ToolName::AskExpertModel => &[&[("expert_model", "expert")]],
-        ToolName::ReadMemory => &[&[("file_path", "name"), ("key", "name")]],
-        ToolName::WriteMemory => {
-            &[&[("file_path", "name"), ("key", "name")], &[("content", "text"), ("value", "text")]]
-        }
-        ToolName::RunSlashCommand => &[&[
-            ("name", "command"),
-            ("command_name", "command"),
-            ("slash_command", "command"),
-            ("arguments", "args"),
-        ]],
-        ToolName::Think => &[&[("thoughts", "thought"), ("thinking", "thought")]],
-        _ => &[],
-    }
 }
 
 /// Returns the tool that a call means, given the one of that name: where one tool of a peer has the
@@ -168,7 +88,7 @@ pub(crate) fn map(
         files::files(of, &mut fields, &mut ignored)?;
     }
     unwrap_single(of, &mut fields)?;
-    for (from, to) in of.words.renames.iter().chain(renames(of.tool)).copied().flatten() {
+    for (from, to) in of.words.renames.iter().copied().flatten() {
         rename(of, &mut fields, from, to)?;
     }
     match of.tool {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::tools::arguments::CallFields;
 use crate::tools::background::numbered;
 use crate::tools::dispatch::{self, CheckedCall};
+use crate::tools::peer_words::{COMMAND_ID, PeerWords};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::chat::ToolCall;
@@ -44,6 +45,13 @@ impl Tool for CommandOutput {
     const DESCRIPTION: &'static str = "Read what a background command printed since it was last \
         asked, and whether it has ended.";
     const REQUIRED: &'static [&'static str] = &["id"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[
+            COMMAND_ID,
+            &[("wait_seconds", "wait"), ("wait_s", "wait"), ("wait_up_to", "wait")],
+        ],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::tools::arguments::CallFields;
 use crate::tools::background::numbered;
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::peer_words::{COMMAND_ID, PeerWords};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_policy::Permit;
@@ -20,6 +21,7 @@ impl Tool for StopCommand {
     const EFFECT: ToolEffect = ToolEffect::Runs;
     const DESCRIPTION: &'static str = "End a background command; returns its last output.";
     const REQUIRED: &'static [&'static str] = &["id"];
+    const PEERS: PeerWords = PeerWords { renames: &[COMMAND_ID], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({ "id": { "type": "integer" } })

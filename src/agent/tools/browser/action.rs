@@ -19,6 +19,7 @@ use crate::tools::browser::requests::RequestGuard;
 use crate::tools::browser::running::{Browser, BrowserStart};
 use crate::tools::browser::typing::typed;
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::peer_words::PeerWords;
 use crate::tools::picture::show;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext, VisionSupport};
@@ -88,6 +89,15 @@ impl Tool for BrowserAction {
         in the background are at http://localhost). Answers list the page's elements with \
         [numbers], its console and failed requests.";
     const REQUIRED: &'static [&'static str] = &["action"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[&[
+            ("ref", "element"),
+            ("index", "element"),
+            ("key", "text"),
+            ("address", "url"),
+        ]],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

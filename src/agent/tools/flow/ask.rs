@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
 use crate::tools::flow::steering::{SteeringCall, SteeringTool};
+use crate::tools::peer_words::PeerWords;
 use crate::tools::{CallError, Control};
 use locum_policy::intent::Intent;
 
@@ -19,6 +20,14 @@ impl SteeringTool for AskFollowupQuestion {
         may stop here until someone answers, so ask only what the repository cannot tell and the \
         work cannot go on without.";
     const REQUIRED: &'static [&'static str] = &["question", "follow_up"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[&[
+            ("options", "follow_up"),
+            ("suggestions", "follow_up"),
+            ("followUp", "follow_up"),
+        ]],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

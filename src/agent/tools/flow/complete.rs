@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::tools::arguments::CallFields;
 use crate::tools::flow::steering::{SteeringCall, SteeringTool};
 use crate::tools::flow::verdict::CheckVerdict;
+use crate::tools::peer_words::PeerWords;
 use crate::tools::{CallError, Control};
 use locum_policy::intent::Intent;
 
@@ -81,6 +82,7 @@ impl SteeringTool for AttemptCompletion {
     const DESCRIPTION: &'static str = "End the task with its result. Call it alone, after every \
         other call succeeded and the work was verified, or when it cannot be done.";
     const REQUIRED: &'static [&'static str] = &["result"];
+    const PEERS: PeerWords = PeerWords { renames: &[&[("summary", "result")]], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
 use crate::tools::flow::steering::{SteeringCall, SteeringTool};
+use crate::tools::peer_words::{MODE_SLUG, PeerWords};
 use crate::tools::{CallError, Control};
 use locum_policy::intent::Intent;
 
@@ -14,6 +15,7 @@ pub struct CoordinateMode;
 impl SteeringTool for CoordinateMode {
     const DESCRIPTION: &'static str = "Decide on the request for another mode.";
     const REQUIRED: &'static [&'static str] = &["mode_slug", "reason"];
+    const PEERS: PeerWords = PeerWords { renames: &[MODE_SLUG], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::peer_words::PeerWords;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_policy::Permit;
@@ -27,6 +28,8 @@ impl Tool for AskExpertModel {
         nothing of this task and has no tools: the question holds everything it needs, code and \
         errors included. It costs from this task's budget.";
     const REQUIRED: &'static [&'static str] = &["question", "expert"];
+    const PEERS: PeerWords =
+        PeerWords { renames: &[&[("expert_model", "expert")]], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({

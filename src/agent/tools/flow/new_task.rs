@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::flow::todo;
+use crate::tools::peer_words::PeerWords;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, Todo, ToolContext};
 use locum_base::chat::ToolCall;
@@ -105,6 +106,17 @@ impl Tool for NewTask {
         It sees nothing of this conversation: the message must hold all it needs, its limits, and \
         what to report back.";
     const REQUIRED: &'static [&'static str] = &["mode", "message"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[&[
+            ("subagent_type", "mode"),
+            ("agent", "mode"),
+            ("agent_type", "mode"),
+            ("mode_slug", "mode"),
+            ("prompt", "message"),
+            ("instructions", "message"),
+        ]],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
 use crate::tools::flow::steering::{SteeringCall, SteeringTool};
+use crate::tools::peer_words::{MODE_SLUG, PeerWords};
 use crate::tools::{CallError, Control};
 use locum_policy::intent::Intent;
 
@@ -15,6 +16,7 @@ impl SteeringTool for RequestModeSwitch {
     const DESCRIPTION: &'static str = "Ask to go on in another mode, when the task needs what this \
         mode cannot do. The conversation is kept.";
     const REQUIRED: &'static [&'static str] = &["reason"];
+    const PEERS: PeerWords = PeerWords { renames: &[MODE_SLUG], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, quoted};
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::peer_words::PeerWords;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::text::head;
@@ -35,6 +36,15 @@ impl Tool for RunSlashCommand {
     const DESCRIPTION: &'static str = "Get the text of a slash command, to follow it. It switches \
         and runs nothing by itself.";
     const REQUIRED: &'static [&'static str] = &["command"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[&[
+            ("name", "command"),
+            ("command_name", "command"),
+            ("slash_command", "command"),
+            ("arguments", "args"),
+        ]],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::peer_words::PeerWords;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_policy::Permit;
@@ -22,6 +23,10 @@ impl Tool for Think {
     const DESCRIPTION: &'static str = "Write a thought down before a step that is hard to undo or \
         to get right. It reads and changes nothing.";
     const REQUIRED: &'static [&'static str] = &["thought"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[&[("thoughts", "thought"), ("thinking", "thought")]],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({ "thought": { "type": "string", "description": "What you weigh and conclude" } })

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::CallFields;
 use crate::tools::flow::steering::{SteeringCall, SteeringTool};
+use crate::tools::peer_words::PeerWords;
 use crate::tools::{CallError, Control, Todo, TodoState};
 use locum_policy::intent::Intent;
 
@@ -18,6 +19,10 @@ impl SteeringTool for UpdateTodoList {
     const DESCRIPTION: &'static str = "Replace the checklist of this task; people follow the work \
         by it. Use it for work of several steps and whenever a step ends.";
     const REQUIRED: &'static [&'static str] = &["todos"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[&[("plan", "todos"), ("items", "todos"), ("todo_list", "todos")]],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

@@ -12,6 +12,7 @@ use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::mcp::catalogue::NameLikeness;
 use crate::tools::mcp::servers::ServerFailure;
 use crate::tools::mcp::{content, schema};
+use crate::tools::peer_words::PeerWords;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::chat::ToolCall;
@@ -32,6 +33,17 @@ impl Tool for UseMcpTool {
     const EFFECT: ToolEffect = ToolEffect::Runs;
     const DESCRIPTION: &'static str = "Call a tool of an MCP server.";
     const REQUIRED: &'static [&'static str] = &["server_name", "tool_name"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[&[
+            ("server", "server_name"),
+            ("tool", "tool_name"),
+            ("args", "arguments"),
+            ("params", "arguments"),
+            ("parameters", "arguments"),
+            ("input", "arguments"),
+        ]],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

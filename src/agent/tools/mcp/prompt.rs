@@ -12,6 +12,7 @@ use crate::tools::arguments::{CallFields, known};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::mcp::call::{ask, observed};
 use crate::tools::mcp::content;
+use crate::tools::peer_words::{PeerWords, SERVER_NAME};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_modes::prompts::commands::expand::words_of;
@@ -35,6 +36,8 @@ impl Tool for GetMcpPrompt {
     const EFFECT: ToolEffect = ToolEffect::Runs;
     const DESCRIPTION: &'static str = "Get a prompt of an MCP server.";
     const REQUIRED: &'static [&'static str] = &["server_name", "prompt_name"];
+    const PEERS: PeerWords =
+        PeerWords { renames: &[SERVER_NAME, &[("prompt", "prompt_name")]], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({

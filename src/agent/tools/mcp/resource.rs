@@ -9,6 +9,7 @@ use crate::tools::dispatch::CheckedCall;
 use crate::tools::mcp::call::{ask, observed};
 use crate::tools::mcp::catalogue::RESOURCES_SHOWN;
 use crate::tools::mcp::content;
+use crate::tools::peer_words::{PeerWords, SERVER_NAME};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::tool::ToolName;
@@ -47,6 +48,7 @@ impl Tool for AccessMcpResource {
     const EFFECT: ToolEffect = ToolEffect::Runs;
     const DESCRIPTION: &'static str = "Read a resource of an MCP server.";
     const REQUIRED: &'static [&'static str] = &["server_name", "uri"];
+    const PEERS: PeerWords = PeerWords { renames: &[SERVER_NAME], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::tools::arguments::{CallFields, known};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::memory::entry::{Memory, MemoryEntry};
+use crate::tools::peer_words::{NOTE_NAME, PeerWords};
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_modes::prompts::memory;
@@ -29,6 +30,7 @@ impl Tool for ReadMemory {
     const DESCRIPTION: &'static str = "Read a note that earlier runs in this repository kept for \
         later ones. Without a name, list the notes there are. A note may be wrong or out of date.";
     const REQUIRED: &'static [&'static str] = &[];
+    const PEERS: PeerWords = PeerWords { renames: &[NOTE_NAME], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({

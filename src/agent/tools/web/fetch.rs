@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::extracted::document_text;
+use crate::tools::peer_words::PeerWords;
 use crate::tools::picture::show;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::web::charset::{DecodedText, looks_like_text};
@@ -66,6 +67,8 @@ impl Tool for WebFetch {
     const DESCRIPTION: &'static str = "Read a page, a document or an image from the web: HTML as \
         Markdown, other text as it is. Only addresses that the policy allows.";
     const REQUIRED: &'static [&'static str] = &["url"];
+    const PEERS: PeerWords =
+        PeerWords { renames: &[&[("uri", "url"), ("address", "url")]], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({

@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use crate::search_engine::{SearchEngine, SearchResult, WantedResults};
 use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::peer_words::PeerWords;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, ModelUse, Observation, ToolContext};
 use locum_base::secret::view::entity;
@@ -55,6 +56,19 @@ impl Tool for WebSearch {
     const DESCRIPTION: &'static str = "Search the web: titles, addresses and snippets. Only \
         queries that the policy allows; put nothing of the repository that is not public into one.";
     const REQUIRED: &'static [&'static str] = &["query"];
+    const PEERS: PeerWords = PeerWords {
+        renames: &[&[
+            ("q", "query"),
+            ("search_query", "query"),
+            ("search_term", "query"),
+            ("max_results", "count"),
+            ("num_results", "count"),
+            ("limit", "count"),
+            ("include_domains", "allowed_domains"),
+            ("exclude_domains", "blocked_domains"),
+        ]],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({
