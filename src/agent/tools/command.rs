@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::tools::aliases::decisive::{COMMAND, TRIED_OUT};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::background::{self, BackgroundCommands};
 use crate::tools::command_details::CommandDetails;
@@ -91,6 +92,7 @@ impl Tool for ExecuteCommand {
             ("detached", "background"),
             ("async", "background"),
         ]],
+        decisive: &[TRIED_OUT, COMMAND],
         ..PeerWords::NONE
     };
 

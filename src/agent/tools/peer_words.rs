@@ -1,6 +1,8 @@
 //! `PeerWords`: what other agents call a tool's parameters. Models that were trained on those agents
 //! use their words here too; [`aliases`](crate::tools::aliases) gives them the tool's own.
 
+use crate::tools::aliases::decisive::DecisiveLists;
+
 /// Other names of parameters, each with the tool's own.
 pub(crate) type Renames = &'static [(&'static str, &'static str)];
 
@@ -49,11 +51,13 @@ pub(crate) const NOTE_NAME: Renames = &[("file_path", "name"), ("key", "name")];
 pub(crate) struct PeerWords {
     /// Other names of its parameters, in the order they are looked for.
     pub(crate) renames: &'static [Renames],
+    /// Parameters that it does not have and that may not be ignored.
+    pub(crate) decisive: DecisiveLists,
     /// Whether others call it with a list of files, of which it takes one a call.
     pub(crate) lists_files: bool,
 }
 
 impl PeerWords {
     /// No words but its own.
-    pub(crate) const NONE: Self = Self { renames: &[], lists_files: false };
+    pub(crate) const NONE: Self = Self { renames: &[], decisive: &[], lists_files: false };
 }

@@ -10,11 +10,12 @@ use serde_json::{Map, Value};
 use crate::tools::CallError;
 use crate::tools::aliases::{CalledTool, is_true, number, parsed, unknown};
 use crate::tools::arguments::kind_of;
+use crate::tools::files::apply_diff::tool::ApplyDiff;
 use crate::tools::files::edit::FileChange;
 use crate::tools::files::edit::insertion::{Insertion, InsertionPlace};
 use crate::tools::files::edit::search::{MeantPlaces, SearchEdit, SearchSyntax};
 use crate::tools::files::edit::texts::TextEdit;
-use locum_base::tool::ToolName;
+use crate::tools::files::edit_tool::EditTool;
 
 /// Names of an old and a new text.
 const OLD: [&str; 5] = ["old_string", "oldString", "old_str", "old_text", "search"];
@@ -212,7 +213,7 @@ fn note_beside<'f>(
     ignored: &mut Vec<String>,
 ) -> Result<(), String> {
     for (name, value) in beside {
-        if let Some(instead) = unknown::instead_of(ToolName::ApplyDiff, name, value) {
+        if let Some(instead) = unknown::instead_of(ApplyDiff::PEERS.decisive, name, value) {
             let instead = instead.trim_end_matches('.');
             return Err(format!("has no parameter `{name}`. {instead}"));
         }

@@ -6,7 +6,8 @@
 //! alone, the policy included. Where two readings would differ in effect, none is taken: the model
 //! reads what to write instead.
 
-mod command;
+pub(crate) mod command;
+pub(crate) mod decisive;
 mod edit;
 mod editor;
 mod files;
@@ -145,7 +146,7 @@ fn may_be_ignored(
     value: &Value,
     given: &Map<String, Value>,
 ) -> Result<bool, CallError> {
-    if let Some(instead) = unknown::instead_of(of.tool, name, value) {
+    if let Some(instead) = unknown::instead_of(of.words.decisive, name, value) {
         return Err(CallError(format!(
             "`{}` has no parameter `{name}`, and without it the call would do something else. \
              {instead}",

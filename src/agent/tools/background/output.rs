@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::tools::aliases::decisive::COMMAND_OUTPUT;
 use crate::tools::arguments::CallFields;
 use crate::tools::background::numbered;
 use crate::tools::dispatch::{self, CheckedCall};
@@ -50,6 +51,7 @@ impl Tool for CommandOutput {
             COMMAND_ID,
             &[("wait_seconds", "wait"), ("wait_s", "wait"), ("wait_up_to", "wait")],
         ],
+        decisive: &[COMMAND_OUTPUT],
         ..PeerWords::NONE
     };
 

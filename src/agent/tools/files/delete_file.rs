@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::tools::aliases::decisive::{FILE_EDIT, ONE_FILE, TRIED_OUT};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::FILE_LIMIT_BYTES;
@@ -25,7 +26,11 @@ impl Tool for DeleteFile {
     const EFFECT: ToolEffect = ToolEffect::Edits;
     const DESCRIPTION: &'static str = "Delete one file.";
     const REQUIRED: &'static [&'static str] = &["path"];
-    const PEERS: PeerWords = PeerWords { renames: &[PATH], ..PeerWords::NONE };
+    const PEERS: PeerWords = PeerWords {
+        renames: &[PATH],
+        decisive: &[ONE_FILE, FILE_EDIT, TRIED_OUT],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({ "path": { "type": "string" } })

@@ -6,10 +6,12 @@
 
 use serde_json::{Value, json};
 
+use crate::tools::aliases::decisive::TRIED_OUT;
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::FILE_LIMIT_BYTES;
 use crate::tools::files::write::write;
+use crate::tools::peer_words::PeerWords;
 use crate::tools::picture::holds_secret;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
@@ -41,6 +43,7 @@ impl Tool for GenerateImage {
     const DESCRIPTION: &'static str =
         "Have another model draw a picture into a file, from this task's budget.";
     const REQUIRED: &'static [&'static str] = &["prompt", "path"];
+    const PEERS: PeerWords = PeerWords { decisive: &[TRIED_OUT], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::tools::CallError;
+use crate::tools::aliases::decisive::{FILE_EDIT, INSERT, ONE_FILE, TRIED_OUT, WHOLE_OR_PART};
 use crate::tools::arguments::CallFields;
 use crate::tools::files::edit::FileChange;
 use crate::tools::files::edit::insertion::{Insertion, InsertionPlace};
@@ -22,6 +23,7 @@ impl EditTool for InsertContent {
     const PEERS: PeerWords = PeerWords {
         renames: &[PATH, &[("text", "content"), ("line_number", "line")]],
         lists_files: true,
+        decisive: &[WHOLE_OR_PART, INSERT, ONE_FILE, FILE_EDIT, TRIED_OUT],
     };
 
     fn properties() -> Value {

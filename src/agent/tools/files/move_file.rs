@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::tools::aliases::decisive::{FILE_EDIT, ONE_FILE, TRIED_OUT};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::FILE_LIMIT_BYTES;
@@ -40,6 +41,7 @@ impl Tool for MoveFile {
                 ("target", "to"),
             ],
         ],
+        decisive: &[ONE_FILE, FILE_EDIT, TRIED_OUT],
         ..PeerWords::NONE
     };
 

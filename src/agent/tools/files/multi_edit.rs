@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::tools::CallError;
+use crate::tools::aliases::decisive::{FILE_EDIT, LETTER_FOR_LETTER, PART_OF_FILE, TRIED_OUT};
 use crate::tools::arguments::CallFields;
 use crate::tools::files::edit::FileChange;
 use crate::tools::files::edit_tool::EditTool;
@@ -19,7 +20,11 @@ impl EditTool for MultiEdit {
         another; all are made or none. Each `old_string` must stand in one place, letter for \
         letter.";
     const REQUIRED: &'static [&'static str] = &["path", "edits"];
-    const PEERS: PeerWords = PeerWords { renames: &[PATH], ..PeerWords::NONE };
+    const PEERS: PeerWords = PeerWords {
+        renames: &[PATH],
+        decisive: &[PART_OF_FILE, LETTER_FOR_LETTER, FILE_EDIT, TRIED_OUT],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

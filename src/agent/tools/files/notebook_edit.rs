@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::tools::CallError;
+use crate::tools::aliases::decisive::{FILE_EDIT, PART_OF_FILE, TRIED_OUT};
 use crate::tools::arguments::CallFields;
 use crate::tools::files::edit::FileChange;
 use crate::tools::files::edit::notebook::{CellAction, CellEdit, CellKind, CellRef};
@@ -31,6 +32,7 @@ impl EditTool for NotebookEdit {
                 ("mode", "edit_mode"),
             ],
         ],
+        decisive: &[PART_OF_FILE, FILE_EDIT, TRIED_OUT],
         ..PeerWords::NONE
     };
 

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::tools::CallError;
+use crate::tools::aliases::decisive::{FILE_EDIT, PART_OF_FILE, REPLACE, TRIED_OUT};
 use crate::tools::arguments::CallFields;
 use crate::tools::files::edit::FileChange;
 use crate::tools::files::edit::search::{MeantPlaces, SearchEdit, SearchSyntax};
@@ -34,6 +35,7 @@ impl EditTool for SearchAndReplace {
             ],
         ],
         lists_files: true,
+        decisive: &[PART_OF_FILE, REPLACE, FILE_EDIT, TRIED_OUT],
     };
 
     fn properties() -> Value {

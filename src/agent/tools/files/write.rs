@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::tools::aliases::decisive::{FILE_EDIT, TRIED_OUT, WHOLE_OR_PART, WRITE};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::FILE_LIMIT_BYTES;
@@ -49,6 +50,7 @@ impl Tool for WriteToFile {
             &[("file_text", "content"), ("contents", "content"), ("new_content", "content")],
         ],
         lists_files: true,
+        decisive: &[WHOLE_OR_PART, WRITE, FILE_EDIT, TRIED_OUT],
     };
 
     fn properties() -> Value {

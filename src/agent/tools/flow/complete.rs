@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::tools::aliases::decisive::COMPLETION;
 use crate::tools::arguments::CallFields;
 use crate::tools::flow::steering::{SteeringCall, SteeringTool};
 use crate::tools::flow::verdict::CheckVerdict;
@@ -82,7 +83,11 @@ impl SteeringTool for AttemptCompletion {
     const DESCRIPTION: &'static str = "End the task with its result. Call it alone, after every \
         other call succeeded and the work was verified, or when it cannot be done.";
     const REQUIRED: &'static [&'static str] = &["result"];
-    const PEERS: PeerWords = PeerWords { renames: &[&[("summary", "result")]], ..PeerWords::NONE };
+    const PEERS: PeerWords = PeerWords {
+        renames: &[&[("summary", "result")]],
+        decisive: &[COMPLETION],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

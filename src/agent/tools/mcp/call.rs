@@ -7,6 +7,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::tools::aliases::decisive::TRIED_OUT;
 use crate::tools::arguments::{CallFields, known};
 use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::mcp::catalogue::NameLikeness;
@@ -42,6 +43,7 @@ impl Tool for UseMcpTool {
             ("parameters", "arguments"),
             ("input", "arguments"),
         ]],
+        decisive: &[TRIED_OUT],
         ..PeerWords::NONE
     };
 

@@ -13,6 +13,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use serde_json::{Value, json};
 
+use crate::tools::aliases::decisive::SEARCH;
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::kept_output::{OUTPUT_SCHEME, output_number, read_output};
@@ -104,6 +105,7 @@ impl Tool for SearchFiles {
                 ("filePath", "path"),
             ],
         ],
+        decisive: &[SEARCH],
         ..PeerWords::NONE
     };
 

@@ -7,6 +7,7 @@
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
+use crate::tools::aliases::decisive::FETCH;
 use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::extracted::document_text;
@@ -67,8 +68,11 @@ impl Tool for WebFetch {
     const DESCRIPTION: &'static str = "Read a page, a document or an image from the web: HTML as \
         Markdown, other text as it is. Only addresses that the policy allows.";
     const REQUIRED: &'static [&'static str] = &["url"];
-    const PEERS: PeerWords =
-        PeerWords { renames: &[&[("uri", "url"), ("address", "url")]], ..PeerWords::NONE };
+    const PEERS: PeerWords = PeerWords {
+        renames: &[&[("uri", "url"), ("address", "url")]],
+        decisive: &[FETCH],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

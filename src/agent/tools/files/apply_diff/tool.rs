@@ -3,6 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::tools::CallError;
+use crate::tools::aliases::decisive::{
+    FILE_EDIT, LETTER_FOR_LETTER, PART_OF_FILE, TRIED_OUT, WHOLE_OR_PART,
+};
 use crate::tools::arguments::CallFields;
 use crate::tools::files::edit::FileChange;
 use crate::tools::files::edit_tool::EditTool;
@@ -20,7 +23,11 @@ impl EditTool for ApplyDiff {
         now\n=======\nthe new lines\n>>>>>>> REPLACE\nMarkers stand alone on their lines. Write \\ \
         before a line of the file that looks like a marker.";
     const REQUIRED: &'static [&'static str] = &["path", "diff"];
-    const PEERS: PeerWords = PeerWords { renames: &[PATH], lists_files: true };
+    const PEERS: PeerWords = PeerWords {
+        renames: &[PATH],
+        lists_files: true,
+        decisive: &[WHOLE_OR_PART, PART_OF_FILE, LETTER_FOR_LETTER, FILE_EDIT, TRIED_OUT],
+    };
 
     fn properties() -> Value {
         json!({

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::tools::aliases::decisive::{FILE_EDIT, PATCH, TRIED_OUT};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::apply_patch::parse::{Hunk, NO_FILE, parse};
@@ -55,6 +56,7 @@ impl Tool for ApplyPatch {
     const REQUIRED: &'static [&'static str] = &["patch"];
     const PEERS: PeerWords = PeerWords {
         renames: &[&[("input", "patch"), ("patch_text", "patch"), ("patchText", "patch")]],
+        decisive: &[PATCH, FILE_EDIT, TRIED_OUT],
         ..PeerWords::NONE
     };
 
