@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::tools::aliases::decisive::{COMMAND, TRIED_OUT};
+use crate::tools::aliases::command;
+use crate::tools::aliases::decisive::TRIED_OUT;
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::background::{self, BackgroundCommands};
 use crate::tools::command_details::CommandDetails;
@@ -92,7 +93,7 @@ impl Tool for ExecuteCommand {
             ("detached", "background"),
             ("async", "background"),
         ]],
-        decisive: &[TRIED_OUT, COMMAND],
+        decisive: &[TRIED_OUT, command::DECISIVE],
         ..PeerWords::NONE
     };
 

@@ -7,11 +7,60 @@
 use serde_json::{Map, Value};
 
 use crate::tools::CallError;
+use crate::tools::aliases::decisive::DecisiveParameters;
 use crate::tools::aliases::{CalledTool, is_true, number, parsed};
 use locum_policy::command::tree;
 
 /// How long `TaskOutput` waits unless it says otherwise, in milliseconds.
 const TASK_OUTPUT_WAIT_MS: u64 = 30_000;
+
+/// Parameters of `execute_command` that may not be ignored.
+pub(crate) const DECISIVE: &[DecisiveParameters] = &[
+    DecisiveParameters {
+        names: "stdin std_in standard_input input input_data stdin_text chars",
+        instead: "A command reads no input: write it into the script, as `<<'EOF'`.",
+        ..DecisiveParameters::NONE
+    },
+    DecisiveParameters {
+        names: "args arguments argv params parameters options flags",
+        instead: "`command` holds the whole command line.",
+        ..DecisiveParameters::NONE
+    },
+    DecisiveParameters {
+        names: "env environment env_vars environment_variables variables",
+        instead: "Write them in front of the command, as `NAME=value command`.",
+        ..DecisiveParameters::NONE
+    },
+    DecisiveParameters {
+        names: "sudo as_root root admin elevated privileged user username run_as \
+                run_as_user uid group",
+        instead: "Commands run with the rights of this run alone.",
+        ..DecisiveParameters::NONE
+    },
+    DecisiveParameters {
+        names: "host hostname remote machine container image pod",
+        redundant: "localhost 127.0.0.1",
+        instead: "Commands run in this checkout.",
+        ..DecisiveParameters::NONE
+    },
+    DecisiveParameters {
+        names: "shell interpreter executable",
+        redundant: "true bash sh /bin/bash /bin/sh /usr/bin/bash /usr/bin/sh",
+        instead: "Scripts are written for `bash`; call another interpreter in them.",
+        ..DecisiveParameters::NONE
+    },
+    DecisiveParameters {
+        names: "wait blocking wait_for_completion",
+        redundant: "true",
+        is_off_decisive: true,
+        instead: "`background: true` starts a command that is not waited for.",
+    },
+    DecisiveParameters {
+        names: "output_file output_path stdout_file redirect_to",
+        instead: "Write `> FILE` behind the command.",
+        ..DecisiveParameters::NONE
+    },
+];
 
 /// Takes a command as a list of words, and a time limit in milliseconds.
 pub(crate) fn command(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::tools::aliases::decisive::COMMAND_OUTPUT;
+use crate::tools::aliases::decisive::DecisiveParameters;
 use crate::tools::arguments::CallFields;
 use crate::tools::background::numbered;
 use crate::tools::dispatch::{self, CheckedCall};
@@ -51,7 +51,7 @@ impl Tool for CommandOutput {
             COMMAND_ID,
             &[("wait_seconds", "wait"), ("wait_s", "wait"), ("wait_up_to", "wait")],
         ],
-        decisive: &[COMMAND_OUTPUT],
+        decisive: &[DECISIVE],
         ..PeerWords::NONE
     };
 
@@ -93,3 +93,11 @@ impl Tool for CommandOutput {
         commands.ask(self.number, wait, context.run.redactor).await
     }
 }
+
+/// Parameters that may not be ignored here.
+const DECISIVE: &[DecisiveParameters] = &[DecisiveParameters {
+    names: "stdin input chars",
+    instead: "A command in the background reads no input: end it with `stop_command`, and \
+                  start it with its input in the script, as `<<'EOF'`.",
+    ..DecisiveParameters::NONE
+}];

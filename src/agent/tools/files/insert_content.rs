@@ -3,7 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::tools::CallError;
-use crate::tools::aliases::decisive::{FILE_EDIT, INSERT, ONE_FILE, TRIED_OUT, WHOLE_OR_PART};
+use crate::tools::aliases::decisive::{
+    DecisiveParameters, FILE_EDIT, ONE_FILE, TRIED_OUT, WHOLE_OR_PART,
+};
 use crate::tools::arguments::CallFields;
 use crate::tools::files::edit::FileChange;
 use crate::tools::files::edit::insertion::{Insertion, InsertionPlace};
@@ -23,7 +25,7 @@ impl EditTool for InsertContent {
     const PEERS: PeerWords = PeerWords {
         renames: &[PATH, &[("text", "content"), ("line_number", "line")]],
         lists_files: true,
-        decisive: &[WHOLE_OR_PART, INSERT, ONE_FILE, FILE_EDIT, TRIED_OUT],
+        decisive: &[WHOLE_OR_PART, DECISIVE, ONE_FILE, FILE_EDIT, TRIED_OUT],
     };
 
     fn properties() -> Value {
@@ -66,6 +68,21 @@ fn insertion(arguments: &mut CallFields) -> Result<Insertion, CallError> {
     };
     Ok(Insertion { place, text })
 }
+
+/// Parameters that may not be ignored here.
+const DECISIVE: &[DecisiveParameters] = &[
+    DecisiveParameters {
+        names: "position placement where side insert_position",
+        redundant: "before",
+        instead: "Lines go before `line`. To put them after a line, name the next one.",
+        ..DecisiveParameters::NONE
+    },
+    DecisiveParameters {
+        names: "after after_line insert_after before before_line insert_before at_end",
+        instead: "Lines go before `line`. To put them after a line, name the next one.",
+        ..DecisiveParameters::NONE
+    },
+];
 
 #[cfg(test)]
 mod tests {

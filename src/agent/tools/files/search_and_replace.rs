@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::tools::CallError;
-use crate::tools::aliases::decisive::{FILE_EDIT, PART_OF_FILE, REPLACE, TRIED_OUT};
+use crate::tools::aliases::decisive::{DecisiveParameters, FILE_EDIT, PART_OF_FILE, TRIED_OUT};
 use crate::tools::arguments::CallFields;
 use crate::tools::files::edit::FileChange;
 use crate::tools::files::edit::search::{MeantPlaces, SearchEdit, SearchSyntax};
@@ -35,7 +35,7 @@ impl EditTool for SearchAndReplace {
             ],
         ],
         lists_files: true,
-        decisive: &[PART_OF_FILE, REPLACE, FILE_EDIT, TRIED_OUT],
+        decisive: &[PART_OF_FILE, DECISIVE, FILE_EDIT, TRIED_OUT],
     };
 
     fn properties() -> Value {
@@ -89,6 +89,38 @@ fn search_edit(arguments: &mut CallFields) -> Result<SearchEdit, CallError> {
     let syntax = if is_regex { SearchSyntax::Regex } else { SearchSyntax::Literal };
     Ok(SearchEdit { search, replace, syntax, ignore_case, places, within })
 }
+
+/// Parameters that may not be ignored here.
+const DECISIVE: &[DecisiveParameters] = &[
+    DecisiveParameters {
+        names: "whole_word whole_words match_whole_word word w",
+        instead: "Say it in `search` with `use_regex`: `\\bword\\b`.",
+        ..DecisiveParameters::NONE
+    },
+    DecisiveParameters {
+        names: "case_sensitive match_case",
+        redundant: "true",
+        is_off_decisive: true,
+        instead: "Give `ignore_case: true`.",
+    },
+    DecisiveParameters {
+        names: "multiline dotall dot_all single_line flags regex_flags",
+        instead: "`^` and `$` match at lines; say anything else in `search`, as `(?s)` or `(?i)`.",
+        ..DecisiveParameters::NONE
+    },
+    DecisiveParameters {
+        names: "max_replacements max_count replace_count limit occurrence occurrences nth \
+                instance first_only",
+        instead: "`count` is how many places there are, and all of them are replaced. Give more of \
+                  the text around the one that is meant.",
+        ..DecisiveParameters::NONE
+    },
+    DecisiveParameters {
+        names: "file_pattern glob include files recursive operations",
+        instead: "It changes one file; make a call for each.",
+        ..DecisiveParameters::NONE
+    },
+];
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::aliases::decisive::{FILE_EDIT, TRIED_OUT, WHOLE_OR_PART, WRITE};
+use crate::tools::aliases::decisive::{DecisiveParameters, FILE_EDIT, TRIED_OUT, WHOLE_OR_PART};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::FILE_LIMIT_BYTES;
@@ -50,7 +50,7 @@ impl Tool for WriteToFile {
             &[("file_text", "content"), ("contents", "content"), ("new_content", "content")],
         ],
         lists_files: true,
-        decisive: &[WHOLE_OR_PART, WRITE, FILE_EDIT, TRIED_OUT],
+        decisive: &[WHOLE_OR_PART, DECISIVE, FILE_EDIT, TRIED_OUT],
     };
 
     fn properties() -> Value {
@@ -222,6 +222,39 @@ fn unfence(content: &str) -> Option<&str> {
     let is_one = !inner.lines().any(|line| line.trim_start().starts_with("```"));
     (is_whole && is_one).then_some(inner)
 }
+
+/// Parameters that may not be ignored here.
+const DECISIVE: &[DecisiveParameters] = &[
+    DecisiveParameters {
+        names: "insert_at insert_after insert_before position line line_number start_line \
+                end_line line_range offset diff",
+        instead: "It writes whole files; `apply_diff` changes a part of one.",
+        ..DecisiveParameters::NONE
+    },
+    DecisiveParameters {
+        names: "mode write_mode file_mode open_mode operation action",
+        redundant: "w wt wb w+ write overwrite replace create 644 0644",
+        instead: "It writes whole files; `apply_diff` changes a part of one.",
+        ..DecisiveParameters::NONE
+    },
+    DecisiveParameters {
+        names: "overwrite allow_overwrite overwrite_existing replace_existing",
+        redundant: "true",
+        is_off_decisive: true,
+        instead: "It replaces a file that exists; `list_files` shows whether there is one.",
+    },
+    DecisiveParameters {
+        names: "create_only only_create if_not_exists no_overwrite no_clobber",
+        instead: "It replaces a file that exists; `list_files` shows whether there is one.",
+        ..DecisiveParameters::NONE
+    },
+    DecisiveParameters {
+        names: "encoding content_encoding base64 is_base64",
+        redundant: "utf-8 utf8 ascii us-ascii text plain",
+        instead: "`content` is written as it is, in UTF-8.",
+        ..DecisiveParameters::NONE
+    },
+];
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "a test changes a file as somebody else would")]

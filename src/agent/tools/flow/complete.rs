@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::tools::aliases::decisive::COMPLETION;
+use crate::tools::aliases::decisive::DecisiveParameters;
 use crate::tools::arguments::CallFields;
 use crate::tools::flow::steering::{SteeringCall, SteeringTool};
 use crate::tools::flow::verdict::CheckVerdict;
@@ -85,7 +85,7 @@ impl SteeringTool for AttemptCompletion {
     const REQUIRED: &'static [&'static str] = &["result"];
     const PEERS: PeerWords = PeerWords {
         renames: &[&[("summary", "result")]],
-        decisive: &[COMPLETION],
+        decisive: &[DECISIVE],
         ..PeerWords::NONE
     };
 
@@ -138,6 +138,22 @@ impl SteeringTool for AttemptCompletion {
         })
     }
 }
+
+/// Parameters that may not be ignored here.
+const DECISIVE: &[DecisiveParameters] = &[
+    DecisiveParameters {
+        names: "success succeeded successful complete completed",
+        redundant: "true",
+        is_off_decisive: true,
+        instead: "Say it with `status`.",
+    },
+    DecisiveParameters {
+        names: "outcome failed failure partial error",
+        redundant: "done",
+        instead: "Say it with `status`.",
+        ..DecisiveParameters::NONE
+    },
+];
 
 #[cfg(test)]
 mod tests {

@@ -13,7 +13,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use serde_json::{Value, json};
 
-use crate::tools::aliases::decisive::SEARCH;
+use crate::tools::aliases::decisive::DecisiveParameters;
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::kept_output::{OUTPUT_SCHEME, output_number, read_output};
@@ -105,7 +105,7 @@ impl Tool for SearchFiles {
                 ("filePath", "path"),
             ],
         ],
-        decisive: &[SEARCH],
+        decisive: &[DECISIVE],
         ..PeerWords::NONE
     };
 
@@ -361,6 +361,13 @@ fn render<P: Display>(files: &[FileHits<P>]) -> String {
     };
     format!("{head}\n{body}")
 }
+
+/// Parameters that may not be ignored here.
+const DECISIVE: &[DecisiveParameters] = &[DecisiveParameters {
+    names: "multiline invert_match v fixed_strings literal whole_word w",
+    instead: "Say it in `regex`, which is looked for in each line.",
+    ..DecisiveParameters::NONE
+}];
 
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::tools::aliases::decisive::FETCH;
+use crate::tools::aliases::decisive::DecisiveParameters;
 use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::extracted::document_text;
@@ -70,7 +70,7 @@ impl Tool for WebFetch {
     const REQUIRED: &'static [&'static str] = &["url"];
     const PEERS: PeerWords = PeerWords {
         renames: &[&[("uri", "url"), ("address", "url")]],
-        decisive: &[FETCH],
+        decisive: &[DECISIVE],
         ..PeerWords::NONE
     };
 
@@ -292,6 +292,21 @@ fn is_text(kind: &str, body: &[u8]) -> bool {
         || words.iter().any(|word| name.ends_with(word))
         || (says_nothing && looks_like_text(body))
 }
+
+/// Parameters that may not be ignored here.
+const DECISIVE: &[DecisiveParameters] = &[
+    DecisiveParameters {
+        names: "method http_method body data json form payload",
+        redundant: "get",
+        instead: "It reads pages, with `GET` and without a body.",
+        ..DecisiveParameters::NONE
+    },
+    DecisiveParameters {
+        names: "params query query_params",
+        instead: "Write them into `url`.",
+        ..DecisiveParameters::NONE
+    },
+];
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::tools::aliases::decisive::{FILE_EDIT, PATCH, TRIED_OUT};
+use crate::tools::aliases::decisive::{DecisiveParameters, FILE_EDIT, TRIED_OUT};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::apply_patch::parse::{Hunk, NO_FILE, parse};
@@ -56,7 +56,7 @@ impl Tool for ApplyPatch {
     const REQUIRED: &'static [&'static str] = &["patch"];
     const PEERS: PeerWords = PeerWords {
         renames: &[&[("input", "patch"), ("patch_text", "patch"), ("patchText", "patch")]],
-        decisive: &[PATCH, FILE_EDIT, TRIED_OUT],
+        decisive: &[DECISIVE, FILE_EDIT, TRIED_OUT],
         ..PeerWords::NONE
     };
 
@@ -320,6 +320,21 @@ fn notice<'a>(
     }
     if text.is_empty() { "\nnothing: every file is already so".to_owned() } else { text }
 }
+
+/// Parameters that may not be ignored here.
+const DECISIVE: &[DecisiveParameters] = &[
+    DecisiveParameters {
+        names: "reverse revert undo",
+        instead: "Write the patch as the change that you want.",
+        ..DecisiveParameters::NONE
+    },
+    DecisiveParameters {
+        names: "strip base_dir root",
+        redundant: ". ./",
+        instead: "Paths of a patch are relative to the repository root.",
+        ..DecisiveParameters::NONE
+    },
+];
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "a test changes a file as somebody else would")]
