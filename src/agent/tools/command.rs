@@ -94,6 +94,7 @@ impl Tool for ExecuteCommand {
             ("async", "background"),
         ]],
         decisive: &[TRIED_OUT, command::DECISIVE],
+        hook_names: &["Bash"],
         ..PeerWords::NONE
     };
 

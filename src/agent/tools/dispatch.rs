@@ -102,7 +102,7 @@ macro_rules! calls {
         }
 
         /// Returns what other agents call the parameters of a tool.
-        fn peer_words(tool: ToolName) -> &'static PeerWords {
+        pub(crate) fn peer_words(tool: ToolName) -> &'static PeerWords {
             match tool { $(ToolName::$tool => &<$kind>::PEERS,)+ }
         }
 

@@ -53,11 +53,15 @@ pub(crate) struct PeerWords {
     pub(crate) renames: &'static [Renames],
     /// Parameters that it does not have and that may not be ignored.
     pub(crate) decisive: DecisiveLists,
+    /// Its names in Claude Code, which hooks are written for; its own where there are none, so that
+    /// hooks for every tool are for it, too.
+    pub(crate) hook_names: &'static [&'static str],
     /// Whether others call it with a list of files, of which it takes one a call.
     pub(crate) lists_files: bool,
 }
 
 impl PeerWords {
     /// No words but its own.
-    pub(crate) const NONE: Self = Self { renames: &[], decisive: &[], lists_files: false };
+    pub(crate) const NONE: Self =
+        Self { renames: &[], decisive: &[], hook_names: &[], lists_files: false };
 }

@@ -25,6 +25,7 @@ impl Tool for UseSkill {
     const REQUIRED: &'static [&'static str] = &["skill"];
     const PEERS: PeerWords = PeerWords {
         renames: &[&[("name", "skill"), ("command", "skill"), ("arguments", "args")]],
+        hook_names: &["Skill"],
         ..PeerWords::NONE
     };
 

@@ -52,6 +52,7 @@ impl Tool for CommandOutput {
             &[("wait_seconds", "wait"), ("wait_s", "wait"), ("wait_up_to", "wait")],
         ],
         decisive: &[DECISIVE],
+        hook_names: &["BashOutput", "TaskOutput"],
         ..PeerWords::NONE
     };
 

@@ -21,7 +21,11 @@ impl Tool for StopCommand {
     const EFFECT: ToolEffect = ToolEffect::Runs;
     const DESCRIPTION: &'static str = "End a background command; returns its last output.";
     const REQUIRED: &'static [&'static str] = &["id"];
-    const PEERS: PeerWords = PeerWords { renames: &[COMMAND_ID], ..PeerWords::NONE };
+    const PEERS: PeerWords = PeerWords {
+        renames: &[COMMAND_ID],
+        hook_names: &["KillShell", "TaskStop"],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({ "id": { "type": "integer" } })

@@ -29,6 +29,8 @@ impl Tool for DeleteFile {
     const PEERS: PeerWords = PeerWords {
         renames: &[PATH],
         decisive: &[ONE_FILE, FILE_EDIT, TRIED_OUT],
+        // There a command does it, and a guard of files means it, too.
+        hook_names: &["Edit", "Write", "MultiEdit"],
         ..PeerWords::NONE
     };
 

@@ -43,7 +43,8 @@ impl Tool for GenerateImage {
     const DESCRIPTION: &'static str =
         "Have another model draw a picture into a file, from this task's budget.";
     const REQUIRED: &'static [&'static str] = &["prompt", "path"];
-    const PEERS: PeerWords = PeerWords { decisive: &[TRIED_OUT], ..PeerWords::NONE };
+    const PEERS: PeerWords =
+        PeerWords { decisive: &[TRIED_OUT], hook_names: &["Write"], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({

@@ -25,6 +25,7 @@ impl EditTool for InsertContent {
     const PEERS: PeerWords = PeerWords {
         renames: &[PATH, &[("text", "content"), ("line_number", "line")]],
         lists_files: true,
+        hook_names: &["Edit", "MultiEdit"],
         decisive: &[WHOLE_OR_PART, DECISIVE, ONE_FILE, FILE_EDIT, TRIED_OUT],
     };
 

@@ -36,7 +36,8 @@ impl Tool for ListFiles {
         most 200 entries; folders end in `/`. Ignored files, dependencies and build output \
         are left out.";
     const REQUIRED: &'static [&'static str] = &["path"];
-    const PEERS: PeerWords = PeerWords { renames: &[FOLDER], ..PeerWords::NONE };
+    const PEERS: PeerWords =
+        PeerWords { renames: &[FOLDER], hook_names: &["LS"], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({

@@ -42,6 +42,8 @@ impl Tool for MoveFile {
             ],
         ],
         decisive: &[ONE_FILE, FILE_EDIT, TRIED_OUT],
+        // There a command does it, and a guard of files means it, too.
+        hook_names: &["Edit", "Write", "MultiEdit"],
         ..PeerWords::NONE
     };
 

@@ -23,6 +23,7 @@ impl EditTool for MultiEdit {
     const PEERS: PeerWords = PeerWords {
         renames: &[PATH],
         decisive: &[PART_OF_FILE, LETTER_FOR_LETTER, FILE_EDIT, TRIED_OUT],
+        hook_names: &["MultiEdit", "Edit"],
         ..PeerWords::NONE
     };
 

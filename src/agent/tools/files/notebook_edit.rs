@@ -33,6 +33,7 @@ impl EditTool for NotebookEdit {
             ],
         ],
         decisive: &[PART_OF_FILE, FILE_EDIT, TRIED_OUT],
+        hook_names: &["NotebookEdit", "Edit"],
         ..PeerWords::NONE
     };
 

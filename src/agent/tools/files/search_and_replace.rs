@@ -35,6 +35,7 @@ impl EditTool for SearchAndReplace {
             ],
         ],
         lists_files: true,
+        hook_names: &["Edit", "MultiEdit"],
         decisive: &[PART_OF_FILE, DECISIVE, FILE_EDIT, TRIED_OUT],
     };
 

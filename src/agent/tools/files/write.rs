@@ -50,6 +50,7 @@ impl Tool for WriteToFile {
             &[("file_text", "content"), ("contents", "content"), ("new_content", "content")],
         ],
         lists_files: true,
+        hook_names: &["Write"],
         decisive: &[WHOLE_OR_PART, DECISIVE, FILE_EDIT, TRIED_OUT],
     };
 

@@ -115,6 +115,7 @@ impl Tool for NewTask {
             ("prompt", "message"),
             ("instructions", "message"),
         ]],
+        hook_names: &["Task", "Agent"],
         ..PeerWords::NONE
     };
 

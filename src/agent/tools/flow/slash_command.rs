@@ -43,6 +43,7 @@ impl Tool for RunSlashCommand {
             ("slash_command", "command"),
             ("arguments", "args"),
         ]],
+        hook_names: &["SlashCommand"],
         ..PeerWords::NONE
     };
 

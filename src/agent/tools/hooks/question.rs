@@ -71,7 +71,7 @@ impl HookedCall {
         let words = CallWords { fields: dispatch::mapped(call), root };
         let names = match tool {
             ToolName::UseMcpTool => vec![words.server_tool(call)],
-            other => names(other).iter().map(|name| (*name).to_owned()).collect(),
+            other => names(other),
         };
         let inputs = match dispatch::effect(tool) {
             ToolEffect::Edits if !edited.is_empty() => {
@@ -91,48 +91,12 @@ impl HookedCall {
 
 /// Returns what a tool is called there. A tool without a counterpart keeps its name, so that hooks
 /// for every tool are for it too.
-fn names(tool: ToolName) -> &'static [&'static str] {
-    match tool {
-        ToolName::ExecuteCommand => &["Bash"],
-        ToolName::CommandOutput => &["BashOutput", "TaskOutput"],
-        ToolName::StopCommand => &["KillShell", "TaskStop"],
-        // It shows lines of files, and a guard of what is read means that, too.
-        ToolName::ReadFile | ToolName::ListCodeDefinitionNames => &["Read"],
-        ToolName::ListFiles => &["LS"],
-        ToolName::Glob => &["Glob"],
-        ToolName::SearchFiles | ToolName::CodebaseSearch => &["Grep"],
-        ToolName::WriteToFile | ToolName::GenerateImage => &["Write"],
-        ToolName::ApplyDiff | ToolName::SearchAndReplace | ToolName::InsertContent => {
-            &["Edit", "MultiEdit"]
-        }
-        ToolName::MultiEdit => &["MultiEdit", "Edit"],
-        ToolName::NotebookEdit => &["NotebookEdit", "Edit"],
-        // There it is a command that does it, and a guard of files means these too.
-        ToolName::DeleteFile | ToolName::MoveFile | ToolName::ApplyPatch => {
-            &["Edit", "Write", "MultiEdit"]
-        }
-        ToolName::WebFetch => &["WebFetch"],
-        ToolName::WebSearch => &["WebSearch"],
-        ToolName::Skill => &["Skill"],
-        ToolName::RunSlashCommand => &["SlashCommand"],
-        ToolName::NewTask => &["Task", "Agent"],
-        ToolName::ShowChanges => &["show_changes"],
-        ToolName::BrowserAction => &["browser_action"],
-        ToolName::AskExpertModel => &["ask_expert_model"],
-        ToolName::AccessMcpResource => &["ReadMcpResourceTool"],
-        ToolName::UseMcpTool
-        | ToolName::GetMcpPrompt
-        | ToolName::ReadMemory
-        | ToolName::WriteMemory
-        | ToolName::UpdateTodoList
-        | ToolName::Think
-        | ToolName::FetchInstructions
-        | ToolName::AskFollowupQuestion
-        | ToolName::AttemptCompletion
-        | ToolName::SwitchMode
-        | ToolName::RequestModeSwitch
-        | ToolName::CoordinateMode => &[],
+fn names(tool: ToolName) -> Vec<String> {
+    let names = dispatch::peer_words(tool).hook_names;
+    if names.is_empty() {
+        return vec![tool.to_string()];
     }
+    names.iter().map(|name| (*name).to_owned()).collect()
 }
 
 /// The arguments of a call in our own words.
@@ -492,6 +456,11 @@ mod tests {
         let files: Vec<&Value> = moved.inputs.iter().map(|input| &input["file_path"]).collect();
         assert_eq!(files, [&json!("/repo/a"), &json!("/repo/b")]);
         assert_eq!(moved.names(), ["Edit", "Write", "MultiEdit"]);
+        // What has no counterpart is asked about by its own name, so that `*` is for it.
+        let prompt = json!({ "server_name": "s", "prompt_name": "p" });
+        for (name, arguments) in [("show_changes", json!({})), ("get_mcp_prompt", prompt)] {
+            assert_eq!(asked(name, &arguments, &[]).unwrap().names(), [name]);
+        }
         for name in ["attempt_completion", "update_todo_list", "switch_mode", "no_such_tool"] {
             assert_eq!(asked(name, &json!({}), &[]), None, "{name}");
         }

@@ -48,7 +48,11 @@ impl Tool for AccessMcpResource {
     const EFFECT: ToolEffect = ToolEffect::Runs;
     const DESCRIPTION: &'static str = "Read a resource of an MCP server.";
     const REQUIRED: &'static [&'static str] = &["server_name", "uri"];
-    const PEERS: PeerWords = PeerWords { renames: &[SERVER_NAME], ..PeerWords::NONE };
+    const PEERS: PeerWords = PeerWords {
+        renames: &[SERVER_NAME],
+        hook_names: &["ReadMcpResourceTool"],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({

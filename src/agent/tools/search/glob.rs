@@ -36,6 +36,7 @@ impl Tool for Glob {
             FOLDER,
             &[("glob", "pattern"), ("glob_pattern", "pattern"), ("file_pattern", "pattern")],
         ],
+        hook_names: &["Glob"],
         ..PeerWords::NONE
     };
 

@@ -106,6 +106,7 @@ impl Tool for SearchFiles {
             ],
         ],
         decisive: &[DECISIVE],
+        hook_names: &["Grep"],
         ..PeerWords::NONE
     };
 

@@ -49,7 +49,12 @@ impl Tool for ListCodeDefinitionNames {
     const DESCRIPTION: &'static str = "List what a source file, or each one in a folder, defines, \
         with its lines.";
     const REQUIRED: &'static [&'static str] = &["path"];
-    const PEERS: PeerWords = PeerWords { renames: &[PATH, FOLDER], ..PeerWords::NONE };
+    const PEERS: PeerWords = PeerWords {
+        renames: &[PATH, FOLDER],
+        // It shows lines of files, and a guard of what is read means that, too.
+        hook_names: &["Read"],
+        ..PeerWords::NONE
+    };
 
     fn properties() -> Value {
         json!({ "path": { "type": "string" } })

@@ -71,6 +71,7 @@ impl Tool for WebFetch {
     const PEERS: PeerWords = PeerWords {
         renames: &[&[("uri", "url"), ("address", "url")]],
         decisive: &[DECISIVE],
+        hook_names: &["WebFetch"],
         ..PeerWords::NONE
     };
 

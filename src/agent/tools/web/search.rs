@@ -67,6 +67,7 @@ impl Tool for WebSearch {
             ("include_domains", "allowed_domains"),
             ("exclude_domains", "blocked_domains"),
         ]],
+        hook_names: &["WebSearch"],
         ..PeerWords::NONE
     };
 

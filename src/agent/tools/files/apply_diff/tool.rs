@@ -26,6 +26,7 @@ impl EditTool for ApplyDiff {
     const PEERS: PeerWords = PeerWords {
         renames: &[PATH],
         lists_files: true,
+        hook_names: &["Edit", "MultiEdit"],
         decisive: &[WHOLE_OR_PART, PART_OF_FILE, LETTER_FOR_LETTER, FILE_EDIT, TRIED_OUT],
     };
 

@@ -57,6 +57,8 @@ impl Tool for ApplyPatch {
     const PEERS: PeerWords = PeerWords {
         renames: &[&[("input", "patch"), ("patch_text", "patch"), ("patchText", "patch")]],
         decisive: &[DECISIVE, FILE_EDIT, TRIED_OUT],
+        // There a command does it, and a guard of files means it, too.
+        hook_names: &["Edit", "Write", "MultiEdit"],
         ..PeerWords::NONE
     };
 

@@ -72,6 +72,7 @@ impl Tool for ReadFile {
             PATH,
             &[("start_line", "offset"), ("line_start", "offset"), ("max_lines", "limit")],
         ],
+        hook_names: &["Read"],
         ..PeerWords::NONE
     };
 

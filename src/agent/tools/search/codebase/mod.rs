@@ -47,7 +47,8 @@ impl Tool for CodebaseSearch {
     const EFFECT: ToolEffect = ToolEffect::Reads;
     const DESCRIPTION: &'static str = "Find code by likely words: the best 10 files.";
     const REQUIRED: &'static [&'static str] = &["query"];
-    const PEERS: PeerWords = PeerWords { renames: &[FOLDER], ..PeerWords::NONE };
+    const PEERS: PeerWords =
+        PeerWords { renames: &[FOLDER], hook_names: &["Grep"], ..PeerWords::NONE };
 
     fn properties() -> Value {
         json!({
