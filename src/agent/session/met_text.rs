@@ -7,16 +7,6 @@ use crate::session::task::turn::WaitingCall;
 use crate::tools::dispatch;
 use locum_base::tool::ToolName;
 
-/// Tools whose answers may be anyone's text.
-const OUTSIDE: &[ToolName] = &[
-    ToolName::WebFetch,
-    ToolName::WebSearch,
-    ToolName::BrowserAction,
-    ToolName::UseMcpTool,
-    ToolName::AccessMcpResource,
-    ToolName::GetMcpPrompt,
-];
-
 /// What a session met since it began that may be anyone's text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MetText {
@@ -37,7 +27,8 @@ impl MetText {
                 let began =
                     answered.is_none_or(|call| call.performing.is_some()) || refusal.is_none();
                 let tool = answered.and_then(|call| dispatch::meant(&call.call));
-                self.fetched |= began && tool.is_some_and(|tool| OUTSIDE.contains(&tool));
+                self.fetched |=
+                    began && tool.is_some_and(|tool| dispatch::answers(tool).from_outside);
                 self.ran |= observation.exit.is_some()
                     || !observation.edit_checks.is_empty()
                     || (began && tool == Some(ToolName::ExecuteCommand));

@@ -82,26 +82,10 @@ impl Session<'_> {
     }
 }
 
-/// Answers that have no other way to be read in parts.
+/// Answers that have no other way to be read in parts. Tools of MCP servers are called by names of
+/// their own as well.
 fn is_shortened(tool: Option<ToolName>) -> bool {
-    matches!(
-        tool,
-        Some(
-            ToolName::ExecuteCommand
-                | ToolName::CommandOutput
-                | ToolName::StopCommand
-                | ToolName::UseMcpTool
-                | ToolName::AccessMcpResource
-                | ToolName::GetMcpPrompt
-                | ToolName::SearchFiles
-                | ToolName::ListFiles
-                | ToolName::Glob
-                | ToolName::ListCodeDefinitionNames
-                | ToolName::CodebaseSearch
-        )
-            // Tools of MCP servers are called by names of their own as well.
-            | None
-    )
+    tool.is_none_or(|tool| dispatch::answers(tool).shortened)
 }
 
 /// Whether a task is another one or below it.

@@ -10,6 +10,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::tools::Observation;
 use crate::tools::background::output::CommandOutput;
+use crate::tools::dispatch;
 use locum_base::chat::ToolCall;
 use locum_base::tool::ToolName;
 
@@ -65,13 +66,9 @@ impl RecentCalls {
     }
 }
 
-/// Whether a number in its answer is what a call is made for, as the part of a page that a window
-/// shows. Other answers count what goes by anyway: times, identifiers.
+/// Whether a number in its answer is what a call is made for.
 fn numbers_count(call: &ToolCall) -> bool {
-    matches!(
-        ToolName::called(&call.name),
-        None | Some(ToolName::BrowserAction | ToolName::UseMcpTool | ToolName::AccessMcpResource)
-    )
+    ToolName::called(&call.name).is_none_or(|tool| dispatch::answers(tool).numbers_count)
 }
 
 fn answer(call: &ToolCall, observation: &Observation) -> u64 {

@@ -5,6 +5,7 @@ use crate::session::model::TaskModel;
 use crate::tools::dispatch;
 use crate::tools::flow::verdict::CheckVerdict;
 use crate::tools::mcp::catalogue;
+use crate::tools::tool::ToolNeed;
 use locum_base::chat::ToolSpec;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
@@ -325,17 +326,18 @@ pub fn shown(
     facts: &Facts,
     prerequisites: ToolPrerequisites<'_>,
 ) -> Vec<ToolName> {
-    let is_there = |tool: ToolName| {
-        !(tool == ToolName::AccessMcpResource && !prerequisites.resources
-            || tool == ToolName::GetMcpPrompt && !prerequisites.prompts
-            || tool == ToolName::UseMcpTool && !prerequisites.servers
-            || tool == ToolName::GenerateImage && !prerequisites.generates_images
-            || tool == ToolName::WebSearch && !prerequisites.searches_web
-            || tool == ToolName::BrowserAction && !prerequisites.browses
-            || tool == ToolName::AskExpertModel && prerequisites.experts.is_empty()
-            || tool == ToolName::RunSlashCommand && prerequisites.commands.is_empty()
-            || tool == ToolName::Skill && prerequisites.skills.is_empty()
-            || tool.given_with().is_some() && !prerequisites.background)
+    let is_there = |tool: ToolName| match dispatch::needs(tool) {
+        None => true,
+        Some(ToolNeed::Skills) => !prerequisites.skills.is_empty(),
+        Some(ToolNeed::Commands) => !prerequisites.commands.is_empty(),
+        Some(ToolNeed::Experts) => !prerequisites.experts.is_empty(),
+        Some(ToolNeed::ImageModel) => prerequisites.generates_images,
+        Some(ToolNeed::SearchEngine) => prerequisites.searches_web,
+        Some(ToolNeed::Browser) => prerequisites.browses,
+        Some(ToolNeed::Servers) => prerequisites.servers,
+        Some(ToolNeed::Resources) => prerequisites.resources,
+        Some(ToolNeed::Prompts) => prerequisites.prompts,
+        Some(ToolNeed::BackgroundCommand) => prerequisites.background,
     };
     // With no other mode there is nothing to ask for.
     let other_mode = policy.settings().modes.allow.iter().any(|slug| *slug != facts.mode);
@@ -351,15 +353,10 @@ pub fn shown(
 
 /// Returns what kind of rule a tool needs, if any.
 pub(crate) fn use_of(tool: ToolName) -> Option<RuleKind> {
-    match tool {
-        ToolName::AskExpertModel => return Some(RuleKind::Expert),
-        ToolName::ReadMemory => return Some(RuleKind::MemoryRead),
-        ToolName::WriteMemory => return Some(RuleKind::MemoryWrite),
-        _ => {}
+    if let Some(kind) = dispatch::own_rule(tool) {
+        return Some(kind);
     }
     match tool.availability().group()? {
-        ToolGroup::Read if tool == ToolName::WebFetch => Some(RuleKind::Fetch),
-        ToolGroup::Read if tool == ToolName::WebSearch => Some(RuleKind::Search),
         ToolGroup::Read => Some(RuleKind::Read),
         ToolGroup::Edit => Some(RuleKind::Edit),
         ToolGroup::Command => Some(RuleKind::Command),

@@ -21,7 +21,7 @@ use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::PeerWords;
 use crate::tools::reach;
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};
 use crate::tools::{CallError, CommandStreams, Observation, ToolContext};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
@@ -97,6 +97,7 @@ impl Tool for ExecuteCommand {
         hook_names: &["Bash"],
         ..PeerWords::NONE
     };
+    const ANSWERS: AnswerTraits = AnswerTraits { shortened: true, ..AnswerTraits::PLAIN };
 
     fn properties() -> Value {
         json!({

@@ -12,7 +12,7 @@ use crate::tools::aliases::{self, CalledTool, MappedArguments, unknown};
 use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::flow::verdict::CheckVerdict;
 use crate::tools::peer_words::PeerWords;
-use crate::tools::tool::{LeftOut, Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, LeftOut, Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::tools::{background, browser, command, files, flow, mcp, memory, search, skill, web};
 use locum_base::chat::{ToolCall, ToolSpec};
@@ -22,6 +22,7 @@ use locum_base::unmatched_tool::UnmatchedTool;
 use locum_modes::{Mode, access};
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
+use locum_policy::kind::RuleKind;
 
 /// Most bytes of one observation; tools have their own, smaller limits. Commands have the policy's.
 pub const OBSERVATION_LIMIT_BYTES: usize = 128 * 1024;
@@ -99,6 +100,21 @@ macro_rules! calls {
         /// Returns what calls of a tool act on.
         pub fn effect(tool: ToolName) -> ToolEffect {
             match tool { $(ToolName::$tool => <$kind>::EFFECT,)+ }
+        }
+
+        /// Returns what is particular to the answers of a tool.
+        pub(crate) fn answers(tool: ToolName) -> AnswerTraits {
+            match tool { $(ToolName::$tool => <$kind>::ANSWERS,)+ }
+        }
+
+        /// Returns the kind of rule a tool needs, where it is not that of its group.
+        pub(crate) fn own_rule(tool: ToolName) -> Option<RuleKind> {
+            match tool { $(ToolName::$tool => <$kind>::RULE,)+ }
+        }
+
+        /// Returns what has to be there for a tool.
+        pub(crate) fn needs(tool: ToolName) -> Option<ToolNeed> {
+            match tool { $(ToolName::$tool => <$kind>::NEEDS,)+ }
         }
 
         /// Returns what other agents call the parameters of a tool.
@@ -269,14 +285,7 @@ fn find(
 /// like blocks. So are tools without an effect, and those that only go with another one. None is
 /// that the mode denies.
 fn is_accepted(tool: ToolName, offered: &[ToolName], mode: &Mode) -> bool {
-    let is_edit = matches!(
-        tool,
-        ToolName::ApplyPatch
-            | ToolName::MultiEdit
-            | ToolName::SearchAndReplace
-            | ToolName::InsertContent
-            | ToolName::NotebookEdit
-    );
+    let is_edit = tool.denied_with().contains(&ToolName::ApplyDiff);
     let stands_for_blocks = is_edit && offered.contains(&ToolName::ApplyDiff);
     let goes_with = tool.given_with().is_some_and(|other| offered.contains(&other));
     let is_understood =

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::tools::arguments::{CallFields, known};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::PeerWords;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
@@ -28,6 +28,7 @@ impl Tool for UseSkill {
         hook_names: &["Skill"],
         ..PeerWords::NONE
     };
+    const NEEDS: Option<ToolNeed> = Some(ToolNeed::Skills);
 
     fn properties() -> Value {
         json!({

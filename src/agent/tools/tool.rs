@@ -11,6 +11,7 @@ use crate::tools::peer_words::PeerWords;
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
+use locum_policy::kind::RuleKind;
 
 /// What calls of a tool act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,50 @@ pub enum ToolEffect {
     Runs,
     /// The session: what it does next.
     Steers,
+}
+
+/// What is particular to the answers of a tool.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnswerTraits {
+    /// Whether a long one is shortened, and kept whole beside the journal: nothing else shows it in
+    /// parts.
+    pub(crate) shortened: bool,
+    /// Whether it may be anyone's text: a page, an answer of a server.
+    pub(crate) from_outside: bool,
+    /// Whether another number makes it another answer, as the part of a page that a window shows.
+    /// Other answers count what goes by anyway: times, identifiers.
+    pub(crate) numbers_count: bool,
+}
+
+impl AnswerTraits {
+    /// Shown whole, the repository's own, and the same with other numbers.
+    pub(crate) const PLAIN: Self =
+        Self { shortened: false, from_outside: false, numbers_count: false };
+}
+
+/// What has to be there for a tool that is shown to a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ToolNeed {
+    /// A skill of the mode.
+    Skills,
+    /// A slash command that models may call.
+    Commands,
+    /// A model that may be asked.
+    Experts,
+    /// An image model that may be used.
+    ImageModel,
+    /// A search engine.
+    SearchEngine,
+    /// A browser.
+    Browser,
+    /// An MCP server whose tools have no names of their own.
+    Servers,
+    /// A resource of an MCP server.
+    Resources,
+    /// A prompt of an MCP server.
+    Prompts,
+    /// A command in the background, now or before.
+    BackgroundCommand,
 }
 
 /// A part of a call that is not done, and about which no policy is asked.
@@ -47,6 +92,15 @@ pub(crate) trait Tool: Clone + Debug + Sized {
 
     /// What other agents call its parameters.
     const PEERS: PeerWords = PeerWords::NONE;
+
+    /// What is particular to its answers.
+    const ANSWERS: AnswerTraits = AnswerTraits::PLAIN;
+
+    /// The kind of rule it needs; that of its group where it says none.
+    const RULE: Option<RuleKind> = None;
+
+    /// What has to be there for it; without, no model is shown it.
+    const NEEDS: Option<ToolNeed> = None;
 
     /// Returns a JSON Schema for each parameter, by name.
     fn properties() -> Value;

@@ -9,7 +9,7 @@ use crate::tools::arguments::CallFields;
 use crate::tools::background::numbered;
 use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::peer_words::{COMMAND_ID, PeerWords};
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::chat::ToolCall;
 use locum_base::json::field;
@@ -55,6 +55,8 @@ impl Tool for CommandOutput {
         hook_names: &["BashOutput", "TaskOutput"],
         ..PeerWords::NONE
     };
+    const NEEDS: Option<ToolNeed> = Some(ToolNeed::BackgroundCommand);
+    const ANSWERS: AnswerTraits = AnswerTraits { shortened: true, ..AnswerTraits::PLAIN };
 
     fn properties() -> Value {
         json!({

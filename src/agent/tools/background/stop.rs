@@ -6,7 +6,7 @@ use crate::tools::arguments::CallFields;
 use crate::tools::background::numbered;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::{COMMAND_ID, PeerWords};
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
@@ -26,6 +26,8 @@ impl Tool for StopCommand {
         hook_names: &["KillShell", "TaskStop"],
         ..PeerWords::NONE
     };
+    const NEEDS: Option<ToolNeed> = Some(ToolNeed::BackgroundCommand);
+    const ANSWERS: AnswerTraits = AnswerTraits { shortened: true, ..AnswerTraits::PLAIN };
 
     fn properties() -> Value {
         json!({ "id": { "type": "integer" } })

@@ -21,7 +21,7 @@ use crate::tools::browser::typing::typed;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::PeerWords;
 use crate::tools::picture::show;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext, VisionSupport};
 use locum_base::text::head;
 use locum_modes::prompts::task::{UntrustedText, fenced};
@@ -98,6 +98,9 @@ impl Tool for BrowserAction {
         ]],
         ..PeerWords::NONE
     };
+    const NEEDS: Option<ToolNeed> = Some(ToolNeed::Browser);
+    const ANSWERS: AnswerTraits =
+        AnswerTraits { from_outside: true, numbers_count: true, ..AnswerTraits::PLAIN };
 
     fn properties() -> Value {
         json!({

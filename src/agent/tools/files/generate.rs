@@ -13,7 +13,7 @@ use crate::tools::files::FILE_LIMIT_BYTES;
 use crate::tools::files::write::write;
 use crate::tools::peer_words::PeerWords;
 use crate::tools::picture::holds_secret;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::image::{Image, ImageKind};
 use locum_base::tool::ToolName;
@@ -45,6 +45,7 @@ impl Tool for GenerateImage {
     const REQUIRED: &'static [&'static str] = &["prompt", "path"];
     const PEERS: PeerWords =
         PeerWords { decisive: &[TRIED_OUT], hook_names: &["Write"], ..PeerWords::NONE };
+    const NEEDS: Option<ToolNeed> = Some(ToolNeed::ImageModel);
 
     fn properties() -> Value {
         json!({

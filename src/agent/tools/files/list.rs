@@ -11,7 +11,7 @@ use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::{FOLDER, PeerWords};
 use crate::tools::search::opened::{ListedPath, OpenedFolder};
 use crate::tools::search::walk::SkippedFolders;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
@@ -38,6 +38,7 @@ impl Tool for ListFiles {
     const REQUIRED: &'static [&'static str] = &["path"];
     const PEERS: PeerWords =
         PeerWords { renames: &[FOLDER], hook_names: &["LS"], ..PeerWords::NONE };
+    const ANSWERS: AnswerTraits = AnswerTraits { shortened: true, ..AnswerTraits::PLAIN };
 
     fn properties() -> Value {
         json!({

@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::PeerWords;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
+use locum_policy::kind::RuleKind;
 
 /// Longest question, in bytes.
 const QUESTION_LIMIT_BYTES: usize = 64 * 1024;
@@ -30,6 +31,8 @@ impl Tool for AskExpertModel {
     const REQUIRED: &'static [&'static str] = &["question", "expert"];
     const PEERS: PeerWords =
         PeerWords { renames: &[&[("expert_model", "expert")]], ..PeerWords::NONE };
+    const NEEDS: Option<ToolNeed> = Some(ToolNeed::Experts);
+    const RULE: Option<RuleKind> = Some(RuleKind::Expert);
 
     fn properties() -> Value {
         json!({

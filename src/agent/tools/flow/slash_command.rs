@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::tools::arguments::{CallFields, quoted};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::PeerWords;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::text::head;
 use locum_files::fields::nearest;
@@ -46,6 +46,7 @@ impl Tool for RunSlashCommand {
         hook_names: &["SlashCommand"],
         ..PeerWords::NONE
     };
+    const NEEDS: Option<ToolNeed> = Some(ToolNeed::Commands);
 
     fn properties() -> Value {
         json!({

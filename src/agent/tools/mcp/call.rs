@@ -14,7 +14,7 @@ use crate::tools::mcp::catalogue::NameLikeness;
 use crate::tools::mcp::servers::ServerFailure;
 use crate::tools::mcp::{content, schema};
 use crate::tools::peer_words::PeerWords;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::chat::ToolCall;
 use locum_base::tool::{self, ToolName};
@@ -46,6 +46,9 @@ impl Tool for UseMcpTool {
         decisive: &[TRIED_OUT],
         ..PeerWords::NONE
     };
+    const NEEDS: Option<ToolNeed> = Some(ToolNeed::Servers);
+    const ANSWERS: AnswerTraits =
+        AnswerTraits { shortened: true, from_outside: true, numbers_count: true };
 
     fn properties() -> Value {
         json!({

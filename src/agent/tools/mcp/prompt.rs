@@ -13,7 +13,7 @@ use crate::tools::dispatch::CheckedCall;
 use crate::tools::mcp::call::{ask, observed};
 use crate::tools::mcp::content;
 use crate::tools::peer_words::{PeerWords, SERVER_NAME};
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_modes::prompts::commands::expand::words_of;
 use locum_modes::prompts::servers::{OfferedPrompt, OfferedServer};
@@ -38,6 +38,9 @@ impl Tool for GetMcpPrompt {
     const REQUIRED: &'static [&'static str] = &["server_name", "prompt_name"];
     const PEERS: PeerWords =
         PeerWords { renames: &[SERVER_NAME, &[("prompt", "prompt_name")]], ..PeerWords::NONE };
+    const NEEDS: Option<ToolNeed> = Some(ToolNeed::Prompts);
+    const ANSWERS: AnswerTraits =
+        AnswerTraits { shortened: true, from_outside: true, ..AnswerTraits::PLAIN };
 
     fn properties() -> Value {
         json!({

@@ -10,7 +10,7 @@ use crate::tools::mcp::call::{ask, observed};
 use crate::tools::mcp::catalogue::RESOURCES_SHOWN;
 use crate::tools::mcp::content;
 use crate::tools::peer_words::{PeerWords, SERVER_NAME};
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::tool::ToolName;
 use locum_modes::access;
@@ -53,6 +53,9 @@ impl Tool for AccessMcpResource {
         hook_names: &["ReadMcpResourceTool"],
         ..PeerWords::NONE
     };
+    const NEEDS: Option<ToolNeed> = Some(ToolNeed::Resources);
+    const ANSWERS: AnswerTraits =
+        AnswerTraits { shortened: true, from_outside: true, numbers_count: true };
 
     fn properties() -> Value {
         json!({

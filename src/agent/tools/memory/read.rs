@@ -14,6 +14,7 @@ use crate::tools::{CallError, Observation, ToolContext};
 use locum_modes::prompts::memory;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
+use locum_policy::kind::RuleKind;
 use locum_policy::verdict::Decision;
 
 /// Notes about to be shown.
@@ -31,6 +32,7 @@ impl Tool for ReadMemory {
         later ones. Without a name, list the notes there are. A note may be wrong or out of date.";
     const REQUIRED: &'static [&'static str] = &[];
     const PEERS: PeerWords = PeerWords { renames: &[NOTE_NAME], ..PeerWords::NONE };
+    const RULE: Option<RuleKind> = Some(RuleKind::MemoryRead);
 
     fn properties() -> Value {
         json!({

@@ -13,6 +13,7 @@ use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
+use locum_policy::kind::RuleKind;
 
 /// A note about to be kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +41,7 @@ impl Tool for WriteMemory {
         renames: &[NOTE_NAME, &[("content", "text"), ("value", "text")]],
         ..PeerWords::NONE
     };
+    const RULE: Option<RuleKind> = Some(RuleKind::MemoryWrite);
 
     fn properties() -> Value {
         json!({

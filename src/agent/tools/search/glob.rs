@@ -9,7 +9,7 @@ use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::{FOLDER, PeerWords};
 use crate::tools::search::opened::OpenedFolder;
 use crate::tools::search::pattern::FilePattern;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
@@ -39,6 +39,7 @@ impl Tool for Glob {
         hook_names: &["Glob"],
         ..PeerWords::NONE
     };
+    const ANSWERS: AnswerTraits = AnswerTraits { shortened: true, ..AnswerTraits::PLAIN };
 
     fn properties() -> Value {
         json!({

@@ -21,7 +21,7 @@ use crate::tools::peer_words::{FOLDER, PeerWords};
 use crate::tools::search::opened::OpenedFolder;
 use crate::tools::search::pattern::FilePattern;
 use crate::tools::search::walk;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
@@ -109,6 +109,7 @@ impl Tool for SearchFiles {
         hook_names: &["Grep"],
         ..PeerWords::NONE
     };
+    const ANSWERS: AnswerTraits = AnswerTraits { shortened: true, ..AnswerTraits::PLAIN };
 
     fn properties() -> Value {
         json!({

@@ -13,7 +13,7 @@ use crate::tools::extracted::extracted;
 use crate::tools::peer_words::{FOLDER, PATH, PeerWords};
 use crate::tools::search::opened::OpenedFolder;
 use crate::tools::search::walk::SkippedFolders;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
 use locum_extract::outline::language::Language;
@@ -55,6 +55,7 @@ impl Tool for ListCodeDefinitionNames {
         hook_names: &["Read"],
         ..PeerWords::NONE
     };
+    const ANSWERS: AnswerTraits = AnswerTraits { shortened: true, ..AnswerTraits::PLAIN };
 
     fn properties() -> Value {
         json!({ "path": { "type": "string" } })

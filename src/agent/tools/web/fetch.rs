@@ -13,7 +13,7 @@ use crate::tools::dispatch::CheckedCall;
 use crate::tools::extracted::document_text;
 use crate::tools::peer_words::PeerWords;
 use crate::tools::picture::show;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};
 use crate::tools::web::charset::{DecodedText, looks_like_text};
 use crate::tools::web::markdown;
 use crate::tools::{CallError, Observation, ToolContext};
@@ -24,6 +24,7 @@ use locum_extract::document::DocumentKind;
 use locum_modes::prompts::task::{UntrustedText, fenced};
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
+use locum_policy::kind::RuleKind;
 use locum_policy::urls::{Scheme, WebUrl};
 use locum_policy::verdict::Refusal;
 use locum_sandbox::network::page::{PAGE_LIMIT_BYTES, WebPage};
@@ -74,6 +75,8 @@ impl Tool for WebFetch {
         hook_names: &["WebFetch"],
         ..PeerWords::NONE
     };
+    const RULE: Option<RuleKind> = Some(RuleKind::Fetch);
+    const ANSWERS: AnswerTraits = AnswerTraits { from_outside: true, ..AnswerTraits::PLAIN };
 
     fn properties() -> Value {
         json!({

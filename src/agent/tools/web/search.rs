@@ -11,13 +11,14 @@ use crate::search_engine::{SearchEngine, SearchResult, WantedResults};
 use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::PeerWords;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, ModelUse, Observation, ToolContext};
 use locum_base::secret::view::entity;
 use locum_base::text::head;
 use locum_modes::prompts::task::{UntrustedText, fenced};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
+use locum_policy::kind::RuleKind;
 use locum_policy::query_text::SearchQuery;
 use locum_policy::urls::WebUrl;
 use locum_policy::urls::host::Host;
@@ -70,6 +71,9 @@ impl Tool for WebSearch {
         hook_names: &["WebSearch"],
         ..PeerWords::NONE
     };
+    const NEEDS: Option<ToolNeed> = Some(ToolNeed::SearchEngine);
+    const RULE: Option<RuleKind> = Some(RuleKind::Search);
+    const ANSWERS: AnswerTraits = AnswerTraits { from_outside: true, ..AnswerTraits::PLAIN };
 
     fn properties() -> Value {
         json!({

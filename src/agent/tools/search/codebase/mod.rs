@@ -20,7 +20,7 @@ use crate::tools::search::codebase::candidates::{outlines, texts};
 use crate::tools::search::codebase::indexed::{index_folder, load, search};
 use crate::tools::search::codebase::shown::{SearchAnswer, ShownFile, render};
 use crate::tools::search::opened::OpenedFolder;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};
 use crate::tools::{CallError, ModelUse, Observation, ToolContext};
 use locum_base::text::counted;
 use locum_index::answer::{CandidateFile, found};
@@ -49,6 +49,7 @@ impl Tool for CodebaseSearch {
     const REQUIRED: &'static [&'static str] = &["query"];
     const PEERS: PeerWords =
         PeerWords { renames: &[FOLDER], hook_names: &["Grep"], ..PeerWords::NONE };
+    const ANSWERS: AnswerTraits = AnswerTraits { shortened: true, ..AnswerTraits::PLAIN };
 
     fn properties() -> Value {
         json!({
