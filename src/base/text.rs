@@ -1,5 +1,7 @@
 //! Bounded text: what is too long is cut in the middle, at a line where one is near, and says how
-//! much is missing.
+//! much is missing. Text on one line, and lists of names.
+
+use std::fmt::Display;
 
 use serde::{Deserialize, Serialize};
 
@@ -94,6 +96,16 @@ pub fn tail_lines(text: &str, limit_lines: usize, limit_bytes: usize) -> &str {
         Some((at, _)) => tail.get(at + 1..).unwrap_or_default(),
         None => tail,
     }
+}
+
+/// Returns a text on one line: its words with single blanks between them.
+pub fn single_blanks(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Joins names as `a`, `b`, `c`.
+pub fn code_list<T: Display>(names: impl IntoIterator<Item = T>) -> String {
+    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ use locum_agent::report::markdown::visible;
 use locum_agent::tools::memory::entry::{EntrySource, MemoryEntry, TEXT_LIMIT_BYTES};
 use locum_base::clock::Clock as _;
 use locum_base::secret::Redactor;
+use locum_base::text::single_blanks;
 use locum_files::fields::nearest;
 use locum_workspace::repo::{CommitId, Repo};
 
@@ -204,7 +205,7 @@ fn log(repo: &Repo, as_json: bool, output: &mut Output) -> Result<(), RunError> 
         return Ok(());
     }
     let row = |change: &ChangeRow| {
-        let words = change.message.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = single_blanks(&change.message);
         [change.commit.chars().take(12).collect(), minute(change.at), visible(&words)]
     };
     output.table(["COMMIT", "AT", "CHANGE"], rows.iter().map(row));

@@ -12,6 +12,7 @@ use crate::position::Position;
 use crate::rejection::Rejection;
 use crate::shape::{Shape, with};
 use crate::yaml::{MapEntry, YamlNode, YamlValue};
+use locum_base::text::code_list;
 
 /// A mapping that is read or described.
 pub struct Section<'a> {
@@ -116,7 +117,7 @@ impl<'a> Section<'a> {
         match &mut self.purpose {
             SectionPass::Read { node, mistakes, .. } => {
                 let given = keys.iter().filter(|key| node.get(key).is_some()).count();
-                let message = format!("a {} says exactly one of {}", self.name, listed(keys));
+                let message = format!("a {} says exactly one of {}", self.name, code_list(keys));
                 match given {
                     0 => mistakes.add(node.place, message),
                     1 => {}
@@ -141,7 +142,7 @@ impl<'a> Section<'a> {
                         Rejection::from(format!(
                             "a {} needs at least one of {}",
                             self.name,
-                            listed(keys)
+                            code_list(keys)
                         ))
                         .hint(hint),
                     );
@@ -254,8 +255,4 @@ fn push(schema: &mut Map<String, Json>, key: &str, value: Json) {
     if let Json::Array(values) = schema.entry(key).or_insert_with(|| json!([])) {
         values.push(value);
     }
-}
-
-fn listed(keys: &[&str]) -> String {
-    keys.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ")
 }

@@ -7,6 +7,7 @@
 use crate::glob::{LetterCase, folded, name_matches, single_stars};
 use crate::paths::is_invisible;
 use crate::urls::{RUN_LIMIT_BYTES, WebUrl, longest_run};
+use locum_base::text::single_blanks;
 
 /// Longest query, in characters.
 const QUERY_LIMIT_CHARS: usize = 400;
@@ -22,7 +23,7 @@ impl SearchQuery {
     /// Reads a query; blanks between its words count as one. `engine` is where the API of the
     /// engine starts; `None` where there is no engine and the query is only judged.
     pub fn new(text: &str, engine: Option<WebUrl>) -> Self {
-        Self { text: one_line(text), engine }
+        Self { text: single_blanks(text), engine }
     }
 
     /// Returns its words.
@@ -68,7 +69,7 @@ impl SearchQuery {
 /// # Errors
 /// When there is nothing in it.
 pub(crate) fn parse_pattern(text: &str) -> Result<String, String> {
-    let pattern = one_line(text);
+    let pattern = single_blanks(text);
     if pattern.is_empty() {
         return Err("search pattern is empty; `search(**)` means every query".to_owned());
     }
@@ -90,8 +91,4 @@ pub(crate) fn matches(pattern: &str, query: &SearchQuery, case: LetterCase) -> b
 /// it: a `?` of `one` could stand for a `*` of `two`, and that would not do.
 pub(crate) fn covers(one: &str, two: &str) -> bool {
     one == two || (!one.contains('?') && name_matches(one, two))
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

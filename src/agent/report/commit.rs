@@ -6,6 +6,7 @@
 
 use crate::report::figures;
 use crate::report::markdown::visible;
+use locum_base::text::single_blanks;
 
 /// Longest subject line, in characters.
 const SUBJECT_LIMIT_CHARS: usize = 72;
@@ -88,7 +89,7 @@ fn is_like_a_trailer(line: &str) -> bool {
 }
 
 fn one_line(text: &str) -> String {
-    visible(text).split_whitespace().collect::<Vec<_>>().join(" ")
+    single_blanks(&visible(text))
 }
 
 #[cfg(test)]

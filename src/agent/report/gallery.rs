@@ -19,6 +19,7 @@ use crate::session::state::SessionState;
 use crate::tools::flow::complete::CompletionStatus;
 use jiff::Timestamp;
 use locum_base::id::TaskId;
+use locum_base::text::single_blanks;
 use locum_policy::budget::{Budget, Exhausted};
 use locum_policy::schema::Notify;
 use locum_policy::schema::review::{Confidence, Severity};
@@ -264,7 +265,7 @@ fn words(text: &str) -> Vec<String> {
     let plain = marks.iter().fold(text, |text, mark| text.replace(mark, ""));
     let plain = plain.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
     let is_rule = |line: &str| line.starts_with("|---") || ["json", "diff", "text"].contains(&line);
-    let line = |line: &str| line.replace('|', " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = |line: &str| single_blanks(&line.replace('|', " "));
     plain
         .lines()
         .map(str::trim)

@@ -7,6 +7,7 @@
 use std::fmt::Write;
 
 use locum_base::secret::view::is_invisible;
+use locum_base::text::single_blanks;
 use locum_forge::sanitise::CodeFence;
 
 /// Returns Markdown by a model or a user so that it ends where it should: fences it opened are
@@ -55,7 +56,7 @@ pub(crate) fn contained(text: &str) -> String {
 /// Returns foreign text for use inside one line: no line breaks, no HTML, no list or heading of its
 /// own.
 pub fn inline(text: &str) -> String {
-    let line = visible(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = single_blanks(&visible(text));
     let mut result = String::with_capacity(line.len());
     escape_tags(&line, &code_spans(&line).unwrap_or_default(), &mut result);
     result
@@ -63,7 +64,7 @@ pub fn inline(text: &str) -> String {
 
 /// Returns foreign text as a code span on one line.
 pub fn code(text: &str) -> String {
-    let line = visible(text).split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = single_blanks(&visible(text));
     let ticks = "`".repeat(longest_run(&line, '`') + 1);
     let pad = if line.starts_with('`') || line.ends_with('`') { " " } else { "" };
     if line.is_empty() { String::new() } else { format!("{ticks}{pad}{line}{pad}{ticks}") }

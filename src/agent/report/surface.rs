@@ -5,6 +5,7 @@
 
 use crate::report::figures;
 use crate::report::markdown::{self, contained, fenced, inline, visible};
+use locum_base::text::single_blanks;
 
 /// Most characters of one foreign phrase in a sentence or an entry of a list.
 pub(crate) const PHRASE_LIMIT_CHARS: usize = 160;
@@ -161,7 +162,7 @@ pub(crate) fn bounded(text: &str, limit_chars: usize, render: impl Fn(&str) -> S
 }
 
 fn one_line(text: &str) -> String {
-    visible(text).split_whitespace().collect::<Vec<_>>().join(" ")
+    single_blanks(&visible(text))
 }
 
 fn indented(text: &str) -> String {

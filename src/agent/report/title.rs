@@ -5,6 +5,7 @@
 
 use crate::report::figures;
 use crate::report::markdown::visible;
+use locum_base::text::single_blanks;
 
 /// Longest title, in characters: what lists of pull requests show in one line.
 pub const TITLE_LIMIT_CHARS: usize = 70;
@@ -84,7 +85,7 @@ fn of_heading(line: &str) -> Option<SpokenHeading> {
 
 /// Returns words as a title: one line, cut between words where it is too long.
 pub fn short(words: &str) -> String {
-    let line = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = single_blanks(words);
     let clipped = figures::clip(&line, TITLE_LIMIT_CHARS);
     if clipped == line {
         return line;

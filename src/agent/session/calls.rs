@@ -24,12 +24,12 @@ use crate::session::task::TaskState;
 use crate::session::task::nudges::RefusalKind;
 use crate::session::task::turn::WaitingCall;
 use crate::session::task::unfit::completes;
-use crate::tools::arguments::quoted;
 use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::flow::new_task::NewTask;
 use crate::tools::hooks::HookEvent;
 use crate::tools::{CallError, Observation};
 use locum_base::id::TaskId;
+use locum_base::text::code_list;
 use locum_base::tool::ToolName;
 use locum_base::unmatched_tool::UnmatchedTool;
 use locum_modes::prompts::reminders;
@@ -204,7 +204,7 @@ impl<'a> Session<'a> {
         let here = if tool.is_none_or(|tool| !system_prompt.offered.contains(&tool)) {
             let names: Vec<&str> =
                 system_prompt.tools.iter().map(|tool| tool.name.as_str()).collect();
-            format!(" Available here: {}.", quoted(&names))
+            format!(" Available here: {}.", code_list(&names))
         } else {
             String::new()
         };

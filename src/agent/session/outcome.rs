@@ -14,6 +14,7 @@ use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_policy::approval::Approval;
 use locum_policy::budget::{Exhausted, Spent};
+use locum_policy::command::tree::quoted;
 use locum_policy::verdict::{Refusal, Verdict};
 use locum_sandbox::exec::Exit;
 use locum_workspace::diff::{ChangeKind, FileChange};
@@ -393,7 +394,7 @@ impl TaskReport {
             if path.bytes().all(is_plain) {
                 command.push_str(&format!(" {path}"));
             } else {
-                command.push_str(&format!(" '{}'", path.replace('\'', "'\\''")));
+                command.push_str(&format!(" {}", quoted(path)));
             }
         }
         Some(command)

@@ -17,6 +17,7 @@ use crate::session::task::turn::WaitingCall;
 use crate::session::task::{ChosenMode, TaskState};
 use crate::tools::{Control, Observation};
 use locum_base::id::TaskId;
+use locum_base::text::single_blanks;
 use locum_base::tool::ToolName;
 use locum_modes::access::{self, TaskPurpose, ToolOffer};
 use locum_modes::prompts::task::{ModeChoice, choice_message};
@@ -178,11 +179,11 @@ impl Session<'_> {
         }
         let mode = self.mode(slug)?;
         let about = mode.description.as_deref().map(str::trim).filter(|text| !text.is_empty());
-        let about = about.map(|text| format!(": {}", one_line(text))).unwrap_or_default();
+        let about = about.map(|text| format!(": {}", single_blanks(text))).unwrap_or_default();
         let text = format!(
             "From the next turn on in {slug} mode{about}. {}\nThere you may {}. Whatever is not \
              listed is refused.{}",
-            one_line(&chosen),
+            single_blanks(&chosen),
             self.rights(mode),
             self.background.get(&id).map_or("", |commands| commands.end_with_mode())
         );
@@ -362,8 +363,4 @@ impl Session<'_> {
                 && policy.decide(intent, &facts).decision != Decision::Deny
         })
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

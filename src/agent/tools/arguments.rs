@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::tools::{CallError, ToolContext};
 use locum_base::path::RepoPath;
+use locum_base::text::code_list;
 use locum_base::tool::ToolName;
 use locum_files::fields::nearest;
 use locum_modes::access;
@@ -276,7 +277,7 @@ impl CallFields {
         Err(CallError(format!(
             "`{}` has no parameter `{unknown}`; it takes {}.{near}",
             self.owner,
-            quoted(&self.known)
+            code_list(&self.known)
         )))
     }
 
@@ -344,18 +345,13 @@ fn asked(text: &str, context: ToolContext<'_>) -> Result<RepoPath, CallError> {
     RepoPath::parse(below_root(text, context.seen_root())).map_err(|error| sentence(&error))
 }
 
-/// Joins names as `a`, `b`, `c`.
-pub fn quoted<T: std::fmt::Display>(names: &[T]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
 /// Says what a name may have been meant as, or which names there are; `place` says where there are
 /// none.
 pub fn known(name: &str, names: &[&str], place: &str) -> String {
     match nearest(name, names) {
         Some(near) => format!("Did you mean `{near}`?"),
         None if names.is_empty() => format!("There are none{place}."),
-        None => format!("There are: {}.", quoted(names)),
+        None => format!("There are: {}.", code_list(names)),
     }
 }
 

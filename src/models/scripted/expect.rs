@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use crate::ModelRequest;
 use crate::scripted::script::Expectation;
 use locum_base::chat::Message;
-use locum_base::text::ClippedText;
+use locum_base::text::{ClippedText, code_list};
 
 /// Most bytes of the last messages shown in a difference.
 const SHOWN_LIMIT_BYTES: usize = 2000;
@@ -82,7 +82,7 @@ fn offered_names(request: &ModelRequest<'_>) -> String {
     if request.tools.is_empty() {
         return "none".to_owned();
     }
-    request.tools.iter().map(|tool| format!("`{}`", tool.name)).collect::<Vec<_>>().join(", ")
+    code_list(request.tools.iter().map(|tool| &tool.name))
 }
 
 #[cfg(test)]

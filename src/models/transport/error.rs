@@ -12,7 +12,7 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use crate::ModelError;
-use locum_base::text::head;
+use locum_base::text::{head, single_blanks};
 
 /// Most bytes of a provider's words that are passed on.
 const WORDS_LIMIT_BYTES: usize = 600;
@@ -143,7 +143,7 @@ pub(crate) fn error_message(body: &str) -> String {
     let text = found.unwrap_or_else(|| {
         if body.trim_start().starts_with('<') { without_tags(body) } else { body.to_owned() }
     });
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = single_blanks(&text);
     let clipped = head(&text, WORDS_LIMIT_BYTES);
     if clipped.len() < text.len() { format!("{clipped} ...") } else { text }
 }

@@ -14,7 +14,7 @@ use crate::transport::split_chars::SplitChars;
 use crate::transport::sse::SseReader;
 use locum_base::chat::{OpaquePart, OpaqueState, StopReason, Usage};
 use locum_base::image::Image;
-use locum_base::text::head;
+use locum_base::text::{head, single_blanks};
 
 /// Most bytes of a whole answer, framing included.
 const BODY_LIMIT_BYTES: usize = 256 * 1024 * 1024;
@@ -363,8 +363,7 @@ impl<R: ReplyParser> ResponseReader<R> {
 
 fn quoted(bytes: &[u8]) -> String {
     let start = bytes.get(..QUOTED_BYTES * 4).unwrap_or(bytes);
-    let text: String =
-        String::from_utf8_lossy(start).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = single_blanks(&String::from_utf8_lossy(start));
     format!("`{}`", head(&text, QUOTED_BYTES))
 }
 

@@ -5,6 +5,7 @@ use crate::limit_words::{looks_like_limit, looks_like_option};
 use crate::loader::{Dialect, ModeFileReader};
 use crate::schema::{MODE_KEYS, OPTION_KEYS};
 use crate::{Mode, ModeSource};
+use locum_base::text::code_list;
 use locum_files::fields::nearest;
 use locum_files::position::Position;
 use locum_files::yaml::{MapEntry, YamlNode, YamlValue};
@@ -132,7 +133,7 @@ impl ModeFileReader<'_> {
         };
         let word = source.text().filter(|word| known.contains(word));
         if word.is_none() {
-            let message = format!("expected one of {}, found {}", listed(known), shown(source));
+            let message = format!("expected one of {}, found {}", code_list(known), shown(source));
             self.wrong(
                 source.place,
                 &format!("{path}.source"),
@@ -196,7 +197,7 @@ impl ModeFileReader<'_> {
             let key = &entry.key;
             let at = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
             let hint = nearest(key, known).map_or_else(
-                || format!("known here: {}", listed(known)),
+                || format!("known here: {}", code_list(known)),
                 |near| format!("did you mean `{near}`?"),
             );
             let is_noted = NOTED_KEYS.contains(&key.as_str()) && !are_options;
@@ -233,8 +234,4 @@ pub(super) fn place_of(node: &YamlNode, key: &str) -> Position {
 
 pub(super) fn shown(node: &YamlNode) -> String {
     node.text().map_or_else(|| node.kind().to_owned(), |text| format!("`{text}`"))
-}
-
-pub(super) fn listed(words: &[&str]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }

@@ -2,10 +2,11 @@
 //! restriction, and the tools of it that the mode does not have; or mistakes in the reader's list.
 
 use crate::file_regex::FileRegex;
-use crate::loader::fields::{listed, one_of, place_of, shown};
+use crate::loader::fields::{one_of, place_of, shown};
 use crate::loader::{Dialect, ModeFileReader};
 use crate::schema::OPTION_KEYS;
 use crate::{GroupEntry, ToolGroup, ToolLimits};
+use locum_base::text::code_list;
 use locum_base::tool::ToolName;
 use locum_files::position::Position;
 use locum_files::yaml::YamlNode;
@@ -194,7 +195,7 @@ impl ModeFileReader<'_> {
                 name.place,
                 path,
                 format!("{} is not a group", shown(name)),
-                Some(format!("groups are {}", listed(&names))),
+                Some(format!("groups are {}", code_list(&names))),
             );
             return None;
         };

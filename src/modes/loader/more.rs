@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use crate::agent::tools::{self, GrantedTools};
 use crate::file_limits::FileLimits;
 use crate::file_regex::FileRegex;
-use crate::loader::fields::{listed, shown};
+use crate::loader::fields::shown;
 use crate::loader::groups::group_of;
 use crate::loader::{Dialect, ModeFileReader};
 use crate::{GroupEntry, ModeAppearance, ModeModel, ModelNeed, ToolGroup, ToolLimits};
+use locum_base::text::code_list;
 use locum_base::tool::ToolName;
 use locum_files::yaml::{YamlNode, YamlValue};
 
@@ -111,7 +112,7 @@ impl ModeFileReader<'_> {
                         is_right = false;
                         let names: Vec<&str> =
                             ToolGroup::ALL.iter().map(|group| group.as_str()).collect();
-                        let hint = Some(format!("groups are {}", listed(&names)));
+                        let hint = Some(format!("groups are {}", code_list(&names)));
                         self.wrong(
                             name.place,
                             &format!("{path}.{index}"),

@@ -6,6 +6,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use locum_base::text::code_list;
+
 /// Most entries of the root that are named.
 pub const ENTRIES_LIMIT: usize = 30;
 
@@ -39,20 +41,17 @@ impl RunPlace {
 
     /// Returns what is said of it behind the working directory, line by line.
     pub(super) fn lines(&self) -> Vec<String> {
-        let named = |names: &[String]| {
-            names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-        };
         let mut lines = Vec::new();
         if !self.entries.is_empty() {
             let more =
                 if self.more > 0 { format!(", and {} more", self.more) } else { String::new() };
-            lines.push(format!("There: {}{more}", named(&self.entries)));
+            lines.push(format!("There: {}{more}", code_list(&self.entries)));
         }
         if !self.tools.is_empty() {
-            lines.push(format!("Programs not on PATH: {}", named(&self.tools)));
+            lines.push(format!("Programs not on PATH: {}", code_list(&self.tools)));
         }
         if !self.missing.is_empty() {
-            lines.push(format!("Not installed: {}", named(&self.missing)));
+            lines.push(format!("Not installed: {}", code_list(&self.missing)));
         }
         lines
     }

@@ -10,6 +10,7 @@ use crate::prompts::PromptFacts;
 use crate::prompts::PromptFile;
 use crate::prompts::commands::called;
 use crate::prompts::{servers, skills};
+use locum_base::text::code_list;
 use locum_base::tool::ToolName;
 
 /// Returns who the model is.
@@ -236,7 +237,7 @@ fn checks(facts: &PromptFacts<'_>) -> String {
     let named = |may: Option<bool>| {
         let checks =
             facts.checks.iter().filter(|(_, may_run)| may.is_none_or(|may| may == *may_run));
-        checks.map(|(command, _)| format!("`{command}`")).collect::<Vec<_>>().join(", ")
+        code_list(checks.map(|(command, _)| command))
     };
     let barred = match named(Some(false)) {
         barred if has(facts, ToolName::ExecuteCommand) && !barred.is_empty() => {

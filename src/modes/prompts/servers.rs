@@ -5,6 +5,8 @@
 
 use serde_json::Value;
 
+use locum_base::text::code_list;
+
 /// A server that answers, and what it has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OfferedServer {
@@ -67,12 +69,12 @@ pub fn listed(servers: &[OfferedServer]) -> String {
             (false, _) => String::new(),
             (true, true) => "; resources by `access_mcp_resource`".to_owned(),
             (true, false) => {
-                let some = quoted(&server.resources);
+                let some = code_list(&server.resources);
                 format!("; resources by `access_mcp_resource`, such as {some}")
             }
         };
         let templates = match server.has_resources && !server.templates.is_empty() {
-            true => format!("; addresses of more: {}", quoted(&server.templates)),
+            true => format!("; addresses of more: {}", code_list(&server.templates)),
             false => String::new(),
         };
         let resources = resources + &templates;
@@ -91,19 +93,15 @@ pub fn listed_resources(servers: &[OfferedServer]) -> String {
     let line = |server: &OfferedServer| {
         let named = match server.resources.as_slice() {
             [] => "names none by itself".to_owned(),
-            uris => quoted(uris),
+            uris => code_list(uris),
         };
         let templates = match server.templates.as_slice() {
             [] => String::new(),
-            uris => format!("; addresses of more: {}", quoted(uris)),
+            uris => format!("; addresses of more: {}", code_list(uris)),
         };
         format!("- `{}`: {named}{templates}\n", server.name)
     };
     servers.iter().filter(|server| server.has_resources).map(line).collect()
-}
-
-fn quoted(uris: &[String]) -> String {
-    uris.iter().map(|uri| format!("`{uri}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn prompt_line(prompt: &OfferedPrompt) -> String {

@@ -7,6 +7,7 @@
 
 use crate::import::{DraftRule, ImportedSettings, PolicyDraft};
 use crate::words;
+use locum_base::text::single_blanks;
 use locum_files::position::Position;
 use locum_files::yaml::{MapEntry, YamlNode, YamlValue};
 
@@ -182,7 +183,7 @@ fn spaced(
         return None;
     }
     let end = if text.ends_with(' ') { " " } else { "" };
-    Some(text.split_whitespace().collect::<Vec<_>>().join(" ") + end)
+    Some(single_blanks(&text) + end)
 }
 
 fn usable(origin: &str, text: String, place: Position, draft: &mut PolicyDraft) -> Option<String> {

@@ -22,6 +22,7 @@ use crate::rule::{LocatedPattern, Rule, RuleConditions, tier_word, trigger_word}
 use crate::schema::PolicySpec;
 use crate::verdict::{Access, Cause, Decision, RuleRef, Verdict};
 use locum_base::path::RepoPath;
+use locum_base::text::code_list;
 
 /// Letters of two texts that are compared with each other.
 const COMPARED_LETTERS: usize = 64;
@@ -408,14 +409,11 @@ fn other_words(words: &[String], pattern: &CommandPattern) -> String {
 
 /// Why a rule does not count under these facts.
 fn narrowed(narrowing: &RuleConditions, facts: &Facts) -> String {
-    let list = |words: &[String]| {
-        words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
-    };
     let within =
         |words: &[String], word: &str| words.is_empty() || words.iter().any(|one| one == word);
     let mut said = Vec::new();
     if !within(&narrowing.modes, &facts.mode) {
-        said.push(format!("in {}, and this is mode `{}`", list(&narrowing.modes), facts.mode));
+        said.push(format!("in {}, and this is mode `{}`", code_list(&narrowing.modes), facts.mode));
     }
     let triggers: Vec<String> =
         narrowing.triggers.iter().map(|trigger| trigger_word(*trigger).to_owned()).collect();
@@ -423,14 +421,14 @@ fn narrowed(narrowing: &RuleConditions, facts: &Facts) -> String {
     if !within(&triggers, trigger) {
         said.push(format!(
             "in runs started by {}, and this one is by `{trigger}`",
-            list(&triggers)
+            code_list(&triggers)
         ));
     }
     let tiers: Vec<String> =
         narrowing.tiers.iter().map(|tier| tier_word(*tier).to_owned()).collect();
     let tier = tier_word(facts.tier);
     if !within(&tiers, tier) {
-        said.push(format!("for {}, and this is for `{tier}`", list(&tiers)));
+        said.push(format!("for {}, and this is for `{tier}`", code_list(&tiers)));
     }
     let job = facts.job.as_deref().unwrap_or_default();
     if !within(&narrowing.jobs, job) {
@@ -439,7 +437,7 @@ fn narrowed(narrowing: &RuleConditions, facts: &Facts) -> String {
         } else {
             format!("this is job `{job}`")
         };
-        said.push(format!("in jobs {}, and {here}", list(&narrowing.jobs)));
+        said.push(format!("in jobs {}, and {here}", code_list(&narrowing.jobs)));
     }
     format!("it counts only {}", said.join("; only "))
 }

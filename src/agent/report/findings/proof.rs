@@ -5,6 +5,7 @@ use crate::report::figures;
 use crate::report::findings::Finding;
 use crate::report::markdown;
 use crate::session::outcome::CommandReport;
+use locum_base::text::single_blanks;
 use locum_sandbox::exec::Exit;
 
 /// How the words begin before the command that shows a finding.
@@ -53,13 +54,12 @@ fn named(body: &str) -> Option<&str> {
 
 /// Returns how a command ended, alone or as a part of a script; `None` where the script is another.
 fn end_of(named: &str, ran: &CommandReport) -> Option<String> {
-    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let named = words(named);
+    let named = single_blanks(named);
     let stages = ran.details.failed_steps.iter().flat_map(|step| &step.stages);
-    if let Some(stage) = stages.into_iter().find(|stage| words(&stage.command) == named) {
+    if let Some(stage) = stages.into_iter().find(|stage| single_blanks(&stage.command) == named) {
         return Some(figures::exit(Exit::Code(stage.code)));
     }
-    let is_named = |part: &str| words(part) == named;
+    let is_named = |part: &str| single_blanks(part) == named;
     let parts = |line: &str| line.split([';', '|', '&', '(', ')']).any(is_named);
     let script = &ran.command;
     let is_part = is_named(script) || script.lines().any(|line| is_named(line) || parts(line));

@@ -8,8 +8,7 @@
 use serde_json::Value;
 
 use crate::tools::aliases::decisive::{DecisiveLists, DecisiveParameters};
-use crate::tools::arguments::quoted;
-use locum_base::text::head;
+use locum_base::text::{code_list, head};
 use locum_base::tool::ToolName;
 use locum_files::fields::nearest;
 
@@ -56,8 +55,8 @@ pub(crate) fn note(tool: ToolName, ignored: &[String], known: &[&str]) -> String
     };
     format!(
         "\n\n(Ignored: {}{more}. `{tool}` takes {}.{})",
-        quoted(&names),
-        quoted(known),
+        code_list(&names),
+        code_list(known),
         near.unwrap_or_default()
     )
 }

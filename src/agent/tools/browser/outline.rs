@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::tools::browser::layout::PageLayout;
 use crate::tools::browser::part::{OutlineLine, from, in_window};
-use locum_base::text::head;
+use locum_base::text::{head, single_blanks};
 
 /// Most lines of it.
 const LINES_LIMIT: usize = 20_000;
@@ -225,7 +225,7 @@ fn text_of(node: &Value, field: &str) -> String {
         Some(Value::Number(number)) => number.to_string(),
         _ => String::new(),
     };
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    single_blanks(&text)
 }
 
 fn property<'n>(node: &'n Value, name: &str) -> Option<&'n Value> {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use locum_base::text::head;
+use locum_base::text::{head, single_blanks};
 
 /// Most lines of each kind that are kept between two answers; the last ones.
 const LINES_LIMIT: usize = 40;
@@ -47,7 +47,7 @@ pub(super) struct RecentLines {
 
 impl RecentLines {
     pub(super) fn push(&mut self, line: &str) {
-        let plain = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let plain = single_blanks(line);
         let cut = head(&plain, LINE_LIMIT_BYTES);
         self.lines.push(if cut.len() < plain.len() { format!("{cut}…") } else { plain });
         if self.lines.len() > LINES_LIMIT {

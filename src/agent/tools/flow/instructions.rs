@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, quoted};
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::text::head;
+use locum_base::text::{code_list, head};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
 
@@ -43,7 +43,7 @@ impl Tool for FetchInstructions {
         let asked = asked.trim();
         let found = INSTRUCTIONS.iter().find(|(task, _)| *task == asked);
         let (task, text) = *found.ok_or_else(|| {
-            let known = quoted(&tasks().collect::<Vec<_>>());
+            let known = code_list(tasks());
             let asked = head(asked, TASK_LIMIT_BYTES);
             CallError(format!("There are no instructions for `{asked}`. There are: {known}."))
         })?;

@@ -10,7 +10,7 @@ use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, Todo, ToolContext};
 use locum_base::chat::ToolCall;
 use locum_base::id::TaskId;
-use locum_base::text::head;
+use locum_base::text::{head, single_blanks};
 use locum_base::tool::ToolName;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
@@ -137,7 +137,7 @@ impl Tool for NewTask {
         let message = arguments.words("message", "the complete instructions of the sub-task")?;
         let title = arguments.optional_text("title", "a short name of the sub-task")?;
         let title = title.unwrap_or_default();
-        let title = title.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "'");
+        let title = single_blanks(&title).replace('`', "'");
         let todos = arguments.optional_value("todos");
         let todos = todos.map(|list| todo::read(&list)).transpose()?.unwrap_or_default();
         let priority =

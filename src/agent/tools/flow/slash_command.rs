@@ -4,12 +4,12 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, quoted};
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::PeerWords;
 use crate::tools::tool::{Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
-use locum_base::text::head;
+use locum_base::text::{code_list, head};
 use locum_files::fields::nearest;
 use locum_modes::prompts::commands::SlashCommand;
 use locum_policy::Permit;
@@ -149,7 +149,7 @@ fn known(name: &str, callable: &[&SlashCommand]) -> String {
     }
     let near = nearest(&format!("/{name}"), &names);
     let near = near.map(|near| format!("Did you mean `{near}`? ")).unwrap_or_default();
-    let listed = quoted(names.get(..NAMES_LIMIT).unwrap_or(&names));
+    let listed = code_list(names.get(..NAMES_LIMIT).unwrap_or(&names));
     match names.len().saturating_sub(NAMES_LIMIT) {
         0 => format!("{near}There are: {listed}."),
         more => format!("{near}There are: {listed}, and {more} more."),

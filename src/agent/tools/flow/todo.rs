@@ -6,6 +6,7 @@ use crate::tools::arguments::CallFields;
 use crate::tools::flow::steering::{SteeringCall, SteeringTool};
 use crate::tools::peer_words::PeerWords;
 use crate::tools::{CallError, Control, Todo, TodoState};
+use locum_base::text::single_blanks;
 use locum_policy::intent::Intent;
 
 /// Most lines of a checklist.
@@ -126,7 +127,7 @@ fn step(item: &Value) -> Result<Option<Todo>, CallError> {
             return Err(wrong(format!("has the status `{status}`; {known}")));
         }
     };
-    let text = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = single_blanks(words);
     Ok(Some(Todo { text, state }))
 }
 

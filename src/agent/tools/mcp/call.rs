@@ -17,6 +17,7 @@ use crate::tools::peer_words::PeerWords;
 use crate::tools::tool::{AnswerTraits, Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::chat::ToolCall;
+use locum_base::text::code_list;
 use locum_base::tool::{self, ToolName};
 use locum_modes::prompts::servers::{OfferedServer, OfferedTool};
 use locum_policy::Permit;
@@ -219,7 +220,7 @@ fn named(name: &str, offered: Option<&[OfferedServer]>) -> Result<(String, Strin
             }
             several => Err(CallError(format!(
                 "`{name}` can mean several tools: {}. Call one by its name.",
-                names(several).iter().map(|one| format!("`{one}`")).collect::<Vec<_>>().join(", ")
+                code_list(names(several))
             ))),
         };
     }

@@ -9,7 +9,7 @@ use crate::tools::mcp::mcp_error::McpError;
 use crate::tools::mcp::oauth::TokenSource;
 use crate::tools::mcp::server_start::ServerStart;
 use locum_base::secret::Secret;
-use locum_base::text::head;
+use locum_base::text::{head, single_blanks};
 use locum_policy::Permit;
 use locum_policy::urls::WebUrl;
 use locum_sandbox::network::Connector;
@@ -57,7 +57,7 @@ impl ServiceClient {
                 let body = response.body_within(ERROR_SHOWN_BYTES * 4).await.unwrap_or_default();
                 let text = self.without_tokens(body);
                 let text = String::from_utf8_lossy(&text);
-                let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+                let text = single_blanks(&text);
                 let text = head(&text, ERROR_SHOWN_BYTES).to_owned();
                 Err(McpError::Status { status, text })
             }

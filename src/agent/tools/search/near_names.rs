@@ -2,9 +2,9 @@
 //! Only what the policy lets be read is named.
 
 use crate::tools::ToolContext;
-use crate::tools::arguments::quoted;
 use crate::tools::search::walk::FolderWalk;
 use locum_base::path::RepoPath;
+use locum_base::text::code_list;
 
 /// Most files and folders looked at.
 const ENTRIES_LIMIT: usize = 20_000;
@@ -54,7 +54,7 @@ pub(crate) fn did_you_mean(
         .filter(|path| (context.visible)(path))
         .take(NAMES_LIMIT)
         .collect();
-    if named.is_empty() { String::new() } else { format!(" Did you mean {}?", quoted(&named)) }
+    if named.is_empty() { String::new() } else { format!(" Did you mean {}?", code_list(&named)) }
 }
 
 /// Returns how far two names are apart; `None` where they are not alike.

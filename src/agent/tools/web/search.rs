@@ -14,7 +14,7 @@ use crate::tools::peer_words::PeerWords;
 use crate::tools::tool::{AnswerTraits, Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, ModelUse, Observation, ToolContext};
 use locum_base::secret::view::entity;
-use locum_base::text::head;
+use locum_base::text::{head, single_blanks};
 use locum_modes::prompts::task::{UntrustedText, fenced};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
@@ -309,7 +309,7 @@ fn plain(text: &str, limit_bytes: usize) -> String {
         decoded.push(letter);
         rest = rest.get(length..).unwrap_or_default();
     }
-    let line = decoded.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = single_blanks(&decoded);
     let shown = head(&line, limit_bytes);
     if shown.len() < line.len() { format!("{shown} ...") } else { shown.to_owned() }
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::prompts::commands::expand::{self, TaskPart};
 use crate::prompts::commands::{CommandSet, SlashCommand};
 use crate::prompts::mentions;
-use locum_base::text::head;
+use locum_base::text::{head, single_blanks};
 
 /// Most commands named in a prompt.
 pub(crate) const LISTED_LIMIT: usize = 50;
@@ -105,7 +105,7 @@ fn line(command: &SlashCommand) -> String {
 
 /// Returns a text on one line, and of a long one the beginning.
 fn clipped(text: &str, limit_bytes: usize) -> String {
-    let all = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let all = single_blanks(text);
     let shown = head(&all, limit_bytes);
     if shown.len() < all.len() { format!("{} ...", shown.trim_end()) } else { all }
 }
