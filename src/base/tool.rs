@@ -7,71 +7,102 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 /// Passes the table of tools to a macro. A tool is one row: its variant of
-/// [`ToolName`](crate::tool::ToolName), the name models call it by, the modes that have it, and its
-/// type below `tools` in the agent.
+/// [`ToolName`](crate::tool::ToolName), the name models call it by, the modes that have it, its
+/// type below `tools` in the agent, and its peers' names. Those are what tools of the same effect
+/// are called in Claude Code, Codex, Roo, Kilo and Kode. Models that were trained on those call
+/// them here too; their arguments are mapped where calls are read.
 #[macro_export]
 macro_rules! tool_table {
     ($expand:ident) => {
         $expand! {
-            ReadFile, "read_file", In(Read), files::read::ReadFile;
-            ListFiles, "list_files", In(Read), files::list::ListFiles;
-            Glob, "glob", In(Read), search::glob::Glob;
+            ReadFile, "read_file", In(Read), files::read::ReadFile,
+                // `read_command_output` reads or searches an answer that is kept whole: its
+                // arguments say which.
+                ["Read", "view_file", "view_image", "NotebookRead", "notebook_read",
+                    "read_command_output"];
+            ListFiles, "list_files", In(Read), files::list::ListFiles,
+                ["LS", "list", "list_dir", "list_directory"];
+            Glob, "glob", In(Read), search::glob::Glob, ["Glob", "glob_search"];
             ListCodeDefinitionNames, "list_code_definition_names", In(Read),
-                search::outline::ListCodeDefinitionNames;
-            SearchFiles, "search_files", In(Read), search::grep::SearchFiles;
-            CodebaseSearch, "codebase_search", In(Read), search::codebase::CodebaseSearch;
-            ShowChanges, "show_changes", InWithout(Read, Edit), search::changes::ShowChanges;
-            WriteToFile, "write_to_file", In(Edit), files::write::WriteToFile;
+                search::outline::ListCodeDefinitionNames, [];
+            SearchFiles, "search_files", In(Read), search::grep::SearchFiles,
+                ["Grep", "grep_search", "grep_files"];
+            CodebaseSearch, "codebase_search", In(Read), search::codebase::CodebaseSearch,
+                ["semantic_search"];
+            ShowChanges, "show_changes", InWithout(Read, Edit), search::changes::ShowChanges, [];
+            WriteToFile, "write_to_file", In(Edit), files::write::WriteToFile,
+                ["Write", "create_file"];
             ApplyDiff, "apply_diff", In(Edit),
-                files::edit_tool::Editing<files::apply_diff::tool::ApplyDiff>;
+                files::edit_tool::Editing<files::apply_diff::tool::ApplyDiff>,
+                // The last two view and create files, too: their arguments say so.
+                ["Edit", "edit_file", "search_replace", "str_replace", "str_replace_editor",
+                    "str_replace_based_edit_tool"];
             MultiEdit, "multi_edit", OptIn(Edit),
-                files::edit_tool::Editing<files::multi_edit::MultiEdit>;
+                files::edit_tool::Editing<files::multi_edit::MultiEdit>,
+                ["MultiEdit", "multi_edit_file"];
             SearchAndReplace, "search_and_replace", In(Edit),
-                files::edit_tool::Editing<files::search_and_replace::SearchAndReplace>;
+                files::edit_tool::Editing<files::search_and_replace::SearchAndReplace>, [];
             InsertContent, "insert_content", OptIn(Edit),
-                files::edit_tool::Editing<files::insert_content::InsertContent>;
+                files::edit_tool::Editing<files::insert_content::InsertContent>, [];
             NotebookEdit, "notebook_edit", OptIn(Edit),
-                files::edit_tool::Editing<files::notebook_edit::NotebookEdit>;
-            DeleteFile, "delete_file", In(Edit), files::delete_file::DeleteFile;
-            MoveFile, "move_file", In(Edit), files::move_file::MoveFile;
-            ApplyPatch, "apply_patch", OptIn(Edit), files::apply_patch::tool::ApplyPatch;
-            GenerateImage, "generate_image", In(Edit), files::generate::GenerateImage;
-            ExecuteCommand, "execute_command", In(Command), command::ExecuteCommand;
-            CommandOutput, "command_output", In(Command), background::output::CommandOutput;
-            StopCommand, "stop_command", In(Command), background::stop::StopCommand;
-            WebFetch, "web_fetch", In(Read), web::fetch::WebFetch;
-            WebSearch, "web_search", In(Read), web::search::WebSearch;
-            BrowserAction, "browser_action", In(Browser), browser::action::BrowserAction;
-            UseMcpTool, "use_mcp_tool", In(Mcp), mcp::call::UseMcpTool;
-            AccessMcpResource, "access_mcp_resource", In(Mcp), mcp::resource::AccessMcpResource;
-            GetMcpPrompt, "get_mcp_prompt", In(Mcp), mcp::prompt::GetMcpPrompt;
-            Skill, "skill", Always, skill::UseSkill;
-            RunSlashCommand, "run_slash_command", Always, flow::slash_command::RunSlashCommand;
-            Think, "think", OptInAlways, flow::think::Think;
+                files::edit_tool::Editing<files::notebook_edit::NotebookEdit>,
+                ["NotebookEdit", "edit_notebook"];
+            DeleteFile, "delete_file", In(Edit), files::delete_file::DeleteFile,
+                ["remove_file", "rm_file"];
+            MoveFile, "move_file", In(Edit), files::move_file::MoveFile, ["rename_file"];
+            ApplyPatch, "apply_patch", OptIn(Edit), files::apply_patch::tool::ApplyPatch, ["patch"];
+            GenerateImage, "generate_image", In(Edit), files::generate::GenerateImage, [];
+            ExecuteCommand, "execute_command", In(Command), command::ExecuteCommand,
+                ["Bash", "shell", "shell_command", "local_shell", "container.exec",
+                    "exec_command", "run_command", "run_terminal_cmd"];
+            CommandOutput, "command_output", In(Command), background::output::CommandOutput,
+                // With nothing to write, `write_stdin` waits for output.
+                ["BashOutput", "TaskOutput", "write_stdin"];
+            StopCommand, "stop_command", In(Command), background::stop::StopCommand,
+                ["KillShell", "KillBash", "TaskStop", "kill_process"];
+            WebFetch, "web_fetch", In(Read), web::fetch::WebFetch, ["WebFetch", "URLFetcher"];
+            WebSearch, "web_search", In(Read), web::search::WebSearch,
+                // `codesearch` looks for code and its documentation on the web, not here.
+                ["WebSearch", "search_web", "codesearch"];
+            BrowserAction, "browser_action", In(Browser), browser::action::BrowserAction, [];
+            UseMcpTool, "use_mcp_tool", In(Mcp), mcp::call::UseMcpTool, [];
+            AccessMcpResource, "access_mcp_resource", In(Mcp), mcp::resource::AccessMcpResource,
+                // The last three list resources: they name none.
+                ["ReadMcpResourceTool", "read_mcp_resource", "ListMcpResourcesTool",
+                    "list_mcp_resources", "list_mcp_resource_templates"];
+            GetMcpPrompt, "get_mcp_prompt", In(Mcp), mcp::prompt::GetMcpPrompt, [];
+            Skill, "skill", Always, skill::UseSkill, ["Skill"];
+            RunSlashCommand, "run_slash_command", Always, flow::slash_command::RunSlashCommand,
+                ["SlashCommand"];
+            Think, "think", OptInAlways, flow::think::Think, ["Think"];
             FetchInstructions, "fetch_instructions", OptInAlways,
-                flow::instructions::FetchInstructions;
-            AskExpertModel, "ask_expert_model", Always, flow::expert::AskExpertModel;
-            ReadMemory, "read_memory", Always, memory::read::ReadMemory;
-            WriteMemory, "write_memory", Always, memory::write::WriteMemory;
+                flow::instructions::FetchInstructions, [];
+            AskExpertModel, "ask_expert_model", Always, flow::expert::AskExpertModel,
+                ["AskExpertModel"];
+            ReadMemory, "read_memory", Always, memory::read::ReadMemory, ["MemoryRead"];
+            WriteMemory, "write_memory", Always, memory::write::WriteMemory, ["MemoryWrite"];
             UpdateTodoList, "update_todo_list", Always,
-                flow::steering::Steering<flow::todo::UpdateTodoList>;
+                flow::steering::Steering<flow::todo::UpdateTodoList>,
+                ["TodoWrite", "update_plan"];
             AskFollowupQuestion, "ask_followup_question", Always,
-                flow::steering::Steering<flow::ask::AskFollowupQuestion>;
+                flow::steering::Steering<flow::ask::AskFollowupQuestion>,
+                ["AskUserQuestion", "question", "request_user_input"];
             AttemptCompletion, "attempt_completion", Always,
-                flow::steering::Steering<flow::complete::AttemptCompletion>;
-            NewTask, "new_task", Always, flow::new_task::NewTask;
+                flow::steering::Steering<flow::complete::AttemptCompletion>, [];
+            NewTask, "new_task", Always, flow::new_task::NewTask, ["Task", "Agent", "spawn_agent"];
             SwitchMode, "switch_mode", Always,
-                flow::steering::Steering<flow::switch_mode::SwitchMode>;
+                flow::steering::Steering<flow::switch_mode::SwitchMode>,
+                ["mode_switch"];
             RequestModeSwitch, "request_mode_switch", Always,
-                flow::steering::Steering<flow::request_mode_switch::RequestModeSwitch>;
+                flow::steering::Steering<flow::request_mode_switch::RequestModeSwitch>, [];
             CoordinateMode, "coordinate_mode", Always,
-                flow::steering::Steering<flow::coordinate_mode::CoordinateMode>;
+                flow::steering::Steering<flow::coordinate_mode::CoordinateMode>, [];
         }
     };
 }
 
 macro_rules! tool_names {
-    ($($tool:ident, $name:literal, $available:expr, $kind:ty;)+) => {
+    ($($tool:ident, $name:literal, $available:expr, $kind:ty, [$($peer:literal),* $(,)?];)+) => {
         /// Every tool there is.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum ToolName {
@@ -89,6 +120,11 @@ macro_rules! tool_names {
             /// Returns the name the model calls it by.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$tool => $name,)+ }
+            }
+
+            /// Returns the names that tools of the same effect have in other agents.
+            fn called_by_peers(self) -> &'static [&'static str] {
+                match self { $(Self::$tool => &[$($peer),*],)+ }
             }
 
             /// Returns which modes have it.
@@ -181,8 +217,8 @@ impl ToolGroup {
 }
 
 impl ToolName {
-    /// Returns the tools without which a mode has not this one either: it does what they do in
-    /// another way, or more.
+    /// Returns the tools without which a mode lacks this one, too: it does what they do in another
+    /// way, or more.
     pub fn denied_with(self) -> &'static [Self] {
         match self {
             Self::MultiEdit | Self::SearchAndReplace | Self::InsertContent | Self::NotebookEdit => {
@@ -196,8 +232,23 @@ impl ToolName {
         }
     }
 
-    /// Returns the tool with which a mode has this one, too, where it has only some: what it does
-    /// is a part of that.
+    /// Returns true when the paths it reads may be folders. Of a folder, what lies in it is left
+    /// out one by one.
+    pub fn reads_folders(self) -> bool {
+        matches!(
+            self,
+            Self::ListFiles
+                | Self::Glob
+                | Self::ListCodeDefinitionNames
+                | Self::SearchFiles
+                | Self::CodebaseSearch
+                | Self::ShowChanges
+                | Self::ExecuteCommand
+        )
+    }
+
+    /// Returns the tool that brings this one along, in a mode that names the tools it has: what
+    /// this one does is a part of that.
     pub fn given_with(self) -> Option<Self> {
         matches!(self, Self::CommandOutput | Self::StopCommand).then_some(Self::ExecuteCommand)
     }
@@ -211,23 +262,16 @@ impl ToolName {
     /// of the same effect has.
     pub fn called(name: &str) -> Option<Self> {
         let name = name.trim();
-        Self::find(resolve(name)).or_else(|| {
-            let of_peer = |(names, _): &&(&[&str], Self)| {
-                names.iter().any(|one| one.eq_ignore_ascii_case(name))
-            };
-            PEER_NAMES.iter().find(of_peer).map(|(_, tool)| *tool)
-        })
+        let is_called =
+            |tool: &Self| tool.called_by_peers().iter().any(|peer| peer.eq_ignore_ascii_case(name));
+        Self::find(resolve(name)).or_else(|| Self::ALL.iter().copied().find(is_called))
     }
 
     /// Returns the other names it is called by, without those of single tools of MCP servers.
     pub fn peer_names(self) -> impl Iterator<Item = &'static str> {
-        let of_peers = PEER_NAMES
-            .iter()
-            .filter(move |(_, tool)| *tool == self)
-            .flat_map(|(names, _)| names.iter().copied());
         let aliases =
             ALIASES.iter().filter(move |(_, name)| *name == self.as_str()).map(|(alias, _)| *alias);
-        of_peers.chain(aliases)
+        self.called_by_peers().iter().copied().chain(aliases)
     }
 }
 
@@ -239,85 +283,6 @@ impl fmt::Display for ToolName {
 
 /// Other names of tools.
 const ALIASES: &[(&str, &str)] = &[("write_file", "write_to_file")];
-
-/// Names that tools of the same effect have in Claude Code, Codex, Roo, Kilo and Kode. Models that
-/// were trained on those call them here too; their arguments are mapped where calls are read.
-const PEER_NAMES: &[(&[&str], ToolName)] = &[
-    (
-        &[
-            "Read",
-            "view_file",
-            "view_image",
-            "NotebookRead",
-            "notebook_read",
-            // It reads and searches an answer that is kept whole: the call's arguments say which.
-            "read_command_output",
-        ],
-        ToolName::ReadFile,
-    ),
-    (&["Write", "create_file"], ToolName::WriteToFile),
-    (
-        &[
-            "Edit",
-            "edit_file",
-            "search_replace",
-            "str_replace",
-            // These view and create files, too: the call's arguments say so.
-            "str_replace_editor",
-            "str_replace_based_edit_tool",
-        ],
-        ToolName::ApplyDiff,
-    ),
-    (&["MultiEdit", "multi_edit_file"], ToolName::MultiEdit),
-    (&["NotebookEdit", "edit_notebook"], ToolName::NotebookEdit),
-    (&["remove_file", "rm_file"], ToolName::DeleteFile),
-    (&["rename_file"], ToolName::MoveFile),
-    (&["patch"], ToolName::ApplyPatch),
-    (
-        &[
-            "Bash",
-            "shell",
-            "shell_command",
-            "local_shell",
-            "container.exec",
-            "exec_command",
-            "run_command",
-            "run_terminal_cmd",
-        ],
-        ToolName::ExecuteCommand,
-    ),
-    // With nothing to write, `write_stdin` waits for output.
-    (&["BashOutput", "TaskOutput", "write_stdin"], ToolName::CommandOutput),
-    (&["KillShell", "KillBash", "TaskStop", "kill_process"], ToolName::StopCommand),
-    (&["Grep", "grep_search", "grep_files"], ToolName::SearchFiles),
-    (&["semantic_search"], ToolName::CodebaseSearch),
-    (&["Glob", "glob_search"], ToolName::Glob),
-    (&["LS", "list", "list_dir", "list_directory"], ToolName::ListFiles),
-    (&["Task", "Agent", "spawn_agent"], ToolName::NewTask),
-    (&["TodoWrite", "update_plan"], ToolName::UpdateTodoList),
-    (&["WebFetch", "URLFetcher"], ToolName::WebFetch),
-    // `codesearch` looks for code and its documentation, not here but on the web.
-    (&["WebSearch", "search_web", "codesearch"], ToolName::WebSearch),
-    (&["Skill"], ToolName::Skill),
-    (&["SlashCommand"], ToolName::RunSlashCommand),
-    (&["Think"], ToolName::Think),
-    (&["AskExpertModel"], ToolName::AskExpertModel),
-    (&["MemoryRead"], ToolName::ReadMemory),
-    (&["MemoryWrite"], ToolName::WriteMemory),
-    (&["AskUserQuestion", "question", "request_user_input"], ToolName::AskFollowupQuestion),
-    (&["mode_switch"], ToolName::SwitchMode),
-    (
-        &[
-            "ReadMcpResourceTool",
-            "read_mcp_resource",
-            // These list resources: they name none.
-            "ListMcpResourcesTool",
-            "list_mcp_resources",
-            "list_mcp_resource_templates",
-        ],
-        ToolName::AccessMcpResource,
-    ),
-];
 
 /// Returns the name the table has for a tool: `write_to_file` for `write_file`, `use_mcp_tool` for
 /// every tool of an MCP server. With single `_` a name may mean several of those: the servers of

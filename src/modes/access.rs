@@ -226,7 +226,7 @@ pub fn check_intent(mode: &Mode, tool: ToolName, intent: &Intent) -> Result<(), 
         }
         Intent::Read(path) => {
             // Of a folder, what lies in it is left out one by one.
-            if !names_folders(tool) {
+            if !tool.reads_folders() {
                 check_read(mode, tool, path)?;
             }
             of(PermissionKind::Read, path.as_str())
@@ -302,20 +302,6 @@ pub fn check_any_tool(mode: &Mode, offered: &[ToolName], intent: &Intent) -> Res
         }
     }
     Err(refused.unwrap_or_else(|| UseError::NoTool { mode: mode.slug.clone(), what }))
-}
-
-/// Whether the paths a tool reads may be folders.
-fn names_folders(tool: ToolName) -> bool {
-    matches!(
-        tool,
-        ToolName::ListFiles
-            | ToolName::Glob
-            | ToolName::ListCodeDefinitionNames
-            | ToolName::SearchFiles
-            | ToolName::CodebaseSearch
-            | ToolName::ShowChanges
-            | ToolName::ExecuteCommand
-    )
 }
 
 /// Asks whether a mode may read the files that a script is known to read.

@@ -36,7 +36,7 @@ const HEADLINE_LIMIT_BYTES: usize = 120;
 /// Makes a variant of [`CheckedCall`] of each tool in the table, and asks its [`Tool`] for the
 /// rest.
 macro_rules! calls {
-    ($($tool:ident, $name:literal, $availability:expr, $kind:ty;)+) => {
+    ($($tool:ident, $name:literal, $availability:expr, $kind:ty, $peers:tt;)+) => {
         /// A checked call: known tool of this mode, valid arguments, resolved paths.
         #[derive(Clone, Debug)]
         pub enum CheckedCall {
