@@ -64,6 +64,39 @@ pub struct CommandReach<'a> {
     pub stands_for: Option<StandIn<'a>>,
 }
 
+impl<'a> CommandReach<'a> {
+    /// Reads and writes nothing of a checkout, and has no network of its own: what a program of
+    /// Locum's starts with.
+    pub fn nothing(root: &'a Path) -> Self {
+        Self {
+            root,
+            git: &[],
+            git_hidden: false,
+            git_writable: false,
+            writes: WriteAccess::Nothing,
+            git_settings: false,
+            reads_files: false,
+            visible: &|_| false,
+            policy: None,
+            layer: None,
+            seen_below: None,
+            network: None,
+            stands_for: None,
+        }
+    }
+
+    /// Reads a whole checkout and writes to it directly. For tests: a run hides what its policy
+    /// hides.
+    pub fn open(root: &'a Path) -> Self {
+        Self {
+            writes: WriteAccess::Entries,
+            reads_files: true,
+            visible: &|_| true,
+            ..Self::nothing(root)
+        }
+    }
+}
+
 /// What a command may write in a checkout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteAccess {

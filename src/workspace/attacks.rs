@@ -12,7 +12,7 @@ use locum_policy::Policy;
 use locum_policy::command::Script;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_sandbox::exec::{self, CommandOutput, CommandRun, Exit};
-use locum_sandbox::{CommandReach, Sandbox, WriteAccess};
+use locum_sandbox::{CommandReach, Sandbox};
 use locum_testing::permits::permit;
 
 /// Runs a script whose text the policy spells out.
@@ -35,21 +35,7 @@ fn run(folder: &std::path::Path, text: &str, timeout: Duration) -> CommandOutput
         output_bytes: 1000,
         redactor: &Redactor::default(),
         sandbox: &Sandbox::around_nothing(),
-        reach: CommandReach {
-            root: folder,
-            git: &[],
-            writes: WriteAccess::Entries,
-            git_hidden: false,
-            git_writable: false,
-            git_settings: false,
-            reads_files: true,
-            visible: &|_| true,
-            policy: None,
-            layer: None,
-            seen_below: None,
-            network: None,
-            stands_for: None,
-        },
+        reach: CommandReach::open(folder),
         proxy: None,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -13,7 +13,7 @@ use locum_policy::command::{Script, ScriptExecution};
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::verdict::Decision;
 use locum_sandbox::exec::{self, CommandRun};
-use locum_sandbox::{CommandReach, Sandbox, WriteAccess};
+use locum_sandbox::{CommandReach, Sandbox};
 use locum_workspace::seed;
 use regex::Regex;
 use serde_json::json;
@@ -248,21 +248,7 @@ impl CommandWorkspace {
             output_bytes: OUTPUT_BYTES,
             redactor: &locum_base::secret::Redactor::default(),
             sandbox: &sandbox,
-            reach: CommandReach {
-                root,
-                git: &[],
-                writes: WriteAccess::Entries,
-                git_hidden: false,
-                git_writable: false,
-                git_settings: false,
-                reads_files: true,
-                visible: &|_| true,
-                policy: None,
-                layer: None,
-                seen_below: None,
-                network: None,
-                stands_for: None,
-            },
+            reach: CommandReach::open(root),
             proxy: None,
         };
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -21,7 +21,7 @@ use super::confined;
 use super::sandbox::Sandbox;
 use super::start::{StartedProcess, start};
 use crate::program::ProgramStart;
-use crate::reach::{CommandReach, WriteAccess};
+use crate::reach::CommandReach;
 use crate::sandbox_error::SandboxError;
 use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
 
@@ -46,21 +46,7 @@ fn prepared(sandbox: SandboxSetting, network: CommandNetwork) -> Sandbox {
 }
 
 fn reach(root: &Path) -> CommandReach<'_> {
-    CommandReach {
-        root,
-        git: &[],
-        writes: WriteAccess::Entries,
-        git_hidden: false,
-        git_writable: false,
-        git_settings: false,
-        reads_files: true,
-        visible: &|_| true,
-        policy: None,
-        layer: None,
-        seen_below: None,
-        network: None,
-        stands_for: None,
-    }
+    CommandReach::open(root)
 }
 
 fn is_gone(process: i32) -> bool {

@@ -11,7 +11,7 @@ use rustix::process::{Pid, test_kill_process};
 use super::steps::{JudgedBy, ShellScript};
 use super::{CommandOutput, CommandRun, ExecError, Exit, run_program};
 use crate::machine::sandbox::Sandbox;
-use crate::reach::{CommandReach, WriteAccess};
+use crate::reach::CommandReach;
 use locum_base::secret::Redactor;
 use locum_policy::command::{Script, ScriptExecution};
 use locum_policy::intent::Intent;
@@ -49,21 +49,7 @@ async fn run(
 }
 
 pub(super) fn reach(root: &Path) -> CommandReach<'_> {
-    CommandReach {
-        root,
-        git: &[],
-        writes: WriteAccess::Entries,
-        git_hidden: false,
-        git_writable: false,
-        git_settings: false,
-        reads_files: true,
-        visible: &|_| true,
-        policy: None,
-        layer: None,
-        seen_below: None,
-        network: None,
-        stands_for: None,
-    }
+    CommandReach::open(root)
 }
 
 async fn sh(text: &str, timeout: Duration) -> CommandOutput {

@@ -12,7 +12,7 @@ use locum_policy::command::Script;
 use locum_policy::ignore::IgnoreFiles;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_sandbox::exec::{self, CommandRun};
-use locum_sandbox::{CommandReach, Sandbox, WriteAccess};
+use locum_sandbox::{CommandReach, Sandbox};
 
 /// One command and nothing else.
 struct OneCommand(Script);
@@ -65,21 +65,7 @@ pub(crate) fn run(
         output_bytes: 1024 * 1024,
         redactor: &Redactor::default(),
         sandbox: &sandbox,
-        reach: CommandReach {
-            root,
-            git: &[],
-            writes: WriteAccess::Entries,
-            git_hidden: false,
-            git_writable: false,
-            git_settings: false,
-            reads_files: true,
-            visible: &|_| true,
-            policy: None,
-            layer: None,
-            seen_below: None,
-            network: None,
-            stands_for: None,
-        },
+        reach: CommandReach::open(root),
         proxy: None,
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -25,7 +25,7 @@ use locum_policy::intent::{Act, Intent};
 use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
 use locum_sandbox::exec::dialogue::{Dialogue, TalkingProgram};
 use locum_sandbox::network::proxy::NetworkProxy;
-use locum_sandbox::{CommandReach, Sandbox, SharedNetwork, WriteAccess};
+use locum_sandbox::{CommandReach, Sandbox, SharedNetwork};
 
 /// How large its window is at first, in pixels.
 pub(super) const FIRST_SIZE: (u32, u32) = (900, 600);
@@ -145,21 +145,7 @@ impl Browser {
             folder: folder.path().to_owned(),
             env: BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())]),
             sandbox: &sandbox,
-            reach: CommandReach {
-                root: folder.path(),
-                git: &[],
-                git_hidden: false,
-                git_writable: false,
-                writes: WriteAccess::Nothing,
-                git_settings: false,
-                reads_files: false,
-                visible: &|_| false,
-                policy: None,
-                layer: None,
-                seen_below: None,
-                network: start.network,
-                stands_for: None,
-            },
+            reach: CommandReach { network: start.network, ..CommandReach::nothing(folder.path()) },
             proxy: Some(start.proxy),
         };
         let dialogue = Dialogue::start(permit, talking).map_err(|error| over(&error))?;

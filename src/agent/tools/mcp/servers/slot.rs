@@ -313,19 +313,13 @@ impl ServerSlot {
             env: program.env,
             sandbox: around.run.sandbox,
             reach: CommandReach {
-                root: checkout.root(),
                 git: &git,
                 writes: layers.map_or(WriteAccess::Nothing, |_| WriteAccess::Entries),
-                git_hidden: false,
-                git_writable: false,
-                git_settings: false,
                 reads_files: true,
                 visible: &visible,
                 policy: Some(around.run.policy),
                 layer: layers.map(|layers| layers.live.folders()),
-                seen_below: None,
-                network: None,
-                stands_for: None,
+                ..CommandReach::nothing(checkout.root())
             },
             proxy: around.run.sandbox.proxy(&facts.mode),
         };

@@ -137,21 +137,7 @@ impl SandboxFixture {
     }
 
     fn reach(&self) -> CommandReach<'_> {
-        CommandReach {
-            root: &self.root,
-            git: &[],
-            writes: WriteAccess::Entries,
-            git_hidden: false,
-            git_writable: false,
-            git_settings: false,
-            reads_files: true,
-            visible: &|_| true,
-            policy: None,
-            layer: None,
-            seen_below: None,
-            network: None,
-            stands_for: None,
-        }
+        CommandReach::open(&self.root)
     }
 
     fn run(&self, script: &str, sandbox: &Sandbox) -> Result<(Exit, String), ExecError> {
@@ -235,19 +221,14 @@ impl SandboxFixture {
             redactor: &Redactor::default(),
             sandbox,
             reach: CommandReach {
-                root: &self.root,
                 git: &git,
                 writes,
                 git_hidden,
-                git_writable: false,
-                git_settings: false,
-                reads_files: true,
                 visible: &visible,
-                policy: None,
                 layer,
                 seen_below,
                 network,
-                stands_for: None,
+                ..CommandReach::open(&self.root)
             },
             proxy,
         };
