@@ -38,3 +38,28 @@ pub struct RunEnv<'a> {
     /// Who follows the output of commands.
     pub tail: Option<&'a OutputTail>,
 }
+
+impl<'a> RunEnv<'a> {
+    /// Without what a run may do without: a search engine, an embedding model, a browser, a place
+    /// for what is kept, and whoever follows output.
+    pub fn bare(
+        policy: &'a Policy,
+        env: &'a BTreeMap<String, String>,
+        sandbox: &'a Sandbox,
+        redactor: &'a Redactor,
+        connector: &'a Connector,
+    ) -> Self {
+        Self {
+            policy,
+            env,
+            sandbox,
+            connector,
+            search_engine: None,
+            embedder: None,
+            browser: None,
+            state_folder: None,
+            redactor,
+            tail: None,
+        }
+    }
+}

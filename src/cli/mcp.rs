@@ -213,18 +213,7 @@ impl McpInventory {
         let around = ServerEnvironment {
             workspace: &workspace,
             session_folder: None,
-            run: RunEnv {
-                tail: None,
-                policy: &self.policy,
-                env: &env,
-                sandbox: &sandbox,
-                redactor: &redactor,
-                connector: &connector,
-                search_engine: None,
-                embedder: None,
-                browser: None,
-                state_folder: None,
-            },
+            run: RunEnv::bare(&self.policy, &env, &sandbox, &redactor, &connector),
             facts,
         };
         let runtime = stop_signal::runtime()?;

@@ -29,7 +29,7 @@ use locum_agent::env::RunEnv;
 use locum_agent::session::event::{Event, JournalLine};
 use locum_agent::session::journal::Journal;
 use locum_agent::tools::dispatch;
-use locum_agent::tools::{EffectInputs, Observation, ToolContext, VisionSupport};
+use locum_agent::tools::{Observation, ToolContext};
 use locum_base::chat::ToolCall;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
@@ -42,6 +42,8 @@ use locum_policy::intent::{Facts, Intent};
 use locum_policy::schema::CommandLimits;
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
+use locum_sandbox::network::Connector;
+use locum_workspace::Workspace;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::repo::Repo;
 
@@ -261,8 +263,7 @@ fn commands() {
 
 /// Where tools are called as a session does.
 struct Desk {
-    checkout: Checkout,
-    repo: Repo,
+    workspace: Workspace,
     modes: ModeSet,
     policy: Policy,
     facts: Facts,
@@ -275,8 +276,10 @@ impl Desk {
     fn new(root: &Path, settings: &str, sandbox: Sandbox) -> Self {
         let rules = "version: 1\nrules:\n  - allow: [\"read(**)\", \"command(true)\"]\n";
         Self {
-            checkout: Checkout::open(root).unwrap(),
-            repo: Repo::open(root).unwrap(),
+            workspace: Workspace {
+                checkout: Checkout::open(root).unwrap(),
+                repo: Repo::open(root).unwrap(),
+            },
             modes: ModeSet::merge([builtin::modes()]),
             policy: Policy::parse(&format!("{rules}{settings}"), "policy.yml").unwrap(),
             facts: Facts {
@@ -292,35 +295,13 @@ impl Desk {
 
     fn call(&self, name: &str, arguments: &serde_json::Value) -> Observation {
         let (policy, facts) = (&self.policy, &self.facts);
-        let context = ToolContext {
-            run: RunEnv {
-                tail: None,
-                policy,
-                env: &self.env,
-                sandbox: &self.sandbox,
-                redactor: &Redactor::default(),
-                connector: &locum_sandbox::network::Connector::default(),
-                search_engine: None,
-                embedder: None,
-                browser: None,
-                state_folder: None,
-            },
-            skills: None,
-            commands: None,
-            servers: None,
-            layer: None,
-            git_hidden: false,
-            image_models: &[],
-            checkout: &self.checkout,
-            repo: &self.repo,
-            mode: self.modes.find("code").unwrap(),
-            facts,
-            visible: &|path| {
-                policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
-            },
-            vision: VisionSupport::Blind,
-            given: EffectInputs::default(),
+        let (redactor, connector) = (Redactor::default(), Connector::default());
+        let run = RunEnv::bare(policy, &self.env, &self.sandbox, &redactor, &connector);
+        let visible = |path: &RepoPath| {
+            policy.decide(&Intent::Read(path.clone()), facts).decision == Decision::Allow
         };
+        let mode = self.modes.find("code").unwrap();
+        let context = ToolContext::bare(run, &self.workspace, mode, facts, &visible);
         let call = ToolCall { id: "1".into(), name: name.into(), arguments: arguments.to_string() };
         let permit =
             policy.admit(dispatch::parse(&call, ToolName::ALL, context).unwrap(), facts).unwrap();

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use locum_agent::env::RunEnv;
-use locum_agent::tools::{EffectInputs, ToolContext, VisionSupport, dispatch};
+use locum_agent::tools::{ToolContext, dispatch};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
@@ -19,6 +19,8 @@ use locum_policy::Policy;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
+use locum_sandbox::network::Connector;
+use locum_workspace::Workspace;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::repo::Repo;
 use locum_workspace::seed;
@@ -367,33 +369,12 @@ impl Operation {
         let visible = |path: &RepoPath| {
             policy.decide(&Intent::Read(path.clone()), &facts).decision == Decision::Allow
         };
-        let context = ToolContext {
-            run: RunEnv {
-                tail: None,
-                policy: &policy,
-                env: &BTreeMap::new(),
-                sandbox: &Sandbox::around_nothing(),
-                redactor: &Redactor::default(),
-                connector: &locum_sandbox::network::Connector::default(),
-                search_engine: None,
-                embedder: None,
-                browser: None,
-                state_folder: None,
-            },
-            skills: None,
-            commands: None,
-            servers: None,
-            layer: None,
-            git_hidden: false,
-            image_models: &[],
-            checkout: &checkout,
-            repo: &Repo::open(elsewhere.path()).map_err(|error| error.to_string())?,
-            mode: &mode,
-            visible: &visible,
-            facts: &facts,
-            vision: VisionSupport::Blind,
-            given: EffectInputs::default(),
-        };
+        let (env, sandbox) = (BTreeMap::new(), Sandbox::around_nothing());
+        let (redactor, connector) = (Redactor::default(), Connector::default());
+        let repo = Repo::open(elsewhere.path()).map_err(|error| error.to_string())?;
+        let workspace = Workspace { checkout, repo };
+        let run = RunEnv::bare(&policy, &env, &sandbox, &redactor, &connector);
+        let context = ToolContext::bare(run, &workspace, &mode, &facts, &visible);
         let call = ToolCall { id: "1".into(), name: tool.into(), arguments: arguments.to_string() };
         let permit = dispatch::parse(&call, ToolName::ALL, context)
             .map_err(|error| error.0)

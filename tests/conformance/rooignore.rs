@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use locum_agent::env::RunEnv;
-use locum_agent::tools::{EffectInputs, ToolContext, VisionSupport, dispatch};
+use locum_agent::tools::{ToolContext, dispatch};
 use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
@@ -18,6 +18,9 @@ use locum_policy::ignore::IgnoreFiles;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::paths::protected;
 use locum_policy::verdict::{Decision, Verdict};
+use locum_sandbox::Sandbox;
+use locum_sandbox::network::Connector;
+use locum_workspace::Workspace;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::repo::Repo;
 use locum_workspace::seed;
@@ -134,33 +137,13 @@ fn path_intents(path: &str) -> Result<Result<Vec<Intent>, String>, String> {
         .into_iter()
         .find(|mode| mode.slug == "code")
         .ok_or("there is no mode `code`")?;
-    let context = ToolContext {
-        run: RunEnv {
-            tail: None,
-            policy: &Policy::builtin(),
-            env: &BTreeMap::new(),
-            sandbox: &locum_sandbox::Sandbox::around_nothing(),
-            redactor: &Redactor::default(),
-            connector: &locum_sandbox::network::Connector::default(),
-            search_engine: None,
-            embedder: None,
-            browser: None,
-            state_folder: None,
-        },
-        skills: None,
-        commands: None,
-        servers: None,
-        layer: None,
-        git_hidden: false,
-        image_models: &[],
-        checkout: &checkout,
-        repo: &Repo::open(&root).map_err(|error| error.to_string())?,
-        mode: &mode,
-        visible: &|_: &RepoPath| true,
-        facts: &locum_policy::intent::Facts::default(),
-        vision: VisionSupport::Blind,
-        given: EffectInputs::default(),
-    };
+    let repo = Repo::open(&root).map_err(|error| error.to_string())?;
+    let (workspace, policy, facts) =
+        (Workspace { checkout, repo }, Policy::builtin(), Facts::default());
+    let (env, sandbox) = (BTreeMap::new(), Sandbox::around_nothing());
+    let (redactor, connector) = (Redactor::default(), Connector::default());
+    let run = RunEnv::bare(&policy, &env, &sandbox, &redactor, &connector);
+    let context = ToolContext::bare(run, &workspace, &mode, &facts, &|_: &RepoPath| true);
     let path = path.replace("<ROOT>", &root.to_string_lossy());
     let call = ToolCall {
         id: "1".into(),

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use base64::Engine as _;
 use futures::future::BoxFuture;
 use locum_agent::env::RunEnv;
-use locum_agent::tools::{EffectInputs, ToolContext, VisionSupport, dispatch};
+use locum_agent::tools::{ToolContext, dispatch};
 use locum_base::chat::ToolCall;
 use locum_base::secret::{Redactor, Secret};
 use locum_base::tool::ToolName;
@@ -22,6 +22,7 @@ use locum_policy::intent::Facts;
 use locum_policy::urls::address::special;
 use locum_sandbox::Sandbox;
 use locum_sandbox::network::{Connector, Transport};
+use locum_workspace::Workspace;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::repo::Repo;
 use locum_workspace::seed;
@@ -159,33 +160,12 @@ async fn call(
         .find(|mode| mode.slug == "code")
         .ok_or("there is no mode `code`")?;
     let facts = Facts { mode: mode.slug.clone(), ..Facts::default() };
-    let context = ToolContext {
-        run: RunEnv {
-            tail: None,
-            policy,
-            env: &BTreeMap::new(),
-            sandbox: &Sandbox::around_nothing(),
-            redactor: &Redactor::new([Secret::new(SECRET)]),
-            connector: &Connector::new(Arc::new(wire)).within(PATIENCE),
-            search_engine: None,
-            embedder: None,
-            browser: None,
-            state_folder: None,
-        },
-        skills: None,
-        commands: None,
-        servers: None,
-        layer: None,
-        git_hidden: false,
-        image_models: &[],
-        checkout: &checkout,
-        repo: &repo,
-        mode: &mode,
-        facts: &facts,
-        visible: &|_| false,
-        vision: VisionSupport::Blind,
-        given: EffectInputs::default(),
-    };
+    let (env, sandbox) = (BTreeMap::new(), Sandbox::around_nothing());
+    let redactor = Redactor::new([Secret::new(SECRET)]);
+    let connector = Connector::new(Arc::new(wire)).within(PATIENCE);
+    let run = RunEnv::bare(policy, &env, &sandbox, &redactor, &connector);
+    let workspace = Workspace { checkout, repo };
+    let context = ToolContext::bare(run, &workspace, &mode, &facts, &|_| false);
     let call = ToolCall {
         id: "1".into(),
         name: "web_fetch".into(),

@@ -110,21 +110,12 @@ fn play(mode: &str, turns: &str) -> AttackResult {
         caller: serde_json::Value::Null,
     };
     let (instructions, trusted) = (RepositoryInstructions::default(), start.base.clone());
+    let sandbox = Sandbox::around_nothing();
+    let connector = locum_sandbox::network::Connector::default();
     let parts = SessionParts {
         memory: Default::default(),
         start,
-        run: RunEnv {
-            tail: None,
-            policy: &policy,
-            env: &env,
-            sandbox: &Sandbox::around_nothing(),
-            connector: &locum_sandbox::network::Connector::default(),
-            search_engine: None,
-            embedder: None,
-            browser: None,
-            state_folder: None,
-            redactor: &redactor,
-        },
+        run: RunEnv::bare(&policy, &env, &sandbox, &redactor, &connector),
         modes: &ModeSet::merge([builtin::modes()]),
         instructions: &instructions,
         trusted: &trusted,

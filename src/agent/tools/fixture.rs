@@ -154,17 +154,12 @@ impl ToolFixture {
         let hidden = &self.hidden;
         let visible = |path: &RepoPath| !hidden.contains(&path.as_str());
         let policy = Policy::parse(POLICY, "policy.yml").unwrap();
+        let sandbox = Sandbox::prepare(&policy.settings().commands, &env).unwrap();
         let run = RunEnv {
-            tail: None,
-            policy: &policy,
-            env: &env,
-            sandbox: &Sandbox::prepare(&policy.settings().commands, &env).unwrap(),
-            redactor: &redactor,
-            connector: &self.connector,
             search_engine: self.search_engine.as_ref(),
             embedder: self.embedder.as_ref(),
-            browser: None,
             state_folder: self.state_folder.as_deref(),
+            ..RunEnv::bare(&policy, &env, &sandbox, &redactor, &self.connector)
         };
         body(ToolContext {
             run,

@@ -48,6 +48,7 @@ use locum_modes::prompts::skills::SkillSet;
 use locum_policy::budget::Budget;
 use locum_policy::intent::Facts;
 use locum_policy::verdict::Refusal;
+use locum_workspace::Workspace;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::layer::{Layer, LayerChanges};
 use locum_workspace::repo::Repo;
@@ -88,6 +89,34 @@ pub struct ToolContext<'a> {
     pub vision: VisionSupport,
     /// What the caller provides for an effect.
     pub given: EffectInputs<'a>,
+}
+
+impl<'a> ToolContext<'a> {
+    /// Outside a session: no model calls, and nothing was there before.
+    pub fn bare(
+        run: RunEnv<'a>,
+        workspace: &'a Workspace,
+        mode: &'a Mode,
+        facts: &'a Facts,
+        visible: &'a (dyn Fn(&RepoPath) -> bool + Sync),
+    ) -> Self {
+        Self {
+            run,
+            skills: None,
+            commands: None,
+            servers: None,
+            image_models: &[],
+            checkout: &workspace.checkout,
+            repo: &workspace.repo,
+            layer: None,
+            git_hidden: false,
+            mode,
+            facts,
+            visible,
+            vision: VisionSupport::Blind,
+            given: EffectInputs::default(),
+        }
+    }
 }
 
 impl ToolContext<'_> {

@@ -287,20 +287,14 @@ impl Fixture {
             tokenizer: self.tokenizer,
             ..alone(model)
         };
+        let sandbox = Sandbox::prepare(&self.policy.settings().commands, &env).unwrap();
         let parts = SessionParts {
             memory: Default::default(),
             start,
             run: RunEnv {
-                tail: None,
-                policy: &self.policy,
-                env: &env,
-                sandbox: &Sandbox::prepare(&self.policy.settings().commands, &env).unwrap(),
-                connector: &self.connector,
                 search_engine: self.search_engine.as_ref(),
-                embedder: None,
                 browser: self.browser.as_deref(),
-                state_folder: None,
-                redactor: &redactor,
+                ..RunEnv::bare(&self.policy, &env, &sandbox, &redactor, &self.connector)
             },
             modes: &modes,
             instructions: &instructions,

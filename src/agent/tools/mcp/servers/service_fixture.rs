@@ -187,15 +187,13 @@ impl ServiceFixture {
             session_folder: None,
             run: RunEnv {
                 tail: Some(&self.tail),
-                policy: &self.policy,
-                env: &self.env,
-                sandbox: &self.sandbox,
-                redactor: &self.redactor,
-                connector: &self.connector,
-                search_engine: None,
-                embedder: None,
-                browser: None,
-                state_folder: None,
+                ..RunEnv::bare(
+                    &self.policy,
+                    &self.env,
+                    &self.sandbox,
+                    &self.redactor,
+                    &self.connector,
+                )
             },
             facts: vec![Facts::default()],
         };

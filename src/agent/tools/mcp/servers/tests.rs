@@ -118,21 +118,14 @@ fn a_service_is_asked_over_http_at_the_address_that_was_judged() {
         repo: Repo::open(folder.path()).unwrap(),
     };
     let env = BTreeMap::new();
+    let policy = Policy::parse(POLICY, "policy.yml").unwrap();
+    let sandbox = Sandbox::prepare(&CommandLimits::default(), &env).unwrap();
+    let redactor = Redactor::default();
+    let connector = Connector::new(Arc::new(wire)).within(Duration::from_secs(20));
     let around = ServerEnvironment {
         workspace: &workspace,
         session_folder: None,
-        run: RunEnv {
-            tail: None,
-            policy: &Policy::parse(POLICY, "policy.yml").unwrap(),
-            env: &env,
-            sandbox: &Sandbox::prepare(&CommandLimits::default(), &env).unwrap(),
-            redactor: &Redactor::default(),
-            connector: &Connector::new(Arc::new(wire)).within(Duration::from_secs(20)),
-            search_engine: None,
-            embedder: None,
-            browser: None,
-            state_folder: None,
-        },
+        run: RunEnv::bare(&policy, &env, &sandbox, &redactor, &connector),
         facts: vec![Facts::default()],
     };
     let planned = |name: &str, url: &str, headers: &[(&str, &str)]| {
