@@ -1,4 +1,25 @@
-//! Where work comes from and results go. GitHub and `local` (a folder).
+//! Where work comes from and results go: GitHub, and `local`, which is a folder.
+//!
+//! A [`Forge`] is asked for what is there and is given what is to be published. Reads need no
+//! permit. Every write takes one, which only a policy can give.
+//!
+//! # What comes in
+//!
+//! 1. [`event::parse`] makes an [`event::Trigger`] of a webhook payload. Its claims are checked
+//!    with the forge: a payload is only what somebody sent.
+//! 2. [`command::parse`] finds `/locum ...` in a comment, outside code and quotes.
+//! 3. [`Forge::permission`] says what the author may do. Whether that is enough is decided
+//!    elsewhere.
+//!
+//! # What goes out
+//!
+//! [`sanitise`] cleans every text that leaves: no pings, no closing keywords, no secrets. A
+//! [`posts::Posting`] is what would be published, a [`posts::Receipt`] what was.
+//!
+//! # The forges
+//!
+//! [`github::GitHub`] speaks to the API through octocrab. [`local::LocalForge`] writes numbered
+//! files into a folder. To add another, implement [`Forge`].
 
 pub mod alerts;
 pub mod attachments;

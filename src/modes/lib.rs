@@ -1,5 +1,26 @@
 //! Modes and prompts. Who the agent is, which tools it has and which files it may touch. Pure:
 //! files' texts come in as text.
+//!
+//! # From files to a prompt
+//!
+//! 1. [`places`] says which files of a repository may define modes, and in which format.
+//! 2. [`merge::merge`] reads them, mode files with [`loader`] and agent files with
+//!    [`agent`](mod@agent). It gives one mode for each slug, or every mistake of every file.
+//!    [`builtin::modes`] are there without any file.
+//! 3. [`ModeSet::find`] gives a [`Mode`] by its slug.
+//! 4. [`access::offered`] says which tools a task in it is offered.
+//! 5. [`prompts::system_prompt`] writes the prompt from facts alone.
+//!
+//! # While a task works
+//!
+//! [`access::check_intent`] asks whether a mode may do what a call would do: by its groups of
+//! tools, its lists of files ([`file_limits`]) and its [`permissions`]. A mode only takes away.
+//! What it leaves open is for the policy to decide.
+//!
+//! # Changing modes
+//!
+//! [`edit`] changes a mode in the text of its file and leaves the rest as it is. [`transfer`] moves
+//! modes between repositories. [`widening`] says whether one mode may do more than another.
 
 #![forbid(unsafe_code)]
 

@@ -1,5 +1,30 @@
 //! The checkout: files beneath its root, git objects, and the git program. Every effect takes a
 //! permit.
+//!
+//! # A checkout
+//!
+//! [`checkout::Checkout`] opens files beneath one root without ever leaving it, whatever links lie
+//! there. [`repo::Repo`] has git's objects and refs. A [`Workspace`] is both:
+//!
+//! ```
+//! # use std::path::Path;
+//! # use locum_workspace::{Workspace, checkout::Checkout, repo::Repo};
+//! # fn open(root: &Path) -> Result<Workspace, Box<dyn std::error::Error>> {
+//! Ok(Workspace { checkout: Checkout::open(root)?, repo: Repo::open(root)? })
+//! # }
+//! ```
+//!
+//! # What a run does to it
+//!
+//! 1. Tools read and write files with a permit that names them.
+//! 2. Commands write to a [`layer::Layer`] over the checkout. What they changed is judged there,
+//!    and only then brought in. Without a layer, [`touched`] compares before and after.
+//! 3. Touched files are kept as checkpoints on a private ref, below `refs/locum/`.
+//! 4. Sub-tasks that run in parallel have a [`worktree`] each. [`merge`] joins what they changed.
+//! 5. What is published is a commit of its own. `HEAD`, the index and the files stay as they are.
+//!
+//! [`git_binary`] starts the `git` program for what libgit2 cannot do, or does slowly: status,
+//! fetch and push. No hook, filter or helper of the repository starts with it.
 
 pub mod aside;
 #[cfg(test)]
