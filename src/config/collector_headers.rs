@@ -36,7 +36,7 @@ pub(super) fn pairs(text: &str) -> Vec<(String, String)> {
     text.split(',').filter_map(pair).collect()
 }
 
-/// Undoes percent encoding; what is none stays as it is.
+/// Undoes percent encoding; a `%` that encodes nothing stays as it is.
 pub(super) fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();

@@ -29,7 +29,7 @@ pub struct PolicyCase {
     pub expected: Decision,
     /// As written: an intent, or a tool call as JSON.
     pub text: String,
-    /// What is asked; `None` for a path that is none, which nothing allows.
+    /// What is asked; `None` for an invalid path, which nothing allows.
     pub question: Option<PolicyQuery>,
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::budget::Spent;
 
-/// What several runs may spend together; a limit that is absent is none.
+/// What several runs may spend together; without a value, there is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct SpendingLimit {
     /// Runs that may begin.

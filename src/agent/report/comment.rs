@@ -371,7 +371,7 @@ pub(crate) fn whole(run_url: Option<&str>, outcome: &Outcome) -> String {
     }
 }
 
-/// Returns the folds that there is room for, and how many there is none for.
+/// Returns the folds that fit, with a note of how many do not.
 fn fitting(folds: Vec<String>, room_chars: &mut usize) -> Vec<String> {
     let all = folds.len();
     let mut kept = Vec::new();

@@ -235,7 +235,8 @@ fn checklist(todos: &[Todo]) -> Option<String> {
     (!todos.is_empty()).then(|| one_line(&line))
 }
 
-/// Returns who or what refused a call, and how a command ended of which a part was undone.
+/// Returns who or what refused a call. A command of which only some changes were taken back also
+/// shows how it ended.
 fn refused(refusal: &Refusal, observation: &Observation, headline: &str) -> Vec<String> {
     let exit = observation.exit.map(|exit| exit_line(exit, &observation.command));
     match &refusal.by {

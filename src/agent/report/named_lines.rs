@@ -15,7 +15,7 @@ const FILES_LIMIT: usize = 400;
 const ENDS: &[char] = &['`', '"', '\'', '(', ')', '[', ']', '<', '>', '*', ',', ';', '|'];
 
 /// Returns the files that a result names as `path:line`. `line_count` says how many lines a file
-/// has, `None` for what is none.
+/// has; `None` when the text names no file.
 pub fn named_lines(summary: &str, line_count: impl Fn(&str) -> Option<u32>) -> CommentableLines {
     let text = visible(summary);
     let words = text.split(|letter: char| letter.is_whitespace() || ENDS.contains(&letter));

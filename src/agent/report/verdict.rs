@@ -1,4 +1,4 @@
-//! What a check comes to: its verdict where its run ended well, else that there is none, and why.
+//! The conclusion of a check: its verdict if its run completed, else why there is no verdict.
 //!
 //! In: an outcome. Out: a conclusion and a line. A check passes by its verdict alone.
 

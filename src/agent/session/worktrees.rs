@@ -119,8 +119,8 @@ impl<'a> Session<'a> {
         Ok(made.repo.copy_ignored(&other.repo, readable)?)
     }
 
-    /// Tells a sub-task that is about to get a worktree what of the folders that git ignores where
-    /// its parent works it has there; `None` where it has all of them, or there are none.
+    /// Says which ignored folders of its parent's checkout a sub-task finds in its own worktree;
+    /// `None` when it finds all of them, or there are none.
     pub(crate) fn copied_folders(&mut self, parent: TaskId) -> Result<Option<String>, Stop> {
         let around = self.state.tree_owner(parent);
         if self.layer_over(around)?.is_some() {

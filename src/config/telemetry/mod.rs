@@ -42,7 +42,7 @@ impl Collector {
     /// everything on this machine.
     ///
     /// # Errors
-    /// When the address is none.
+    /// When the address cannot be read as one.
     pub fn read(
         settings: TelemetrySettings,
         environment: &Environment,

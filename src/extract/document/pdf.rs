@@ -10,7 +10,7 @@ use crate::document::{BoundedText, DocumentError};
 /// Said of a page without text.
 const NO_TEXT: &str = "(no text; the page may be a scanned image)";
 
-/// Said of a page of which nothing is found, and of one of which a part is.
+/// Stands for a page without readable text, and after one that was read in part.
 const UNREADABLE: &str = "(this page cannot be read)";
 const PARTLY_READABLE: &str = "(a part of this page cannot be read)";
 

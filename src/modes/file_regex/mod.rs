@@ -37,7 +37,7 @@ pub enum FileRegexError {
     /// It is not valid JavaScript, or cannot be translated.
     #[error(transparent)]
     Syntax(#[from] JsRegexError),
-    /// It compiles to something too large, or uses what the engine has not.
+    /// It compiles to something too large, or uses what the engine does not support.
     #[error("cannot be compiled: {0}")]
     Engine(String),
 }

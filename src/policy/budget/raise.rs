@@ -53,7 +53,7 @@ impl<T: FromStr> FromStr for NewLimit<T> {
     /// Reads `80` or `+20`.
     fn from_str(text: &str) -> Result<Self, T::Err> {
         match text.strip_prefix('+') {
-            // A number may have a plus of its own, and two are none.
+            // `+` belongs to the number for its parser, too; `++3` must not be read as a number.
             Some(more) => {
                 let more = if more.starts_with('+') { "" } else { more };
                 more.parse().map(Self::More)

@@ -252,7 +252,7 @@ impl LetterSet {
     }
 }
 
-/// Reads a pattern; `None` where a set is none.
+/// Reads a pattern; `None` when a set in brackets is not valid.
 fn tokens(line: &str) -> Option<Vec<LineToken>> {
     let mut tokens = Vec::new();
     let mut letters = line.chars();

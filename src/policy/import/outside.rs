@@ -50,9 +50,9 @@ pub(super) fn allowed(text: &str, roots: &[String]) -> AbsolutePath {
     found
 }
 
-/// Reads a path that is refused, where the repository lies at each of `roots`, of which the first
-/// is free of links; none where that is not known. Whose home directory `~` is may not be known:
-/// with `everywhere`, what lies there is refused wherever it may lie outside the repository.
+/// Reads a path that is refused. The repository lies at each of `roots`; the first is free of
+/// links, and there are none when its place is unknown. Nobody may know whose home directory `~`
+/// is: with `everywhere`, a path below it is refused wherever it may lie outside the repository.
 pub(super) fn refused(text: &str, roots: &[String], everywhere: bool) -> AbsolutePath {
     let in_home = text.trim_start_matches(['~', '/']);
     let absolute = match text.strip_prefix("//") {

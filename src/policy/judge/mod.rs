@@ -293,9 +293,9 @@ impl Evaluation<'_> {
         }
     }
 
-    /// `modes.delegation.from` counts as a rule; rules that are narrowed to other modes let those
-    /// delegate, too.
-    /// What rules say of a mode holds for sub-tasks in it, too.
+    /// Judges a sub-task in another mode. `modes.delegation.from` counts as a rule, and rules that
+    /// are narrowed to other modes let those delegate, too. A rule about switching to a mode holds
+    /// for sub-tasks in it.
     fn delegate(&self, intent: &Intent, slug: &String) -> Ruling {
         let (modes, mode) = (&self.spec.modes, &self.facts.mode);
         if !modes.allow.contains(slug) {

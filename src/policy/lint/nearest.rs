@@ -113,7 +113,7 @@ pub(crate) fn closest<'p>(
     candidates.max_by_key(|(rank, _)| *rank).map(|(_, found)| found)
 }
 
-/// Settings that count as rules, where one of them is what would have to change.
+/// Settings that count as rules: one of them may be what has to change.
 fn setting(
     spec: &PolicySpec,
     intent: &Intent,

@@ -63,8 +63,9 @@ impl Default for RepairRules {
     }
 }
 
-/// Returns the actions of an event of this kind that can start something; the first `default` of
-/// them do where an entry names none. Empty where there are none, or any word may stand.
+/// Returns the actions of an event of this kind that can start something; where an entry
+/// names none, the first `default` of them do. Empty when the event has no actions, or takes any
+/// word.
 pub fn actions_of(kind: TriggerKind) -> (&'static [&'static str], usize) {
     match kind {
         TriggerKind::PullRequest => {

@@ -132,7 +132,7 @@ fn what_is_refused_anywhere_is_refused_in_the_repository_too() {
             }
         }
     }
-    // Whose home directory `~` is, is not known: what lies there is none of the repository's.
+    // Nobody knows whose home directory `~` is, so nothing there belongs to the repository.
     let home = r#"{"permissions": {"allow": ["Edit", "Read(//srv/**)"], "deny": ["Read(~/k)"]}}"#;
     assert_eq!(tool(home, "/ws", "read(k)"), "allow");
     assert_eq!(tool(home, "/home/me", "read(k)"), "deny");

@@ -1,4 +1,4 @@
-//! Which hosts a browser is let connect to: those of which a rule lets it look at some page.
+//! Which hosts a browser may connect to: those on which a rule allows at least one page.
 
 use pretty_assertions::assert_eq;
 

@@ -1,8 +1,8 @@
 //! How much of the machine a command may take.
 //!
 //! In: how long it may run. Out: limits for the kernel to hold, and the number of processes where
-//! it does not count them. Room on the disk is not among them: a file has a largest size, the
-//! number of files has not.
+//! it does not count them. Room on the disk is not among them: the size of
+//! one file is limited, the number of files is not.
 
 use std::io;
 use std::time::Duration;

@@ -25,7 +25,7 @@ pub(crate) struct LentNetwork {
 }
 
 impl OwnNetworks {
-    /// Returns one that nothing is in; `None` where there is none.
+    /// Returns a network that no command uses; `None` when all are in use.
     pub(crate) fn lend(&self) -> Option<LentNetwork> {
         let network = self.0.borrow_mut().pop()?;
         Some(LentNetwork { network, kept_in: self.clone() })

@@ -293,7 +293,7 @@ fn refuse_unlisted(folder: impl AsFd, name: &str) -> Result<(), Errno> {
     }
 }
 
-/// Says that a name is taken, where [`refuse_other_name`] says that what has it has another one.
+/// Turns the error of [`refuse_other_name`] into that of a name which is taken.
 pub(super) fn taken(errno: Errno) -> Errno {
     if errno == Errno::NOENT { Errno::EXIST } else { errno }
 }

@@ -44,7 +44,7 @@ fn call_block(call: &ToolCall) -> Value {
     json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": arguments(call) })
 }
 
-/// Returns a call's arguments as an object; text that is none is kept under `arguments`.
+/// Returns a call's arguments as an object; text that is not an object is kept under `arguments`.
 pub(super) fn arguments(call: &ToolCall) -> Value {
     match serde_json::from_str(&call.arguments) {
         Ok(object @ Value::Object(_)) => object,

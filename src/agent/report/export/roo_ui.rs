@@ -69,7 +69,7 @@ fn ask(entry: &HistoryEntry, kind: &str, text: &str) -> Value {
     json!({ "ts": entry.at.as_millisecond(), "type": "ask", "ask": kind, "text": text, "isAnswered": true })
 }
 
-/// Returns what a request cost, as the message that stands for it says it.
+/// Returns what a request cost, in the form of its message.
 fn request(entry: &HistoryEntry) -> Value {
     let charged = entry.charged.unwrap_or_default();
     json!({

@@ -93,8 +93,8 @@ pub(super) fn not_merged(tasks: &[TaskReport], surface: Surface) -> String {
     join(&entries)
 }
 
-/// Returns the diffs of what was not merged in a fold, in at most `room_chars` characters; empty
-/// where there are none or no room.
+/// Returns a fold with the diffs of changes that were not merged, in at most `room_chars`
+/// characters; empty when there are no such changes, or no room.
 pub(crate) fn not_merged_diff(tasks: &[TaskReport], surface: Surface, room_chars: usize) -> String {
     let changes =
         tasks.iter().filter(|task| task.kept_ref.is_some()).flat_map(|task| &task.changes);

@@ -88,7 +88,7 @@ impl Recorder {
         task
     }
 
-    /// Takes the time of what follows; an earlier one is none.
+    /// Takes the time of what follows; one that lies before the last is left out.
     pub(super) fn now(&mut self, at: Option<Timestamp>) {
         self.at = at.filter(|at| *at > self.at).unwrap_or(self.at);
     }

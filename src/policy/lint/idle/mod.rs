@@ -153,7 +153,7 @@ pub fn unused_rules(policy: &Policy, cited: &[RuleRef]) -> Vec<Warning> {
         .collect()
 }
 
-/// Returns jobs that the policy names and that are none of these.
+/// Returns a warning for each job that the policy names and that is unknown.
 pub fn unknown_jobs(policy: &Policy, known: &[String]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let unknown = |job: &str| {
@@ -181,7 +181,7 @@ pub fn unknown_jobs(policy: &Policy, known: &[String]) -> Vec<Warning> {
     warnings
 }
 
-/// Returns checks that the policy names and that are none of these.
+/// Returns a warning for each check that the policy names and that is unknown.
 pub fn unknown_checks(policy: &Policy, known: &[String]) -> Vec<Warning> {
     let is_known = |check: &str| {
         [POLICY_CHECK, ALL_CHECKS].contains(&check) || known.iter().any(|one| one == check)
@@ -194,7 +194,7 @@ pub fn unknown_checks(policy: &Policy, known: &[String]) -> Vec<Warning> {
     unknown.collect()
 }
 
-/// Returns modes that the policy allows and that are none of these.
+/// Returns a warning for each mode that the policy allows and that is unknown.
 pub fn unknown_modes(policy: &Policy, known: &[String]) -> Vec<Warning> {
     let modes = &policy.settings().modes;
     modes

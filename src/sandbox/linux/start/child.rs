@@ -67,8 +67,8 @@ pub(super) fn with_own_files(act: impl FnOnce() -> io::Result<()>) -> io::Result
     done
 }
 
-/// Lets everything else on this machine go before the command: the processor, and memory when there
-/// is none left.
+/// Gives everything else on this machine precedence over the command: for the processor, and when
+/// memory runs out.
 pub(super) fn go_first() -> io::Result<()> {
     let first = || {
         let file = rustix::fs::open(

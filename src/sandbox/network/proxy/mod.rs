@@ -88,8 +88,8 @@ struct ProxyState {
 }
 
 impl NetworkProxy {
-    /// Returns the proxy that a browser is held to: it reaches the hosts of which the policy lets it
-    /// look at some page, under these facts.
+    /// Returns the proxy of a browser: it reaches each host on which the policy allows at least one
+    /// page under these facts.
     pub fn of_browser(connector: Connector, policy: &Policy, facts: &Facts) -> Self {
         let (policy, facts) = (policy.clone(), facts.clone());
         let admit = move |to| policy.admit(Connection::Browser(to), &facts);

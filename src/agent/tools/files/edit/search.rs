@@ -67,7 +67,7 @@ pub enum SearchError {
     /// The pattern is no regular expression, or too large a one.
     #[error("`search` is not a regular expression that can be used: {0}")]
     Regex(String),
-    /// The replacement names a group that the pattern has not.
+    /// The replacement names a group that the pattern lacks.
     #[error(transparent)]
     Group(#[from] UnknownGroup),
     /// The file is too large for a regular expression.

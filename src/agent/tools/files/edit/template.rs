@@ -1,5 +1,5 @@
 //! What takes the place of a match: a text as it is, or one with `$1`, `${name}` and `$&` for what
-//! the pattern found. A group that the pattern has not is refused, never taken for nothing.
+//! the pattern found. A group that the pattern lacks is refused; it never stands for empty text.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ enum TemplatePart {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template(Vec<TemplatePart>);
 
-/// A group that the pattern has not.
+/// A group that the pattern lacks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the replacement names the group `{0}`, which the pattern has not; write `$$` for a `$`")]
 pub struct UnknownGroup(String);

@@ -1,4 +1,4 @@
-//! The same attacks as an ordinary user: most runners are none of an administrator's.
+//! The same attacks as an ordinary user: most runners do not work as an administrator.
 
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::process::Command;
