@@ -9,7 +9,7 @@ use crate::config::load::FlagValue;
 use crate::run::run_request::RunPurpose;
 use locum_models::cassette::RequestField;
 
-/// What of a request may differ from a recorded one.
+/// Which part of a request may differ from a recorded one.
 const REPLAY_FIELDS: &[Word<RequestField>] = &[
     ("system", RequestField::System, "The system prompt"),
     ("tools", RequestField::Tools, "The tools the model is offered"),

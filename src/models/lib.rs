@@ -92,13 +92,13 @@ pub struct ModelRequest<'a> {
     pub mode: &'a str,
     /// How many replies this task has had before, with those of earlier runs.
     pub turn: u32,
-    /// What of the conversation is of earlier runs.
+    /// Which part of the conversation is of earlier runs.
     pub earlier: EarlierTurns,
     /// Set where an image is requested instead of text, by the one message of the conversation.
     pub picture: Option<ImageRequest<'a>>,
 }
 
-/// What of a conversation is of earlier runs, whose conversation a task goes on with.
+/// Which part of a conversation is of earlier runs, whose conversation a task goes on with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EarlierTurns {
     /// Messages at its beginning; 0 once they are left out.

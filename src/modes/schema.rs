@@ -52,7 +52,7 @@ pub const MODE_KEYS: &[&str] = &[
 /// The keys of a group's options.
 pub(crate) const OPTION_KEYS: &[&str] = &["fileRegex", "description"];
 
-/// Returns what of a mode would be lost in a file of modes; `None` when nothing.
+/// Returns which part of a mode would be lost in a file of modes; `None` when nothing.
 pub fn lost(mode: &Mode) -> Option<&'static str> {
     if !mode.permissions.0.is_empty() {
         return Some("its permission map");

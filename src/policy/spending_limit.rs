@@ -115,8 +115,8 @@ pub struct ReservationRequest {
 }
 
 impl Remaining {
-    /// Bounds the run by a ceiling of which others took `others`. Returns what of `request.most`
-    /// the ceiling leaves.
+    /// Bounds the run by a ceiling of which others took `others`. Returns which part of
+    /// `request.most` the ceiling leaves.
     pub fn bind(
         &mut self,
         scope: LimitScope,

@@ -14,6 +14,6 @@ pub(crate) struct ProgramStart<'a> {
     pub(crate) env: BTreeMap<String, String>,
     /// Input, output and errors.
     pub(crate) streams: [OwnedFd; 3],
-    /// Whether it goes on running beside others: a server, or a command in the background.
+    /// Whether it keeps running beside others: a server, or a command in the background.
     pub(crate) goes_on: bool,
 }

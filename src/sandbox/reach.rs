@@ -12,7 +12,7 @@ use locum_base::path::RepoPath;
 use locum_policy::Policy;
 use locum_policy::paths::Protection;
 
-/// What of the network commands reach.
+/// How much of the network commands reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NetworkAccess {
     /// No network at all.

@@ -1,7 +1,7 @@
 //! What a run at work does right now: the commands and edits that have not ended, and since when;
 //! of other calls that only look, nothing.
 //!
-//! In: each event as it happens. Out: what is under way, by task. It is computed anew in each
+//! In: each event as it happens. Out: what is under way, by task. It is computed again in each
 //! process; nothing depends on it.
 
 use std::collections::BTreeMap;

@@ -5,8 +5,8 @@ use crate::session::task::conversation::Conversation;
 use locum_models::accounting;
 use locum_models::tokens::{Tokenizer, estimate_tokens};
 
-/// What of a conversation has been counted, so that no message is counted twice where a provider
-/// never counts.
+/// Which part of a conversation has been counted, so that no message is counted twice where a
+/// provider never counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TokenCount {
     since: CountBasis,

@@ -81,7 +81,7 @@ pub(crate) struct Session<'a> {
     pub(crate) paths_in_play: Vec<(TaskId, RepoPath)>,
     /// Tasks whose model refused a request as too long.
     pub(crate) overflows: BTreeMap<TaskId, ContextOverflow>,
-    /// What of conversations has been counted for estimates.
+    /// Which part of conversations has been counted for estimates.
     pub(crate) counted: BTreeMap<TaskId, TokenCount>,
     /// Requests that were dropped before they were over.
     pub(crate) abandoned: AbandonedRequests<'a>,

@@ -366,7 +366,7 @@ pub(crate) fn use_of(tool: ToolName) -> Option<RuleKind> {
     }
 }
 
-/// Returns what of the servers a task may use: the tools that neither its mode nor the policy
+/// Returns which part of the servers a task may use: the tools that neither its mode nor the policy
 /// denies.
 fn usable(
     servers: &[OfferedServer],

@@ -66,7 +66,7 @@ pub struct ExecuteCommand {
     timeout: Duration,
     /// Whether the model asked for less time than the policy gives.
     is_shortened: bool,
-    /// Whether it goes on running while the model does other things.
+    /// Whether it keeps running while the model does other things.
     in_background: bool,
     /// What it reads or edits behind links, by real paths; what it names is the script's own.
     behind_links: Vec<Intent>,
@@ -230,7 +230,7 @@ impl Tool for ExecuteCommand {
 }
 
 impl ExecuteCommand {
-    /// Whether it goes on running while the model does other things.
+    /// Whether it keeps running while the model does other things.
     pub(crate) fn in_background(&self) -> bool {
         self.in_background
     }

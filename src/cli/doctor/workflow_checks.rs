@@ -49,7 +49,7 @@ pub(super) fn workflow_problems(workflows: &[Workflow], facts: &ActionFacts<'_>)
     problems
 }
 
-/// What of an event a job's `if:` may ask for.
+/// Which part of an event a job's `if:` may ask for.
 struct AskedFor {
     event: &'static str,
     /// The input that stands in for the policy's word.

@@ -79,7 +79,7 @@ const ENDS_OF_MOVE: [&str; 9] = [
 /// Names of arguments that hold several paths, or objects with a path each.
 const FILE_LISTS: [&str; 3] = ["files", "paths", "file"];
 
-/// What of the arguments of some tools says what a call does. The rest, such as a timeout or
+/// Which part of the arguments of some tools says what a call does. The rest, such as a timeout or
 /// whether it runs in the background, changes nothing that a policy decides.
 const DECIDING: [(&[ToolName], &[&str]); 2] = [
     (&[ToolName::ExecuteCommand], &["command", "cmd", "workdir", "cwd"]),

@@ -26,7 +26,7 @@ use locum_base::secret::Secret;
 const ACTIONS_URL: &str = "ACTIONS_ID_TOKEN_REQUEST_URL";
 const ACTIONS_TOKEN: &str = "ACTIONS_ID_TOKEN_REQUEST_TOKEN";
 
-/// A credential that is made anew while a run lasts.
+/// A credential that is made again while a run lasts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Credential {
     /// A token that a token endpoint gives for an identity.

@@ -17,7 +17,7 @@ use locum_base::secret::view::is_invisible;
 /// Longest pattern that is written, in bytes: longer ones nobody reads.
 const PATTERN_LIMIT_BYTES: usize = 400;
 
-/// Returns what of an intent a rule holds, as patterns.
+/// Returns which part of an intent a rule holds, as patterns.
 pub(super) fn held_patterns(intent: &Intent, cause: &Cause, rule: &RuleRef) -> Option<Vec<String>> {
     let Intent::Command(script) = intent else { return Some(vec![of_intent(intent)?]) };
     if let Cause::Access { access, path, .. } = cause {
@@ -39,7 +39,7 @@ pub(super) fn held_patterns(intent: &Intent, cause: &Cause, rule: &RuleRef) -> O
     (!patterns.is_empty()).then_some(patterns)
 }
 
-/// Returns what of an intent no rule allows, as a pattern.
+/// Returns which part of an intent no rule allows, as a pattern.
 pub(super) fn missing_pattern(
     policy: &Policy,
     intent: &Intent,

@@ -1,7 +1,7 @@
 //! Path rules with absolute paths: `Read(//etc/**)`, `Read(~/.ssh/**)`.
 //!
-//! In: such a path and where the repository lies. Out: what of it lies in the repository, and globs
-//! of what does not. A refusal may be wider here than it was; what is allowed never is.
+//! In: such a path and where the repository lies. Out: which part of it lies in the repository, and
+//! globs of what does not. A refusal may be wider here than it was; what is allowed never is.
 
 use std::collections::BTreeSet;
 

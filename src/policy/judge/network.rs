@@ -51,7 +51,7 @@ impl Evaluation<'_> {
     }
 
     /// A browser connects to hosts that a rule lets it look at some page of, and that no rule
-    /// refuses as a whole. What of a host it asks for is judged by its address.
+    /// refuses as a whole. What it asks a host for is judged by its address.
     pub(super) fn visit(&self, destination: &Destination) -> Ruling {
         if let Some(why) = destination.host.forbidden() {
             return Ruling::deny(why);

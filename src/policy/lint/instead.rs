@@ -28,7 +28,7 @@ const CUT_LIMIT_BYTES: usize = 4 * 1024;
 /// pointless.
 const WRITERS: &[&str] = &["echo", "printf", "cat", "tee"];
 
-/// What of a script was refused.
+/// Which part of a script was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefusedUse {
     /// A command; of a script that is not understood, its first words.

@@ -33,7 +33,7 @@ pub struct PolicySpec {
     pub modes: ModeRules,
     /// Sandbox, network, time and output of commands.
     pub commands: CommandLimits,
-    /// What of the network commands may reach where `commands.network` is `policy`.
+    /// How much of the network commands may reach where `commands.network` is `policy`.
     pub network: NetworkRules,
     /// What MCP servers are given.
     pub mcp: McpRules,
@@ -47,14 +47,14 @@ pub struct PolicySpec {
     pub questions: OnQuestion,
     /// What is published and how.
     pub publish: PublishRules,
-    /// What of a review's findings becomes comments.
+    /// Which part of a review's findings becomes comments.
     pub review: ReviewRules,
     /// Who may see the source; `None` where the policy does not say, which counts as public unless
     /// the forge says otherwise.
     pub source: Option<SourceVisibility>,
 }
 
-/// What of the network commands may reach, and in which runs.
+/// How much of the network commands may reach, and in which runs.
 #[derive(Clone, Debug, Default)]
 pub struct NetworkRules {
     /// Hosts and ports: `docs.rs`, `*.example.com`, `http://example.com:8080`.
@@ -280,7 +280,7 @@ pub struct CommandLimits {
     pub timeout: Duration,
     /// Bytes of output kept of one command, both streams together.
     pub output_bytes: usize,
-    /// What of the network commands may reach.
+    /// How much of the network commands may reach.
     pub network: CommandNetwork,
     /// Names of environment variables passed on to commands.
     pub env: Vec<String>,
@@ -350,7 +350,7 @@ impl CommandLimits {
     }
 }
 
-/// What of the network commands may reach.
+/// How much of the network commands may reach.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CommandNetwork {
     /// No host at all.

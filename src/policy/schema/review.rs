@@ -1,4 +1,4 @@
-//! What of a review's findings becomes comments: a floor and a budget against noise.
+//! Which part of a review's findings becomes comments: a floor and a budget against noise.
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

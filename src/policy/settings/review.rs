@@ -1,4 +1,4 @@
-//! Reads `review`: what of a review's findings becomes comments.
+//! Reads `review`: which part of a review's findings becomes comments.
 
 use crate::schema::review::{CONFIDENCES, ReviewRules, SEVERITIES};
 use locum_files::section::Section;

@@ -166,7 +166,7 @@ pub enum ExecError {
     /// It was allowed because it would be contained, and nothing contains it.
     #[error("the command was allowed only because it would run contained, and it would not")]
     NotContained,
-    /// It would go on running, and nothing holds how many processes it has.
+    /// It would keep running, and nothing holds how many processes it has.
     #[error("this machine cannot hold the processes of a command in the background")]
     NotHeld,
     /// The folder to run in is not there.
@@ -346,7 +346,7 @@ impl ProgramAround<'_> {
     }
 }
 
-/// What of an output is collected, and who follows it.
+/// Which part of an output is collected, and who follows it.
 struct CollectedOutput<'a> {
     kept: BoundedOutput,
     /// The errors, where they are apart.

@@ -20,7 +20,7 @@ pub(super) enum ChildStreams {
     /// It reads nothing, and both its outputs are one. In the place of its input it may be given
     /// what it reports to.
     Output(Option<OwnedFd>),
-    /// The same, and it goes on running beside other commands.
+    /// The same, and it keeps running beside other commands.
     Background,
     /// It is given an input once, and its errors are apart from its output.
     Fed,

@@ -38,7 +38,7 @@ pub(crate) struct GrantedPlace {
 /// What a set of rules is about.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RulesetOptions {
-    /// What of the network commands reach.
+    /// How much of the network commands reach.
     pub(crate) network: NetworkAccess,
     /// The newest version of the kernel's interface that is used; [`NEWEST`], but for tests of
     /// older ones.
@@ -149,7 +149,7 @@ pub(crate) fn version(status: &LandlockStatus) -> u8 {
     u8::try_from(number).unwrap_or(u8::MAX)
 }
 
-/// What of a checkout cannot be granted whole.
+/// Which part of a checkout cannot be granted whole.
 #[derive(Debug, Default)]
 pub(crate) struct SplitCheckout {
     /// Folders: the root where nothing masks what is protected there, and those above hidden files
@@ -234,7 +234,7 @@ fn entries(
     Ok(found)
 }
 
-/// What of git's own folder may be read: all of it but settings with credentials.
+/// Which part of git's own folder may be read: all of it but settings with credentials.
 fn git_entries(folder: &Path, reach: &CommandReach<'_>) -> Result<Vec<GrantedPlace>, RulesError> {
     let root = open_folder(folder)?;
     let mut found: Vec<GrantedPlace> =

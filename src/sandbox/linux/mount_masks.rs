@@ -1,5 +1,5 @@
-//! What of a checkout is masked by mounts for commands that have a view of their own: hidden files,
-//! credentials, sockets, and protected paths at any depth.
+//! Which part of a checkout is masked by mounts for commands that have a view of their own: hidden
+//! files, credentials, sockets, and protected paths at any depth.
 //!
 //! In: the checkout and what the policy says of its paths. Out: the masks, the outer ones first.
 //! What was seen of a folder is kept and used again while the kernel says that the folder has not

@@ -83,7 +83,7 @@ pub(crate) fn is_guarded(folder: &Path, name: &str, reach: &CommandReach<'_>) ->
     !reach.git_settings && guarded(folder, name).is_some()
 }
 
-/// What of a git folder may hold credentials.
+/// Which part of a git folder may hold credentials.
 pub(crate) enum GuardedGitEntry {
     /// Settings: git needs what else is in them.
     Settings,

@@ -15,7 +15,7 @@ use seccompiler::{
 /// Filters that a child loads one after the other; the strictest answer counts.
 pub(crate) type Filters = Vec<BpfProgram>;
 
-/// What of the network commands may reach.
+/// How much of the network commands may reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SocketAccess {
     /// No socket that could be connected to anything. Pairs of connected sockets stay.

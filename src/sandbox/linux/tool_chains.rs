@@ -110,7 +110,7 @@ fn linked_packages(programs: &Path) -> Vec<PathBuf> {
     found.into_iter().filter(|package| package.join("package.json").is_file()).collect()
 }
 
-/// Returns what of `/etc` belongs to tool chains whose folders there carry a version.
+/// Returns which part of `/etc` belongs to tool chains whose folders there carry a version.
 pub(crate) fn settings(etc: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in listed(etc).filter(|path| name_of(path).starts_with("java-")) {

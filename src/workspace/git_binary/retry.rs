@@ -1,5 +1,5 @@
-//! What of git's talk with a remote is tried again: what a network, a gateway or a busy server
-//! failed, and never a refusal.
+//! Which part of git's talk with a remote is tried again: what a network, a gateway or a busy
+//! server failed, and never a refusal.
 
 use std::fmt;
 use std::sync::Arc;

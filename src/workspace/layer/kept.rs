@@ -1,5 +1,5 @@
-//! What of a layer stays when it is removed: what is kept out of the checkout, in the folder of the
-//! session.
+//! Which part of a layer stays when it is removed: what is kept out of the checkout, in the folder
+//! of the session.
 #![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
 
 use std::fs;

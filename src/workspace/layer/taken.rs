@@ -1,4 +1,4 @@
-//! The layer of a program that goes on running: what it wrote is taken out of the layer while the
+//! The layer of a program that keeps running: what it wrote is taken out of the layer while the
 //! program still has it.
 //!
 //! In: such a layer, and an empty one. Out: the second has what the first had, besides what git

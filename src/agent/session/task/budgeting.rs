@@ -22,7 +22,7 @@ pub struct TaskBudget {
     pub own: ChargedUsage,
     /// Wall time it took, with its sub-tasks.
     pub wall: Duration,
-    /// What of that had passed at its last reply.
+    /// Which part of that had passed at its last reply.
     pub(super) replied: Duration,
 }
 

@@ -19,7 +19,7 @@ pub struct Conversation {
     pub measured: Option<MeasuredConversation>,
     /// How often its beginning was left out.
     pub compactions: u32,
-    /// What of it is of earlier sessions.
+    /// Which part of it is of earlier sessions.
     pub earlier: EarlierTurns,
 }
 

@@ -56,7 +56,7 @@ struct RunningCommand {
     text: String,
     process: BackgroundCommand,
     place: BackgroundPlace,
-    /// What of its output the last answer showed.
+    /// Which part of its output the last answer showed.
     shown: String,
 }
 

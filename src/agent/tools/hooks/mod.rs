@@ -130,7 +130,7 @@ pub struct HookFile {
     pub hooks: Vec<HookDefinition>,
     /// What is wrong with it.
     pub mistakes: Vec<Diagnostic>,
-    /// What of it has no effect here.
+    /// Which part of it has no effect here.
     pub warnings: Vec<Diagnostic>,
 }
 

@@ -62,7 +62,7 @@ pub(crate) struct Around {
     network: Option<LentNetwork>,
     /// Its network, where no other command has it without being told.
     shared_network: Option<Arc<OwnedFd>>,
-    /// The layers of what goes on running, where it has some.
+    /// The layers of what keeps running, where it has some.
     layers: Option<Arc<LiveLayers>>,
     /// The proxy that serves it.
     serving: Option<RunningProxy>,

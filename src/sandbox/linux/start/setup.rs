@@ -1,5 +1,5 @@
 //! What is done to namespaces without a program in them: a trial, what all views start from, and
-//! the layers of a program that goes on running.
+//! the layers of a program that keeps running.
 //!
 //! Each is one step that a child process takes and ends after; the program that is named for it is
 //! never started.
@@ -49,7 +49,7 @@ pub(crate) fn make_base(plan: BasePlan) -> io::Result<BaseView> {
     Ok(plan.made(BaseNamespaces { user, mounts, root }))
 }
 
-/// Renews the layers of a program that goes on running.
+/// Renews the layers of a program that keeps running.
 ///
 /// # Errors
 /// What was refused.

@@ -262,7 +262,7 @@ impl SandboxView {
         self.base.user.is_some()
     }
 
-    /// Returns what it takes to renew the layers of a program that goes on running; `None` where it
+    /// Returns what it takes to renew the layers of a program that keeps running; `None` where it
     /// has none.
     pub(crate) fn live_layers(&self) -> Option<LiveLayersPlan> {
         (!self.overlays.is_empty()).then(|| LiveLayersPlan {

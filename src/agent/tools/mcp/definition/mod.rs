@@ -219,7 +219,7 @@ pub struct ServerFile {
     pub servers: Vec<ServerDefinition>,
     /// What is wrong with it; a server with a mistake is left out.
     pub mistakes: Vec<Diagnostic>,
-    /// What of it has no effect.
+    /// Which part of it has no effect.
     pub warnings: Vec<Diagnostic>,
 }
 

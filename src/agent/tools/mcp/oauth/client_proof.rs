@@ -30,7 +30,7 @@ pub(super) struct ClientProof {
     pub(super) header: Option<Secret>,
     /// Fields of the form, by name.
     pub(super) fields: Vec<(&'static str, Secret)>,
-    /// What of them is taken out of answers.
+    /// Which part of them is taken out of answers.
     pub(super) hidden: Secret,
 }
 

@@ -24,7 +24,7 @@ pub(super) const FILE_LIMIT_BYTES: u64 = 1024 * 1024;
 /// Most files that are looked at, in the order of their paths.
 pub(super) const FILES_LIMIT: usize = 100_000;
 
-/// How many files have to be read anew before the index is kept again.
+/// How many files have to be read again before the index is kept again.
 const NEW_FILES: usize = 32;
 
 /// How long before an index was written a file may have changed without its time showing it: a tick
@@ -79,7 +79,7 @@ impl WordsFile<'_> {
     }
 }
 
-/// What of a folder is searched.
+/// Which part of a folder is searched.
 pub(super) struct SearchedFiles<'k> {
     /// The files, in the order of their paths.
     pub(super) files: Vec<WordsFile<'k>>,
