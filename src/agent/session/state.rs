@@ -189,36 +189,7 @@ impl SessionState {
         match event {
             Event::Started(start) => self.begin(start),
             Event::ServersListed { servers } => self.servers.clone_from(servers),
-            Event::TaskStarted {
-                task, parent, parent_call, mode, message, budget, tree, ..
-            } => {
-                let (mode, message) = (mode.clone(), message.clone());
-                let mut state = TaskState::new(*task, *parent, mode, message, *budget);
-                if let Some(start) = self.start.as_ref().filter(|_| parent.is_none()) {
-                    if let Some(earlier) = &start.earlier {
-                        state.conversation.follow(earlier);
-                    }
-                    if !start.images.is_empty() {
-                        state.conversation.push(Message::Images { images: start.images.clone() });
-                    }
-                }
-                state.isolation.isolated = tree.is_some();
-                state.isolation.start = parent.and_then(|parent| {
-                    let owner = self.tree_owner(parent);
-                    let base = || self.start.as_ref().map(|start| start.base.clone());
-                    let there = self.tree(owner);
-                    let saved = there.checkpoint.clone().or_else(|| there.start.clone());
-                    tree.clone().or(saved).or_else(base)
-                });
-                if let Some(start) = tree {
-                    let tree = CheckoutChanges {
-                        start: Some(start.clone()),
-                        ..CheckoutChanges::default()
-                    };
-                    self.isolated.insert(*task, tree);
-                }
-                self.start_task(state, parent_call.as_deref());
-            }
+            Event::TaskStarted { .. } => self.begin_task(event),
             Event::WorkMerged { task, taken, .. } => {
                 if let Some(parent) = self.task(*task).and_then(|task| task.parent) {
                     self.touch(parent, taken);
@@ -295,6 +266,37 @@ impl SessionState {
         let touched = work.touched.iter().map(|file| (file.path.clone(), file.diff_lines));
         self.tree.touched = touched.collect();
         self.tree.checkpoint = Some(work.checkpoint.clone());
+    }
+
+    /// Begins a task, with what its session starts from or with a tree of its own.
+    fn begin_task(&mut self, event: &Event) {
+        let Event::TaskStarted { task, parent, parent_call, mode, message, budget, tree, .. } =
+            event
+        else {
+            return;
+        };
+        let mut state = TaskState::new(*task, *parent, mode.clone(), message.clone(), *budget);
+        if let Some(start) = self.start.as_ref().filter(|_| parent.is_none()) {
+            if let Some(earlier) = &start.earlier {
+                state.conversation.follow(earlier);
+            }
+            if !start.images.is_empty() {
+                state.conversation.push(Message::Images { images: start.images.clone() });
+            }
+        }
+        state.isolation.isolated = tree.is_some();
+        state.isolation.start = parent.and_then(|parent| {
+            let owner = self.tree_owner(parent);
+            let base = || self.start.as_ref().map(|start| start.base.clone());
+            let there = self.tree(owner);
+            let saved = there.checkpoint.clone().or_else(|| there.start.clone());
+            tree.clone().or(saved).or_else(base)
+        });
+        if let Some(start) = tree {
+            let tree = CheckoutChanges { start: Some(start.clone()), ..CheckoutChanges::default() };
+            self.isolated.insert(*task, tree);
+        }
+        self.start_task(state, parent_call.as_deref());
     }
 
     fn with_task(&mut self, id: TaskId, change: impl FnOnce(&mut TaskState)) {
