@@ -13,7 +13,6 @@ const READ_WORDS: &[(&str, &str)] = &[
     ("src/agent/tools/browser/page.rs", "an error of the browser"),
     ("src/agent/tools/command.rs", "what a command wrote"),
     ("src/agent/tools/web/search.rs", "where a line of a server ends"),
-    ("src/cli/memory.rs", "a title that is shown on one line"),
     ("src/forge/github/client.rs", "what the forge answered"),
     ("src/models/transport/client.rs", "an error of TLS"),
     ("src/modes/prompts/task.rs", "a message of a person"),

@@ -64,7 +64,9 @@ fn asks_for_a_run(said: &CommentCommand, modes: &[String]) -> bool {
     let is_known = |word: &str| {
         Verb::ALL.iter().any(|verb| verb.as_str() == word) || modes.iter().any(|mode| mode == word)
     };
-    !said.flags.is_empty() || said.verb.as_deref().is_some_and(is_known)
+    // `Fix it, please` is a sentence: an answer.
+    let is_word = |verb: &&str| said.written.as_ref().is_none_or(|it| it.trim_end() == *verb);
+    !said.flags.is_empty() || said.verb.as_deref().filter(is_word).is_some_and(is_known)
 }
 
 /// Returns the names of the questions that wait and have all the words of a quote, in order. The
