@@ -107,6 +107,28 @@ fn an_edit_of_a_peer_that_does_not_fit_leaves_the_file_as_it_is() {
 }
 
 #[test]
+fn a_text_in_the_place_of_nothing_makes_a_new_file() {
+    for (name, arguments) in [
+        ("Edit", json!({ "file_path": "new/b", "old_string": "", "new_string": "x\n" })),
+        ("edit", json!({ "filePath": "new/b", "oldString": "", "newString": "x\n" })),
+        (
+            "MultiEdit",
+            json!({ "file_path": "new/b", "edits": [{ "old_string": "", "new_string": "x\n" }] }),
+        ),
+    ] {
+        let fixture = ToolFixture::new(&[("src/a", "one\n")]);
+        let done = fixture.call(name, &arguments.to_string());
+        assert_eq!(done.text, "Created `new/b` (1 line).", "{name}");
+        assert_eq!(fixture.content("new/b"), "x\n", "{name}");
+        // Where there is a file, its content is not replaced.
+        let arguments = arguments.to_string().replace("new/b", "src/a");
+        let done = fixture.call(name, &arguments);
+        assert!(done.text.contains("the text to replace is empty"), "{name}: {}", done.text);
+        assert_eq!(fixture.content("src/a"), "one\n", "{name}");
+    }
+}
+
+#[test]
 fn lines_are_counted_only_in_a_file_that_was_read() {
     let insert = |known: KnownFiles, line: usize| {
         let mut fixture = ToolFixture::new(&[("src/a", FILE)]);

@@ -7,8 +7,9 @@ use std::fmt::Write as _;
 use crate::tools::arguments::ResolvedPath;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::apply_diff::{AppliedDiff, NearCopies};
+use crate::tools::files::edit::texts::TextEdit;
 use crate::tools::files::edit::{ChangeError, FileChange, change};
-use crate::tools::files::known::content_hash;
+use crate::tools::files::known::{SeenFile, content_hash};
 use crate::tools::files::overwrite::{refuse_outdated, refuse_unread, seen_after};
 use crate::tools::files::text::echo::echo;
 use crate::tools::files::text::lines::EditedLines;
@@ -66,6 +67,18 @@ impl FileEdit {
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
         let ResolvedPath { asked, real } = &self.place;
+        if let Some(content) = self.new_file()
+            && let Err(FileError::Missing(_)) =
+                context.checkout.read(permit, real, FILE_LIMIT_BYTES)
+        {
+            write(&self.place, content.as_bytes(), permit, context)?;
+            let lines = counted(content.lines().count(), "line");
+            return Ok(Observation {
+                touched: vec![real.clone()],
+                seen: vec![SeenFile::new(real, content.as_bytes())],
+                ..Observation::said(format!("Created `{asked}` ({lines})."))
+            });
+        }
         let original = self.read(permit, context)?;
         let may_be_read = (context.visible)(real);
         refuse_outdated(real, original.as_bytes(), context)?;
@@ -117,8 +130,23 @@ impl FileEdit {
 
     /// Returns what the file would hold after it; `None` where it does not fit.
     pub(crate) fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
-        let text = std::str::from_utf8(before?).ok()?;
+        let Some(before) = before else {
+            return self.new_file().map(|content| content.as_bytes().to_vec());
+        };
+        let text = std::str::from_utf8(before).ok()?;
         Some(self.applied(text, NearCopies::Take).ok()?.content.into_bytes())
+    }
+
+    /// Returns the content of the file that is made by it where there is none: other agents'
+    /// tools put a text in the place of nothing.
+    fn new_file(&self) -> Option<&str> {
+        match &self.change {
+            FileChange::Texts(edits) => match edits.as_slice() {
+                [TextEdit { old, new, .. }] if old.is_empty() => Some(new),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     fn read(
