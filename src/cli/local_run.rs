@@ -341,6 +341,7 @@ pub fn carry_out(
         repository_url: None,
         lease: None,
         resumed: None,
+        kept_before: None,
     });
     let ending = RunEnd { thread, seen: &[], decided: None, decide: DecisionChannel::CommandLine };
     let inbox = Inbox::of(folder);

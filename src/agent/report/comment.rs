@@ -11,7 +11,7 @@ use crate::report::figures;
 use crate::report::markdown::{address, code, inline, marker};
 use crate::report::sections::{self, ReportParts, ReportView, StateLine, changed, cost, tasks};
 use crate::report::surface::{Surface, join};
-use crate::report::waiting::{DecisionChannel, TryAgain};
+use crate::report::waiting::{DecisionChannel, KeptLine, TryAgain};
 use crate::session::outcome::{Outcome, TaskReport};
 use crate::session::state::SessionState;
 use crate::tools::Todo;
@@ -50,7 +50,7 @@ pub struct CommentFacts<'a> {
     pub decide: DecisionChannel<'a>,
     /// The hidden line that says where a session that ended is kept, or waited before the decision
     /// that it goes on by.
-    pub kept: Option<&'a str>,
+    pub kept: Option<KeptLine<'a>>,
     /// The hidden line that says which decision the run goes on by, and in which workflow run.
     pub resumed: Option<&'a str>,
     /// The hidden line that says which commit is to mend which checks.
@@ -73,7 +73,7 @@ impl CommentFacts<'_> {
             DecisionChannel::Comment { marker, .. } => Some(marker),
             DecisionChannel::CommandLine
             | DecisionChannel::Nowhere(_)
-            | DecisionChannel::Unneeded => self.kept,
+            | DecisionChannel::Unneeded => self.kept.map(|kept| kept.line),
         }
     }
 
@@ -335,7 +335,10 @@ pub fn ended(
         &ReportView {
             surface,
             decide: facts.decide,
-            again: facts.retry.map(|prefix| TryAgain { prefix, is_kept: facts.kept.is_some() }),
+            again: facts.retry.map(|prefix| {
+                let kept = facts.kept.map(|kept| kept.work);
+                TryAgain { prefix, kept }
+            }),
             published: &landed(outcome, landing),
             room_chars: room_chars.saturating_sub(FOLDS_CHARS),
             whole: &whole(facts.run_url, outcome),

@@ -58,8 +58,30 @@ pub enum DecisionChannel<'a> {
 pub(crate) struct TryAgain<'a> {
     /// The word a command starts with.
     pub(crate) prefix: &'a str,
-    /// Whether the next run finds what this one did.
-    pub(crate) is_kept: bool,
+    /// What the next run finds there; `None` where that is nothing.
+    pub(crate) kept: Option<KeptWork>,
+}
+
+/// What a run leaves to the next one on its thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptWork {
+    /// What it did itself.
+    Own,
+    /// What a run before it did, because nothing came of this one.
+    Earlier,
+    /// What was done until the decision by which it went on, and the decision.
+    Decided,
+    /// What a person approved for this run alone: no other goes on with it.
+    Approved,
+}
+
+/// The hidden line that says where a session is kept, and what it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptLine<'a> {
+    /// The line.
+    pub line: &'a str,
+    /// What is kept there.
+    pub work: KeptWork,
 }
 
 /// Returns what waits for a decision, each with how it is decided; empty when nothing waits.
@@ -93,19 +115,20 @@ pub(crate) fn going_on(
     // of the thread or the day stopped.
     let met_ceiling = outcome.word == OutcomeWord::BudgetExhausted && outcome.exhausted.is_none();
     let may_differ = (outcome.was_stopped() && !met_ceiling) || outcome.word == OutcomeWord::Failed;
-    if let Some(again) = again.filter(|_| may_differ && outcome.hindrance.is_none()) {
-        let TryAgain { prefix, is_kept } = again;
+    // What was done is of use all the same: the next run mends or publishes it.
+    let is_of_use = matches!(outcome.word, OutcomeWord::ChecksFailed | OutcomeWord::NotPublished);
+    let can_go_on = may_differ || is_of_use;
+    if let Some((TryAgain { prefix, kept }, true)) = again.map(|again| (again, can_go_on)) {
         let retry = surface.command(&format!("{prefix} retry"));
-        if !is_kept || !outcome.was_stopped() {
-            return vec!["To try again:".to_owned(), retry];
-        }
-        let limit = outcome.exhausted.as_deref().map_or_else(String::new, |reached| {
-            let key = surface.code(&format!("budget.{}", reached.unit));
-            format!(" The next run has a budget of its own ({key}).")
-        });
-        let go_on = format!("What was done so far is kept.{limit} To go on with it:");
-        let go_on = [go_on, surface.command(&format!("{prefix} go on"))];
-        go_on.into_iter().chain(["To start over:".to_owned(), retry]).collect()
+        let Some(kept) = kept.filter(|kept| *kept != KeptWork::Approved) else {
+            let is_same = !may_differ || outcome.hindrance.is_some();
+            return if is_same { Vec::new() } else { vec!["To try again:".to_owned(), retry] };
+        };
+        let go_on =
+            [kept_words(kept, outcome, surface), surface.command(&format!("{prefix} go on"))];
+        let over = ["To start over:".to_owned(), retry];
+        let over = over.into_iter().filter(|_| kept != KeptWork::Decided);
+        go_on.into_iter().chain(over).collect()
     } else if outcome.was_stopped() && decide == DecisionChannel::CommandLine {
         let command = resume::command(&outcome.session, outcome.exhausted.as_deref());
         let said = "What was done so far is kept. To go on from there:".to_owned();
@@ -116,6 +139,24 @@ pub(crate) fn going_on(
     } else {
         Vec::new()
     }
+}
+
+/// Says what is kept and stands before the command that goes on with it.
+fn kept_words(kept: KeptWork, outcome: &Outcome, surface: Surface) -> String {
+    let what = match kept {
+        KeptWork::Own | KeptWork::Approved => "What was done so far is kept.",
+        KeptWork::Earlier => "What the run before did is kept.",
+        KeptWork::Decided => "The decision counts, and what was done until then is kept.",
+    };
+    let limit = outcome.exhausted.as_deref().map_or_else(String::new, |reached| {
+        let key = surface.code(&format!("budget.{}", reached.unit));
+        format!(" The next run has a budget of its own ({key}).")
+    });
+    let then = match outcome.hindrance {
+        Some(_) => "Once nothing stands in the way any more, go on with:",
+        None => "To go on with it:",
+    };
+    format!("{what}{limit} {then}")
 }
 
 fn held_call(held: &HeldCall, surface: Surface, share: usize) -> String {

@@ -35,7 +35,7 @@ impl KeptSession {
     }
 
     /// Returns the hidden line.
-    fn line(&self) -> String {
+    pub(super) fn line(&self) -> String {
         let keys = [("id", self.session.as_str()), ("commit", &self.commit.0)];
         markdown::marker("conversation", &keys)
     }

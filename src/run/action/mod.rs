@@ -19,6 +19,7 @@ mod declined;
 mod earlier;
 mod fenced;
 mod findings;
+mod going_on;
 mod images;
 mod jobs;
 mod kept;

@@ -2,14 +2,14 @@
 //!
 //! In: an admitted event. Out: the same event with the words of that request, which passes the gate
 //! like any other; or why there is nothing to ask again. Its words count only if their author may
-//! start runs by a comment: they are the task.
+//! start runs by a comment: they are the task. What only asked to go on is none.
 
 use crate::run::action::admission::{AdmittedEvent, PROGRESS, thread_of};
 use crate::run::action::declined::Declined;
-use crate::run::action::{ActionEnv, status, thread};
+use crate::run::action::{ActionEnv, going_on, status, thread};
 use crate::run::error::RunError;
-use locum_forge::command;
 use locum_forge::command::verb::Verb;
+use locum_forge::command::{self, CommentCommand};
 use locum_forge::event::Trigger;
 
 /// Returns the event as the last request here would have been.
@@ -28,7 +28,7 @@ pub(super) async fn last_request(
     let Some(rule) = &triggers.comment else {
         return Err(Declined::refused("comments start nothing here"));
     };
-    let place = thread_of(subject);
+    let (place, modes) = (thread_of(subject), &admitted.config.policy.settings().modes.allow);
     let runs = env.forge.own_comments(place, PROGRESS, None).await.map_err(RunError::internal)?;
     let comments = env.forge.thread_comments(place, None).await.map_err(RunError::internal)?;
     for run in runs.iter().rev() {
@@ -42,7 +42,10 @@ pub(super) async fn last_request(
             return Err(Declined::refused(why));
         };
         let command = command::parse(&asked.body, &rule.prefix);
-        if command.is_some_and(|command| command.known_verb() == Some(Verb::Retry)) {
+        let is_no_task = |command: &CommentCommand| {
+            command.known_verb() == Some(Verb::Retry) || going_on::is_asked(command, modes)
+        };
+        if command.as_ref().is_some_and(is_no_task) {
             continue;
         }
         let may_ask = asked.author.eq_ignore_ascii_case(&trigger.actor.login)

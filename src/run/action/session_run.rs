@@ -29,7 +29,7 @@ use crate::run::publish::destination::ResumedLines;
 use crate::run::publish::lease::Lease;
 use crate::run::publish::{FollowUp, Publication, PublishResult, Publisher, RunEnd};
 use crate::run::spending::store::RecordStore;
-use locum_agent::report::waiting::DecisionChannel;
+use locum_agent::report::waiting::{DecisionChannel, KeptLine, KeptWork};
 use locum_agent::session::messages::Inbox;
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_forge::Thread;
@@ -47,7 +47,8 @@ pub(super) struct SessionRun {
     pub(super) folder: PathBuf,
     /// What the next workflow run needs.
     pub(super) carried: CarriedState,
-    /// Where sessions are kept that it takes the place of.
+    /// Where sessions are kept that it takes the place of once it has left something, the last one
+    /// last.
     pub(super) superseded: Vec<KeptSession>,
     /// Whether it begins or resumes.
     pub(super) start: ActionStart,
@@ -107,6 +108,7 @@ impl SessionRun {
         env: &'s ActionEnv<'_>,
         event: &ForgeEvent,
         (pages, lease): (&'s JobPages, &'s Lease<'s>),
+        kept_before: Option<&'s str>,
     ) -> Publisher<'s> {
         Publisher {
             run: &self.run,
@@ -122,7 +124,13 @@ impl SessionRun {
             repository_url: Some(&pages.repository),
             lease: Some(lease),
             resumed: self.start.lines(),
+            kept_before,
         }
+    }
+
+    /// Returns the hidden line of the last session that it takes the place of.
+    pub(super) fn line_before(&self) -> Option<String> {
+        self.superseded.last().map(KeptSession::line)
     }
 
     /// Returns what carries it out.
@@ -180,7 +188,8 @@ pub(super) async fn carry_out(
 ) -> Result<ActionEnd, RunError> {
     let SessionRun { run, folder, carried, start, .. } = &session;
     let (pages, lease) = (JobPages::of(env), Rc::clone(&claim.lease));
-    let publisher = session.publisher(env, event, (&pages, &lease));
+    let before = session.line_before();
+    let publisher = session.publisher(env, event, (&pages, &lease), before.as_deref());
     let lock = env.workspace.repo.lock_run().map_err(|error| {
         RunError::internal(error).hint(
             "jobs that run at the same time need a checkout each: give this one's \
@@ -247,15 +256,24 @@ pub(super) async fn carry_out(
         Some(lines) if !is_over => {
             let why = outcome.reason.take().unwrap_or_default();
             outcome.reason = Some(format!("{why}; {GOES_ON}"));
-            Some(lines.waited.to_owned())
+            Some((lines.waited.to_owned(), KeptWork::Decided))
         }
         Some(_) | None => {
             let at = (&publisher, &landed.published.result);
-            kept::keep(env, &session, &outcome, at).await
+            let line = kept::keep(env, &session, &outcome, at).await;
+            let is_for_it_alone =
+                !outcome.approved.is_empty() && landed.published.result.head().is_none();
+            let work = if is_for_it_alone { KeptWork::Approved } else { KeptWork::Own };
+            line.map(|line| (line, work))
         }
     };
+    let is_published = landed.published.result.head().is_some() && !outcome.changes.is_empty();
+    let has_left = line.is_some() || matches!(kept, Ok(Some(_))) || is_published;
+    let before = before.as_deref().filter(|_| !has_left).map(|line| (line, KeptWork::Earlier));
+    let shown = line.as_ref().map(|(line, work)| (line.as_str(), *work)).or(before);
+    let shown = shown.map(|(line, work)| KeptLine { line, work });
     let may_retry = !prefix.is_empty() && (is_over || start.lines().is_none());
-    let next = FollowUp { retry: may_retry.then_some(&prefix), kept: line.as_deref() };
+    let next = FollowUp { retry: may_retry.then_some(&prefix), kept: shown };
     let publication = publisher.publish_report(&mut outcome, &ending, next, landed).await;
     if let (Some(claim), Ok(None) | Err(_), None) = (start.claim(), &kept, &line) {
         let session = &run.plan.session;
@@ -263,7 +281,10 @@ pub(super) async fn carry_out(
             tracing::warn!(%why, %session, "could not remove the ended session from its ref");
         }
     }
-    kept::drop_superseded(env, &session, &publisher).await;
+    // What nothing took the place of, or no comment names, is found where it was.
+    if has_left && publication.comment.is_some() {
+        kept::drop_superseded(env, &session, &publisher).await;
+    }
     execute::close(&execution, &outcome).await;
     finish(env, session, outcome, publication)
 }

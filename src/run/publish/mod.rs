@@ -31,7 +31,7 @@ use crate::run::publish::lease::Lease;
 use crate::run::publish::moved::JudgedCommit;
 use crate::run::publish::unpublished::{NotPosted, Unpublished};
 use locum_agent::report::comment::{ChangeDestination, PullRequestEffect};
-use locum_agent::report::waiting::DecisionChannel;
+use locum_agent::report::waiting::{DecisionChannel, KeptLine};
 use locum_agent::report::{comment, markdown};
 use locum_agent::session::ending::{self, Settlement};
 use locum_agent::session::hindrance::Hindrance;
@@ -71,8 +71,8 @@ pub struct RunEnd<'a> {
 pub struct FollowUp<'a> {
     /// The word that commands on the thread start with, where one can start the run again.
     pub retry: Option<&'a str>,
-    /// The hidden line that says where its session is kept; `None` where it is not, or waits.
-    pub kept: Option<&'a str>,
+    /// Where its session is kept, or one before it; `None` where neither is, or it waits.
+    pub kept: Option<KeptLine<'a>>,
 }
 
 /// What was published, and what was not.
@@ -200,6 +200,8 @@ pub struct Publisher<'a> {
     pub lease: Option<&'a Lease<'a>>,
     /// What its comment says of the decision that it goes on by.
     pub resumed: Option<destination::ResumedLines<'a>>,
+    /// The hidden line that says where a session before it is kept, until it has left something.
+    pub kept_before: Option<&'a str>,
 }
 
 impl Publisher<'_> {

@@ -8,7 +8,7 @@ use crate::run::publish::unpublished::{self, NotPosted};
 use crate::run::publish::{FollowUp, Landed, Publication, PublishResult, Publisher, RunEnd};
 use locum_agent::report::comment::{self, CommentFacts};
 use locum_agent::report::figures;
-use locum_agent::report::waiting::DecisionChannel;
+use locum_agent::report::waiting::{DecisionChannel, KeptLine, KeptWork};
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_agent::session::word::OutcomeReaction;
 use locum_forge::posts::{Posting, ReactionTarget};
@@ -147,6 +147,13 @@ impl Publisher<'_> {
         }
     }
 
+    /// Returns what is kept as long as nothing has come of the run.
+    fn kept_line(&self) -> Option<KeptLine<'_>> {
+        let waited = self.resumed.map(|resumed| (resumed.waited, KeptWork::Decided));
+        let before = self.kept_before.map(|line| (line, KeptWork::Earlier));
+        waited.or(before).map(|(line, work)| KeptLine { line, work })
+    }
+
     /// Returns what the comment needs to know.
     pub fn comment_facts<'f>(&'f self, decide: DecisionChannel<'f>) -> CommentFacts<'f> {
         let plan = &self.run.plan;
@@ -155,7 +162,7 @@ impl Publisher<'_> {
             mode: &plan.mode,
             requested_by: self.destination.requested_by.as_deref(),
             retry: None,
-            kept: self.resumed.map(|resumed| resumed.waited),
+            kept: self.kept_line(),
             resumed: self.resumed.map(|resumed| resumed.by),
             repair: None,
             notify: self.run.policy.settings().publish.notify,

@@ -10,12 +10,12 @@ use crate::action::again::{commit_to_main, push_by_somebody};
 use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
 use crate::action::git_data;
 
-const BRANCH: &str = "locum/issue-7-greeting-is-missing";
-const HELLO: &str = "/locum code say hello";
+pub(super) const BRANCH: &str = "locum/issue-7-greeting-is-missing";
+pub(super) const HELLO: &str = "/locum code say hello";
 const MORE: &str = "/locum code say more";
 
 /// The comment with this number, which starts a workflow run of its own.
-fn says(fixture: &ActionFixture, id: u64, body: &str) -> WorkflowStep {
+pub(super) fn says(fixture: &ActionFixture, id: u64, body: &str) -> WorkflowStep {
     asks_for(fixture, &Ask { ids: (id, 4000 + id), ..Ask::comment(body) })
 }
 
@@ -25,21 +25,21 @@ fn asks_for(fixture: &ActionFixture, ask: &Ask<'_>) -> WorkflowStep {
 }
 
 /// What the job's summary says of the conversation.
-fn note(fixture: &ActionFixture) -> String {
+pub(super) fn note(fixture: &ActionFixture) -> String {
     let summary = fixture.stage.read("summary");
     let mut lines = summary.lines().filter_map(|line| line.strip_prefix("Note: the conversation "));
     lines.next().unwrap_or_default().to_owned()
 }
 
 /// The first line of the journal of the last run.
-fn start(fixture: &ActionFixture, step: &WorkflowStep) -> Value {
+pub(super) fn start(fixture: &ActionFixture, step: &WorkflowStep) -> Value {
     let journal = format!("tmp/locum/sessions/{}/journal.jsonl", step.output("session-id"));
     let text = fixture.stage.read(&journal);
     serde_json::from_str(text.lines().next().unwrap()).unwrap()
 }
 
 /// What a run's model was given of the conversation before; null where it began anew.
-fn earlier(fixture: &ActionFixture, step: &WorkflowStep) -> Value {
+pub(super) fn earlier(fixture: &ActionFixture, step: &WorkflowStep) -> Value {
     start(fixture, step)["earlier"].clone()
 }
 
@@ -254,11 +254,15 @@ fn only_a_comment_with_another_request_goes_on_with_it() {
         assert_eq!(note(&fixture), "", "nobody asked for it");
     }
     // What is not kept cannot be gone on with.
-    for kept in fixture.ended_sessions() {
-        fixture.remote(&["update-ref", "-d", kept.split(' ').next().unwrap()]);
-    }
+    let drop_all = || {
+        for kept in fixture.ended_sessions() {
+            fixture.remote(&["update-ref", "-d", kept.split(' ').next().unwrap()]);
+        }
+    };
+    drop_all();
     let step = says(&fixture, 157, "/locum code look at it");
     began_anew(&fixture, &step, "the session is no longer kept in the repository");
+    drop_all();
     fixture.decline("grep -q refs/locum/sessions && exit 1; exit 0");
     says(&fixture, 158, "/locum code look at it");
     let step = says(&fixture, 159, "/locum code look at it");

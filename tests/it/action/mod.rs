@@ -18,6 +18,7 @@ pub(crate) mod events;
 pub(crate) mod fixture;
 mod git_data;
 mod holds;
+mod kept_work;
 mod memory;
 pub(crate) mod moved;
 mod namespaces;

@@ -2,8 +2,9 @@
 
 use super::{ChangeDestination, CommentFacts, ended, outdated};
 use crate::report::markdown::{fenced, fold, marker};
-use crate::report::waiting::DecisionChannel;
+use crate::report::waiting::{DecisionChannel, KeptLine, KeptWork};
 use crate::report::{figures, sample};
+use crate::session::hindrance::Hindrance;
 use crate::session::outcome::{Outcome, OutcomeWord};
 use locum_base::secret::Redactor;
 use locum_forge::sanitise::{self, TextRules};
@@ -64,7 +65,8 @@ fn what_was_stopped_goes_on_where_it_is_kept_and_meets_no_ceiling() {
         let reached = Exhausted { unit: "turns".into(), limit: "5".into(), spent: "5".into() };
         let mut outcome = sample::outcome();
         outcome.word = OutcomeWord::BudgetExhausted;
-        let kept = Some("<!-- locum:v1 kind=conversation -->");
+        let line = "<!-- locum:v1 kind=conversation -->";
+        let kept = Some(KeptLine { line, work: KeptWork::Own });
         let said = |outcome: &Outcome, kept| {
             let facts = CommentFacts { kept, retry: Some("/locum"), ..*facts };
             ended(&facts, outcome, ChangeDestination::Nowhere(""))
@@ -78,10 +80,40 @@ fn what_was_stopped_goes_on_where_it_is_kept_and_meets_no_ceiling() {
         {
             assert!(body.contains(text), "{text}: {body}");
         }
-        let failed = Outcome { word: OutcomeWord::Failed, ..outcome.clone() };
-        for body in [said(&outcome, None), said(&failed, kept)] {
+        let approved = Some(KeptLine { line, work: KeptWork::Approved });
+        for body in [said(&outcome, None), said(&outcome, approved)] {
             assert!(body.contains("/locum retry") && !body.contains("go on"), "{body}");
         }
+    });
+}
+
+#[test]
+fn what_failed_goes_on_first_where_it_is_kept_and_is_tried_again_where_it_is_not() {
+    with_facts(|facts| {
+        let said = |word, hindrance: &Option<Box<Hindrance>>, work: Option<KeptWork>| {
+            let kept =
+                work.map(|work| KeptLine { line: "<!-- locum:v1 kind=conversation -->", work });
+            let facts = CommentFacts { kept, retry: Some("/locum"), ..*facts };
+            let outcome = Outcome { word, hindrance: hindrance.clone(), ..sample::outcome() };
+            let body = ended(&facts, &outcome, ChangeDestination::Nowhere(""));
+            let place = |words: &str| body.find(words);
+            let first = place("/locum go on").zip(place("/locum retry")).map(|(a, b)| a < b);
+            (first, place("/locum retry").is_some(), place("Once nothing stands").is_some())
+        };
+        let hindered = Some(Box::new(Hindrance::default()));
+        use OutcomeWord::{ChecksFailed, Failed, NotPublished, Refused};
+        for (word, hindrance, is_tried_again) in
+            [(Failed, &None, true), (ChecksFailed, &None, false), (NotPublished, &hindered, false)]
+        {
+            for work in [KeptWork::Own, KeptWork::Earlier] {
+                let kept = (Some(true), true, hindrance.is_some());
+                assert_eq!(said(word, hindrance, Some(work)), kept, "{word:?}");
+            }
+            assert_eq!(said(word, hindrance, None), (None, is_tried_again, false), "{word:?}");
+        }
+        assert_eq!(said(Refused, &None, Some(KeptWork::Own)), (None, false, false));
+        // A decision counts: there is nothing to start over.
+        assert_eq!(said(Failed, &None, Some(KeptWork::Decided)), (None, false, false));
     });
 }
 

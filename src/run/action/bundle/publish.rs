@@ -41,7 +41,7 @@ pub(in crate::run::action) async fn publish(
 ) -> Result<ActionEnd, RunError> {
     let SessionRun { run, carried, .. } = &session;
     let (pages, lease) = (JobPages::of(env), Rc::clone(&claim.lease));
-    let publisher = session.publisher(env, event, (&pages, &lease));
+    let publisher = session.publisher(env, event, (&pages, &lease), None);
     let lock = env.workspace.repo.lock_run().map_err(RunError::internal)?;
     let _lock = lock.named(Some(run.plan.session.as_str())).map_err(RunError::internal)?;
     let own = publisher.see().await.map_err(setup::may_not_write)?;
