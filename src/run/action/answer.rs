@@ -237,19 +237,20 @@ pub(super) fn prefix_of(env: &ActionEnv<'_>, triggers: &Triggers) -> String {
 }
 
 /// Returns a comment of ours where an event happened, sanitised; `None` where it happened on no
-/// thread.
+/// thread. The first of its hidden lines names it.
 pub(super) fn posting(
     env: &ActionEnv<'_>,
     trigger: &Trigger,
     policy: &Policy,
-    (marker, body): (&str, &str),
+    (hidden, body): (&str, &str),
 ) -> Option<Posting> {
     let number = trigger.subject.as_ref()?.number;
     let prefix = prefix_of(env, &policy.settings().triggers);
-    let rules = TextRules { markers: vec![marker.to_owned()], prefix, ..TextRules::default() };
+    let markers: Vec<String> = hidden.lines().map(str::to_owned).collect();
+    let marker = markers.first()?.clone();
+    let rules = TextRules { markers, prefix, ..TextRules::default() };
     let redactor = Redactor::new(env.environment.secrets());
-    let body = sanitise::markdown(&format!("{marker}\n{body}"), &rules, &redactor);
-    let marker = marker.to_owned();
+    let body = sanitise::markdown(&format!("{hidden}\n{body}"), &rules, &redactor);
     Some(match reply_to(trigger) {
         Some(comment) if trigger.kind == EventKind::DiscussionComment => {
             Posting::DiscussionReply { number, comment, marker, body }

@@ -283,9 +283,16 @@ pub(super) async fn fetch(
     let name = format!("{SESSION_REFS}{session}");
     let depth = refs::depth_of(env, 3);
     let fetched = env.git.fetch(env.remote, &format!("+{name}:{name}"), depth).await;
-    fetched.map_err(|error| {
-        Declined::Refused(format!("the session is no longer kept in the repository: {error}"))
-    })?;
+    if let Err(error) = fetched {
+        tracing::info!(%error, %session, "a kept session cannot be fetched");
+        let refs = env.git.own_refs(env.remote).await;
+        let is_gone = refs.is_ok_and(|refs| refs.iter().all(|(known, _)| *known != name));
+        return Err(Declined::refused(if is_gone {
+            "the session is no longer kept in the repository"
+        } else {
+            "the session could not be fetched from the repository"
+        }));
+    }
     let repo = &env.workspace.repo;
     let tip = repo.commit_of(&name).map_err(RunError::internal)?;
     if tip == *commit {

@@ -100,6 +100,8 @@ impl ThreadRun {
 pub(super) enum ConversationWish {
     /// It may.
     GoOn,
+    /// It asks for the same again, from the beginning; started again, it goes on with its own.
+    Repeat,
     /// It asks for the same again, from the beginning.
     BeginAnew,
 }
@@ -116,13 +118,22 @@ pub(super) async fn prepare(
 ) -> Result<ThreadRun, RunError> {
     let comments = thread::read(env, admitted).await;
     let own = progress_marker(env, &admitted.event.trigger);
-    let ThreadSessions { last, superseded } = ThreadSessions::of(env, &comments, &own).await;
-    let asks = admitted.event.trigger.comment.is_some() && wish == ConversationWish::GoOn;
+    let ThreadSessions { last, is_own, superseded } =
+        ThreadSessions::of(env, &comments, &own).await;
+    let asks = match wish {
+        ConversationWish::GoOn => is_own || admitted.event.trigger.comment.is_some(),
+        ConversationWish::Repeat => is_own,
+        ConversationWish::BeginAnew => false,
+    };
     let resumed = match &last {
         LastRun::Kept(kept) if asks => {
             let settled = SettledRun::of(&request, &admitted.config)?;
             let anew = RunAnew { request: &request, settled: &settled };
-            resume(env, admitted, kept, &anew).await.map(Some)
+            match resume(env, admitted, (kept, is_own), &anew).await {
+                // What it published or had to say is made anew, which is no surprise.
+                Err(BegunAnew::SameComment) if is_own => Ok(None),
+                resumed => resumed.map(Some),
+            }
         }
         LastRun::NotKept(why) if asks => Err((*why).into()),
         LastRun::Kept(_) | LastRun::NotKept(_) | LastRun::None => Ok(None),
@@ -189,7 +200,9 @@ impl LastRun {
 /// The sessions that are kept on a thread.
 struct ThreadSessions {
     last: LastRun,
-    /// Those that no later comment goes on with once this run is over.
+    /// Whether that is one of this very request, whose workflow run was started again.
+    is_own: bool,
+    /// Those that no later comment goes on with once this run has left something.
     superseded: Vec<KeptSession>,
 }
 
@@ -203,16 +216,25 @@ impl ThreadSessions {
             Some((KeptSession::parse(body)?, body.lines().next().is_some_and(|line| line == own)))
         };
         let kept: Vec<(KeptSession, bool)> = bodies.filter_map(kept).collect();
-        let named = kept.iter().map(|(kept, _)| kept.clone()).collect();
-        let there = kept::on_their_refs(env, named).await;
-        let of_own = |one: &KeptSession| kept.iter().any(|(kept, is_own)| *is_own && kept == one);
-        let last = match LastRun::of(comments, own) {
-            LastRun::Kept(last) => {
-                LastRun::Kept(there.iter().rev().find(|one| !of_own(one)).cloned().unwrap_or(last))
+        // One that nothing took the place of is named by several comments.
+        let mut named: Vec<KeptSession> = Vec::new();
+        for (one, _) in &kept {
+            if !named.contains(one) {
+                named.push(one.clone());
             }
-            other @ (LastRun::NotKept(_) | LastRun::None) => other,
+        }
+        let there = kept::on_their_refs(env, named).await;
+        let is_only_own = |one: &KeptSession| {
+            kept.iter().filter(|(kept, _)| kept == one).all(|(_, is_own)| *is_own)
         };
-        Self { last, superseded: there }
+        let newest = there.last().cloned();
+        let is_own = newest.as_ref().is_some_and(is_only_own);
+        let last = match (LastRun::of(comments, own), newest) {
+            (_, Some(newest)) if is_own => LastRun::Kept(newest),
+            (LastRun::Kept(last), newest) => LastRun::Kept(newest.unwrap_or(last)),
+            (other @ (LastRun::NotKept(_) | LastRun::None), _) => other,
+        };
+        Self { last, is_own, superseded: there }
     }
 }
 
@@ -229,11 +251,11 @@ struct ResumedConversation {
 async fn resume(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
-    kept: &KeptSession,
+    (kept, is_own): (&KeptSession, bool),
     anew: &RunAnew<'_>,
 ) -> Result<ResumedConversation, BegunAnew> {
     let flags = &admitted.request.flags;
-    if flags.new_pull_request || flags.model.is_some() {
+    if !is_own && (flags.new_pull_request || flags.model.is_some()) {
         let flag = if flags.new_pull_request { "--new-pr" } else { "--model" };
         return Err(format!("`{flag}` begins a new one").into());
     }
@@ -296,7 +318,9 @@ impl EndedSession {
             return Err("it did not end".into());
         };
         let asked = earlier::asked(env, &admitted.event.trigger);
-        if self.carried.destination.asked == asked {
+        // What the same request did not bring to an end is gone on with.
+        let is_left = outcome.was_stopped() || !outcome.changes.is_empty();
+        if self.carried.destination.asked == asked && (self.head.is_some() || !is_left) {
             return Err(BegunAnew::SameComment);
         }
         check_age(&self.state, env.clock.now())?;

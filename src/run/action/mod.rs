@@ -264,7 +264,7 @@ async fn run_event(
     if let Admission::Admitted(admitted) = &admission
         && admitted.request.action == RequestedAction::Retry
     {
-        wish = ConversationWish::BeginAnew;
+        wish = ConversationWish::Repeat;
         match retry::last_request(env, admitted).await {
             Ok(again) => admission = admission::admit(env, &again).await?,
             Err(Declined::Refused(why)) => {

@@ -13,6 +13,7 @@ use crate::run::publish::SEEN;
 use crate::run::publish::reactions::Reactions;
 use crate::run::request::{self, RequestFacts};
 use crate::run::trusted::POLICY_FILE;
+use locum_agent::report::comment::hidden_lines_of;
 use locum_agent::report::markdown::{code, inline, marker};
 use locum_agent::session::word::OutcomeReaction;
 use locum_files::diagnostic::Diagnostic;
@@ -180,12 +181,12 @@ async fn say(
     if let Some(target) = reaction_target(trigger) {
         reactions.show(target, SEEN).await;
     }
-    let (marker, begun) = match own_comment(env, trigger).await {
-        Some(marker) => (marker, true),
+    let (hidden, begun) = match own_comment(env, trigger).await {
+        Some(hidden) => (hidden, true),
         None => (marker("setup", &[]), false),
     };
     let body = body(env, trigger, &error, begun);
-    let posting = answer::posting(env, trigger, policy, (&marker, &body));
+    let posting = answer::posting(env, trigger, policy, (&hidden, &body));
     let Some(Ok(permit)) = posting.map(|posting| policy.admit(posting, facts)) else {
         return error;
     };
@@ -205,13 +206,14 @@ async fn say(
     error
 }
 
-/// Returns the hidden line of the run's own comment, where it has one by now: what went wrong goes
-/// there, so that it is not left behind as if the run were at work.
+/// Returns the hidden lines of the run's own comment, where it has one by now: what went wrong goes
+/// there, so that it is not left behind as if the run were at work. What they name is still kept.
 async fn own_comment(env: &ActionEnv<'_>, trigger: &Trigger) -> Option<String> {
     let own = progress_marker(env, trigger);
     let thread = thread_of(trigger.subject.as_ref()?);
     let comments = env.forge.own_comments(thread, &own, None).await.ok()?;
-    (!comments.is_empty()).then_some(own)
+    let comment = comments.first()?;
+    Some(hidden_lines_of(&comment.body).collect::<Vec<_>>().join("\n"))
 }
 
 /// Returns the comment; `begun` is true for a run that had a comment, and so may have worked.

@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use crate::run::action::admission::{self, PROGRESS};
 use crate::run::action::carry::{TakenBy, WaitingSession};
+use crate::run::action::kept::KeptSession;
 use crate::run::action::{ActionEnd, ActionEnv, carry, claim, refs, status, thread};
 use crate::run::error::RunError;
 use crate::run::publish::SEEN;
@@ -220,8 +221,7 @@ async fn close(
     let marker = placed.comment.body.lines().next().unwrap_or_default().to_owned();
     let own = OwnComment { id: placed.comment.id, body: placed.comment.body.clone() };
     let run_url = status::run_of(&own).map(|run| env.job.url_of_run(&run));
-    let waited = WaitingSession::parse(&own);
-    let cure = cure(&prefix(env, scope), waited.as_ref());
+    let cure = cure(&prefix(env, scope), &own);
     // A session is found by them that waited for the decision by which the run went on.
     let hidden: Vec<String> = hidden_lines_of(&own.body).map(str::to_owned).collect();
     let opened = opened_by(env, &own).await;
@@ -265,10 +265,14 @@ async fn opened_by(env: &ActionEnv<'_>, own: &OwnComment) -> Option<(u64, String
 }
 
 /// Says how the work of a run that ended without a result is done all the same.
-fn cure(prefix: &str, waited: Option<&WaitingSession>) -> String {
+fn cure(prefix: &str, own: &OwnComment) -> String {
     let retry = code(&format!("{prefix} retry"));
-    let Some(waited) = waited else {
-        return format!("{retry} starts the last request on this thread again.");
+    let Some(waited) = WaitingSession::parse(own) else {
+        let go_on = code(&format!("{prefix} go on"));
+        let kept = KeptSession::parse(&own.body).map_or_else(String::new, |_| {
+            format!("What was done before it is kept: {go_on} goes on with that. ")
+        });
+        return format!("{kept}{retry} starts the last request on this thread again.");
     };
     let names: Vec<String> = waited.ids.iter().map(|id| code(id)).collect();
     format!(

@@ -1,12 +1,18 @@
-//! Work that was kept and not published survives the run that was to go on with it: one that fails, or
-//! whose own work cannot be kept.
+//! Work that was kept and not published survives the run that was to go on with it: one that fails,
+//! is killed or stopped, or whose own work cannot be kept.
+
+use std::process::{Child, Stdio};
 
 use pretty_assertions::assert_eq;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::action::conversation::{BRANCH, HELLO, earlier, note, says, start};
-use crate::action::fixture::{ActionFixture, WorkflowStep};
+use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
+use crate::support::stage::Ran;
 
+/// Asked for when a run has done its work and is about to publish.
+const AT_END: &str = "GET /repos/acme/app/pulls?state=closed";
 /// Lets the model fail, and go on.
 const FAILS: &str = "/locum go on now";
 const GOES_ON: &str = "/locum go on please";
@@ -30,6 +36,37 @@ fn kept() -> (ActionFixture, WorkflowStep) {
     assert_eq!(first.output("outcome"), "not-published", "{first:?}");
     fixture.decline("exit 0");
     (fixture, first)
+}
+
+/// The run of a comment, once it is about to publish.
+fn at_end(fixture: &ActionFixture, ask: &Ask<'_>) -> Child {
+    let gate = fixture.server.close_gate(AT_END);
+    let mut command = fixture.elsewhere(&format!("at-{}-", ask.ids.0), ask);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    gate.wait();
+    std::mem::forget(gate);
+    child
+}
+
+fn ask(id: u64, body: &str) -> Ask<'_> {
+    Ask { ids: (id, 4000 + id), ..Ask::comment(body) }
+}
+
+/// The same workflow run, started again.
+fn again(fixture: &ActionFixture, ask: Ask<'_>) -> WorkflowStep {
+    fixture.stage.write("summary", "");
+    fixture.fresh(&Ask { inputs: &[("GITHUB_RUN_ATTEMPT", "2")], ..ask })
+}
+
+/// Ends a run from outside, as a job that is cancelled.
+fn cancelled(fixture: &ActionFixture, ask: &Ask<'_>) -> WorkflowStep {
+    let child = at_end(fixture, ask);
+    let process = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    kill_process(process, Signal::TERM).unwrap();
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    let step = fixture.ended(&format!("at-{}-", ask.ids.0), ran);
+    assert_eq!(step.output("outcome"), "cancelled", "{step:?}");
+    step
 }
 
 /// A run went on with the work of a session, and published it.
@@ -82,4 +119,39 @@ fn work_stays_until_the_run_that_goes_on_with_it_has_kept_or_published_its_own()
     assert!(comment.contains("What the run before did is kept."), "{comment}");
     fixture.decline("exit 0");
     went_on(&fixture, &says(&fixture, 157, GOES_ON), first.output("session-id"));
+}
+
+#[test]
+fn a_killed_run_that_went_on_is_gone_on_before() {
+    for same in [true, false] {
+        let (fixture, first) = kept();
+        let before = fixture.ended_sessions();
+        let mut child = at_end(&fixture, &ask(156, GOES_ON));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(fixture.ended_sessions(), before);
+        let step = if same {
+            again(&fixture, ask(156, GOES_ON))
+        } else {
+            fixture.server.add_run(4156, Some("cancelled"));
+            says(&fixture, 157, GOES_ON)
+        };
+        went_on(&fixture, &step, first.output("session-id"));
+    }
+}
+
+#[test]
+fn a_run_that_was_cancelled_and_is_started_again_goes_on_with_what_it_kept() {
+    let (fixture, _) = kept();
+    let second = cancelled(&fixture, &ask(156, GOES_ON));
+    assert_eq!(fixture.ended_sessions().len(), 1);
+    went_on(&fixture, &again(&fixture, ask(156, GOES_ON)), second.output("session-id"));
+
+    let fixture = ActionFixture::new();
+    let first = cancelled(&fixture, &ask(55, HELLO));
+    went_on(&fixture, &again(&fixture, ask(55, HELLO)), first.output("session-id"));
+    // What it published is made anew.
+    let step = again(&fixture, ask(55, HELLO));
+    assert_eq!((step.code, earlier(&fixture, &step)), (Some(0), Value::Null), "{step:?}");
+    assert_eq!(note(&fixture), "");
 }
