@@ -25,6 +25,7 @@ pub(crate) fn outcome() -> Outcome {
         summary: "Fixed the rounding in `total<T>`.\n\n- tests pass".to_owned(),
         reason: None,
         fault: false,
+        outage: false,
         exhausted: None,
         ended_as: None,
         hindrance: None,

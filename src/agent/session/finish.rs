@@ -154,6 +154,7 @@ impl Session<'_> {
             reason: Some(self.parts.run.redactor.redact(&why.unwrap_or(stop.reason)))
                 .filter(|reason| !reason.is_empty()),
             fault: stop.fault,
+            outage: stop.outage,
             exhausted: stop.exhausted,
             ended_as: None,
             hindrance: None,

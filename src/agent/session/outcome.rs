@@ -37,6 +37,9 @@ pub struct Outcome {
     /// Whether the machine was at fault, git or a disk: the session can be resumed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub fault: bool,
+    /// Whether a model was at fault, or the way to it: asked later, it may answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub outage: bool,
     /// The limit of the budget that ended it, for `budget-exhausted` and `timed-out`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exhausted: Option<Box<Exhausted>>,

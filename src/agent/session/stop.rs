@@ -26,6 +26,8 @@ pub struct Stop {
     /// Whether the machine was at fault, git or a disk: the session can be resumed once the cause
     /// is gone.
     pub fault: bool,
+    /// Whether a model was at fault, or the way to it: asked later, it may answer.
+    pub outage: bool,
 }
 
 /// How far a stop reaches.
@@ -64,6 +66,7 @@ impl Stop {
             also_waiting: Vec::new(),
             exhausted: None,
             fault: false,
+            outage: false,
         }
     }
 }
@@ -102,12 +105,13 @@ impl From<ModelError> for Stop {
     fn from(error: ModelError) -> Self {
         let advice = advice(&error);
         let reason = format!("{error}{advice}");
+        let outage = !matches!(error, ModelError::TooLong { .. } | ModelError::Script { .. });
         // A replayed run ends at the first request its script does not have: a parent that
         // continued would only differ too.
         if matches!(error, ModelError::Script { .. }) {
             Self::failed(reason)
         } else {
-            Self::task(OutcomeWord::Failed, reason)
+            Self { outage, ..Self::task(OutcomeWord::Failed, reason) }
         }
     }
 }

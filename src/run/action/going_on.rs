@@ -1,9 +1,16 @@
 //! `go on`: the words that ask for what was begun, and are no task of their own.
 //!
-//! In: a command, the modes that runs may start in. Out: whether it asks for nothing else. What it
-//! goes on with is what the thread holds.
+//! In: a command, the modes that runs may start in, our own comments. Out: whether it asks for
+//! nothing else; and the event with the decision by which a run here went on that was cut short:
+//! whoever asks decides the same again, as far as they may.
 
-use locum_forge::command::CommentCommand;
+use crate::run::action::admission::{AdmittedEvent, PROGRESS, thread_of};
+use crate::run::action::carry::{TakenBy, WaitingSession};
+use crate::run::action::{ActionEnv, thread};
+use crate::run::error::RunError;
+use crate::run::request::RequestedAction;
+use locum_forge::command::{self, CommentCommand};
+use locum_forge::event::Trigger;
 
 /// Every way to say it, in small letters and without marks.
 const WORDS: &[&str] =
@@ -21,6 +28,63 @@ pub(super) fn is_asked(command: &CommentCommand, modes: &[String]) -> bool {
     let plain = said.replace(|letter: char| !letter.is_alphanumeric(), " ").to_lowercase();
     let words: Vec<&str> = plain.split_whitespace().filter(|word| !POLITE.contains(word)).collect();
     WORDS.contains(&words.join(" ").as_str())
+}
+
+/// Returns an event that asks to go on as one that decides, where a run waits here that went on by
+/// a decision before and was cut short; `None` where none does, or several.
+///
+/// # Errors
+/// When the forge does not answer: something else would run.
+pub(super) async fn decision(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+) -> Result<Option<Trigger>, RunError> {
+    let trigger = &admitted.event.trigger;
+    let settings = admitted.config.policy.settings();
+    let triggers = env.inputs.tighten(&settings.triggers);
+    let (Some(rule), Some(subject), Some(comment)) =
+        (&triggers.comment, &trigger.subject, &trigger.comment)
+    else {
+        return Ok(None);
+    };
+    let asks = |command: CommentCommand| is_asked(&command, &settings.modes.allow);
+    let decides = |command: &CommentCommand| {
+        matches!(command.verb.as_deref(), Some("approve" | "deny" | "answer"))
+    };
+    let is_run = admitted.request.action == RequestedAction::Run;
+    if !is_run || !command::parse(&comment.body, &rule.prefix).is_some_and(asks) {
+        return Ok(None);
+    }
+    let place = thread_of(subject);
+    let own = env.forge.own_comments(place, PROGRESS, None).await.map_err(RunError::internal)?;
+    let waiting = own.iter().filter(|own| WaitingSession::parse(own).is_some());
+    let taken: Vec<TakenBy> = waiting.filter_map(|own| TakenBy::parse(&own.body)).collect();
+    let [TakenBy { comment: id, .. }] = taken.as_slice() else { return Ok(None) };
+    let comments = env.forge.thread_comments(place, None).await.map_err(RunError::internal)?;
+    let until = comments.iter().position(|one| one.id == *id);
+    let until = until.and_then(|last| comments.get(..=last)).unwrap_or_default();
+    // Who went on before named no decision: it stands above.
+    let mut decided = until.iter().rev().filter(|one| {
+        let command = command::parse(&one.body, &rule.prefix);
+        command
+            .is_some_and(|command| (one.id == *id && !asks(command.clone())) || decides(&command))
+    });
+    let Some(decided) = decided.next() else { return Ok(None) };
+    let may_ask = decided.author.eq_ignore_ascii_case(&trigger.actor.login)
+        || thread::tier_of(env, decided, trigger.is_private)
+            .await
+            .is_some_and(|tier| rule.tiers.contains(&tier));
+    // They count as the words of whoever asks.
+    Ok(may_ask.then(|| with_words(trigger, &decided.body)))
+}
+
+/// Returns the event as one whose comment has other words.
+pub(super) fn with_words(trigger: &Trigger, body: &str) -> Trigger {
+    let mut again = trigger.clone();
+    if let Some(comment) = &mut again.comment {
+        body.clone_into(&mut comment.body);
+    }
+    again
 }
 
 #[cfg(test)]

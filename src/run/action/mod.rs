@@ -257,6 +257,11 @@ async fn run_event(
         Ok(admission) => admission,
         Err(error) => return Err(setup::tell_maintainer(env, &trigger, error).await),
     };
+    if let Admission::Admitted(admitted) = &admission
+        && let Some(decides) = going_on::decision(env, admitted).await?
+    {
+        admission = admission::admit(env, &decides).await?;
+    }
     if let Some(answers) = quoted::answering(env, &admission).await? {
         admission = admission::admit(env, &answers).await?;
     }

@@ -35,7 +35,7 @@ pub(super) async fn last_request(
         let asked_by = status::value_of(run, "comment").unwrap_or_default();
         let Ok(id) = asked_by.parse::<u64>() else {
             // A label or an assignment: the issue itself is the task.
-            return Ok(with_words(trigger, &rule.prefix));
+            return Ok(going_on::with_words(trigger, &rule.prefix));
         };
         let Some(asked) = comments.iter().find(|comment| comment.id == id) else {
             let why = "the comment that asked is gone; write the task again";
@@ -57,15 +57,7 @@ pub(super) async fn last_request(
             let why = format!("`{author}`, who asked last, may not start runs; write the task");
             return Err(Declined::Refused(why));
         }
-        return Ok(with_words(trigger, &asked.body));
+        return Ok(going_on::with_words(trigger, &asked.body));
     }
     Err(Declined::refused("nothing ran here yet"))
-}
-
-fn with_words(trigger: &Trigger, body: &str) -> Trigger {
-    let mut again = trigger.clone();
-    if let Some(comment) = &mut again.comment {
-        body.clone_into(&mut comment.body);
-    }
-    again
 }

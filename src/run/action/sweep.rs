@@ -266,9 +266,8 @@ async fn opened_by(env: &ActionEnv<'_>, own: &OwnComment) -> Option<(u64, String
 
 /// Says how the work of a run that ended without a result is done all the same.
 fn cure(prefix: &str, own: &OwnComment) -> String {
-    let retry = code(&format!("{prefix} retry"));
+    let [retry, go_on] = ["retry", "go on"].map(|verb| code(&format!("{prefix} {verb}")));
     let Some(waited) = WaitingSession::parse(own) else {
-        let go_on = code(&format!("{prefix} go on"));
         let kept = KeptSession::parse(&own.body).map_or_else(String::new, |_| {
             format!("What was done before it is kept: {go_on} goes on with that. ")
         });
@@ -276,8 +275,8 @@ fn cure(prefix: &str, own: &OwnComment) -> String {
     };
     let names: Vec<String> = waited.ids.iter().map(|id| code(id)).collect();
     format!(
-        "To go on from the decision on {}, start its workflow run again, or write the decision \
-         again. {retry} starts the last request on this thread from the beginning.",
+        "To go on from the decision on {}, start its workflow run again, or write {go_on} or the \
+         decision again. {retry} starts the last request on this thread from the beginning.",
         names.join(", ")
     )
 }

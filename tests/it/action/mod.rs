@@ -12,6 +12,7 @@ mod checks;
 pub(crate) mod claims;
 mod conversation;
 mod dashboard;
+mod decided;
 mod details;
 mod discussions;
 pub(crate) mod events;

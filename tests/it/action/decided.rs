@@ -1,0 +1,102 @@
+//! A run that goes on by a decision and whose model does not answer then: it is put back where it
+//! waited, and the decision counts.
+
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+
+use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
+use crate::support::model_server::{Answer, ModelServer};
+
+fn write(path: &str) -> Answer {
+    Answer::calls(&[("write_to_file", json!({ "path": path, "content": "held\n" }))])
+}
+
+fn answers(failures: Vec<Answer>) -> ModelServer {
+    let done = Answer::calls(&[("attempt_completion", json!({ "result": "Went on." }))]);
+    let begin = [write("src/hello.txt"), write("src/held/a.txt")];
+    ModelServer::start(begin.into_iter().chain(failures).chain([done]).collect())
+}
+
+/// What a comment asks for, of a model on a server.
+fn asks(fixture: &ActionFixture, server: &ModelServer, (body, attempt): (&str, &str)) -> Asked {
+    let id = fixture.server.add_comment(7, "alice", "User", body);
+    asks_again(fixture, server, (id, body, attempt))
+}
+
+struct Asked {
+    id: u64,
+    step: WorkflowStep,
+}
+
+fn asks_again(
+    fixture: &ActionFixture,
+    server: &ModelServer,
+    (id, body, attempt): (u64, &str, &str),
+) -> Asked {
+    let inputs = [
+        ("INPUT_MODEL", "m"),
+        ("INPUT_BASE_URL", server.base_url.as_str()),
+        ("INPUT_API_KEY", "sk-0123456789abcdef"),
+        ("GITHUB_RUN_ATTEMPT", attempt),
+    ];
+    let ask = Ask { inputs: &inputs, ids: (id, 4000 + id), ..Ask::comment(body) };
+    Asked { id, step: fixture.fresh(&ask) }
+}
+
+fn comment(fixture: &ActionFixture) -> String {
+    let own = |body: &String| body.contains("kind=progress");
+    fixture.server.comments(7).into_iter().rfind(own).unwrap()
+}
+
+#[test]
+fn a_decision_counts_although_the_model_does_not_answer_then() {
+    let refused = || Answer::json(401, &json!({ "error": { "message": "Incorrect API key" } }));
+    for then in ["/locum go on", "again", "/locum approve"] {
+        let fixture = ActionFixture::new();
+        fixture.add_to_main(&[(".locum/config.yml", "models: {}\n")]);
+        let failures = if then == "/locum go on" { 2 } else { 1 };
+        let server = answers((0..failures).map(|_| refused()).collect());
+        let held = asks(&fixture, &server, ("/locum code hold it", "1"));
+        assert_eq!(held.step.output("outcome"), "on-hold", "{:?}", held.step);
+        let approve = format!("/locum approve {}", fixture.waiting(7));
+        let failed = asks(&fixture, &server, (&approve, "1"));
+        assert_eq!(failed.step.output("outcome"), "failed", "{:?}", failed.step);
+        let said = comment(&fixture);
+        assert!(said.lines().nth(1).unwrap().contains("kind=session"), "{said}");
+        assert!(said.contains("The decision counts") && said.contains("/locum go on\n"), "{said}");
+        assert!(!said.contains("/locum retry"), "{said}");
+        assert_eq!(fixture.kept_sessions().len(), 1);
+        let step = match then {
+            // It fails once more before it goes on.
+            "/locum go on" => {
+                let failed = asks(&fixture, &server, (then, "1")).step;
+                assert_eq!(failed.output("outcome"), "failed", "{failed:?}");
+                asks(&fixture, &server, (then, "1")).step
+            }
+            "again" => asks_again(&fixture, &server, (failed.id, &approve, "2")).step,
+            _ => asks(&fixture, &server, (&approve, "1")).step,
+        };
+        assert_eq!(step.output("outcome"), "done", "{then}: {step:?}");
+        assert!(comment(&fixture).contains("Approved by people: 1 call"), "{then}");
+        assert_eq!((fixture.server.pulls().len(), fixture.kept_sessions().len()), (1, 0));
+        let changed = fixture.remote(&["diff", "--name-only", "main", step.output("branch-name")]);
+        assert_eq!(changed, "src/held/a.txt\nsrc/hello.txt\n", "{then}");
+    }
+}
+
+#[test]
+fn who_may_not_decide_does_not_by_going_on() {
+    let fixture = ActionFixture::new();
+    fixture.add_to_main(&[(".locum/config.yml", "models: {}\n")]);
+    let refused = Answer::json(401, &json!({ "error": { "message": "Incorrect API key" } }));
+    let server = answers(vec![refused]);
+    asks(&fixture, &server, ("/locum code hold it", "1"));
+    let approve = format!("/locum approve {}", fixture.waiting(7));
+    asks(&fixture, &server, (&approve, "1"));
+    let body = "/locum go on";
+    let id = fixture.server.add_comment(7, "eve", "User", body);
+    let ask = Ask { login: "eve", ids: (id, 4000 + id), ..Ask::comment(body) };
+    let step = fixture.fresh(&ask);
+    assert_eq!(step.output("outcome"), "skipped", "{step:?}");
+    assert_eq!((fixture.server.pulls(), fixture.kept_sessions().len()), (Vec::<Value>::new(), 1));
+}
