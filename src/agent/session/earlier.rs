@@ -25,6 +25,9 @@ pub struct EarlierConversation {
     /// What it changed and did not publish; `None` where the new session begins with its base.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<UnpublishedWork>,
+    /// What whoever made that work said of it when it was done; empty where it was never done.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub result: String,
 }
 
 /// Where a session was made of another one, with everything until then.

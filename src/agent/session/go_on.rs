@@ -108,5 +108,17 @@ pub fn conversation_of(state: &SessionState) -> Option<EarlierConversation> {
         messages,
         turns: root.conversation.earlier.turns.saturating_add(root.turn.number),
         work,
+        result: result_of(state),
     })
+}
+
+/// Returns the results of a session and of those whose work it went on with, each in a paragraph.
+fn result_of(state: &SessionState) -> String {
+    let earlier = state.start.as_ref().and_then(|start| start.earlier.as_ref());
+    let before = earlier.filter(|earlier| earlier.work.is_some()).map(|one| one.result.as_str());
+    let is_done =
+        |word| matches!(word, OutcomeWord::Done | OutcomeWord::Partial | OutcomeWord::ChecksFailed);
+    let own = state.outcome.as_ref().filter(|outcome| is_done(outcome.word));
+    let results = before.into_iter().chain(own.map(|outcome| outcome.summary.trim()));
+    results.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
 }

@@ -356,7 +356,11 @@ impl EndedSession {
             (Some(_), None) => return Err("its changes are not kept".into()),
         };
         Ok(ResumedConversation {
-            earlier: EarlierConversation { work, ..earlier },
+            earlier: EarlierConversation {
+                result: work.as_ref().map(|_| earlier.result).unwrap_or_default(),
+                work,
+                ..earlier
+            },
             known: KnownComments {
                 asked: asked.and_then(|id| id.parse().ok()),
                 began: self.began,

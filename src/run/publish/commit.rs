@@ -12,6 +12,7 @@ use locum_agent::session::outcome::{CheckReport, Outcome, OutcomeWord};
 use locum_base::path::RepoPath;
 use locum_forge::commits::CommitAuthor;
 use locum_forge::sanitise;
+use locum_policy::schema::PublishForm;
 use locum_workspace::repo::{CommitId, NewCommit};
 
 impl Publisher<'_> {
@@ -61,6 +62,22 @@ impl Publisher<'_> {
             }
             failure => failure,
         }
+    }
+
+    /// Returns an outcome that also says what a run said of the work that this one went on with and
+    /// publishes; `None` where that is nothing.
+    pub(super) fn with_earlier_result(
+        &self,
+        outcome: &Outcome,
+        form: PublishForm,
+    ) -> Option<Outcome> {
+        let is_commit = matches!(form, PublishForm::Commit | PublishForm::PullRequest);
+        let earlier = self.run.earlier.as_ref().filter(|earlier| earlier.work.is_some())?;
+        if !is_commit || outcome.changes.is_empty() || earlier.result.is_empty() {
+            return None;
+        }
+        let summary = format!("{}\n\n{}", earlier.result, outcome.summary);
+        Some(Outcome { summary: summary.trim().to_owned(), ..outcome.clone() })
     }
 
     /// Returns the modes that worked.

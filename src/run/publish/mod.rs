@@ -397,6 +397,8 @@ impl Publisher<'_> {
             return Ok(PublishResult::default());
         }
         let form = self.form();
+        let whole = self.with_earlier_result(outcome, form);
+        let outcome = whole.as_ref().unwrap_or(outcome);
         if self.only_merges(outcome) {
             // Every conflict is resolved to the branch's side: there is nothing but the merge.
             let author = self.forge.commit_author().await;

@@ -155,3 +155,19 @@ fn a_run_that_was_cancelled_and_is_started_again_goes_on_with_what_it_kept() {
     assert_eq!((step.code, earlier(&fixture, &step)), (Some(0), Value::Null), "{step:?}");
     assert_eq!(note(&fixture), "");
 }
+
+#[test]
+fn a_pull_request_of_earlier_work_has_the_words_of_who_made_it_first() {
+    let (fixture, _) = kept();
+    says(&fixture, 156, FAILS);
+    says(&fixture, 157, GOES_ON);
+    let pulls = fixture.server.pulls();
+    let [pull] = pulls.as_slice() else { panic!("{pulls:?}") };
+    assert!(pull["title"].as_str().unwrap().starts_with("Said hello"), "{pull}");
+    let body = pull["body"].as_str().unwrap();
+    let (made, went_on) = (body.find("Said hello"), body.find("Went on."));
+    assert!(made.is_some() && made < went_on, "{body}");
+    // The comment says what its own run did.
+    let comment = fixture.server.comments(7).pop().unwrap();
+    assert!(!comment.contains("Said hello to"), "{comment}");
+}
