@@ -22,7 +22,7 @@ use crate::config::files;
 use crate::run::action::{self, ActionEnd, ActionEnv, CheckMaker, FinishedCheck, FinishedRun};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
-use crate::run::publish::{Publication, PublishResult};
+use crate::run::publish::{Publication, PublishResult, summary_words};
 use crate::run::sarif;
 use crate::run::user::own_settings;
 use locum_agent::report::actions::{self, Annotation, AnnotationLevel};
@@ -327,9 +327,11 @@ fn summary_of(end: &ActionEnd) -> String {
                 PublishResult::Review { url, comments } => {
                     format!("[Review]({url}) with {}.", figures::count(*comments, "comment"))
                 }
-                PublishResult::Nowhere(why) | PublishResult::Diff(why) => markdown::inline(why),
+                PublishResult::Nowhere(why) | PublishResult::Diff(why) => {
+                    summary_words::unpublished(&ran.publication, why, ran.outcome.changes.len())
+                }
             };
-            let mut paragraphs = vec![landing];
+            let mut paragraphs = vec![summary_words::decide_on(&ran.publication), landing];
             if let Some(patch) =
                 ran.outcome.hindrance.is_some().then_some(&ran.patch).and_then(Option::as_ref)
             {

@@ -1,6 +1,5 @@
 //! From an outcome to receipts: the final tree judged once more, checks run, then a branch and pull
-//! request, a commit or a diff, the comment, the reaction. Every posting passes the policy; every
-//! text passes the sanitiser.
+//! request, a commit or a diff, the comment, the reaction. Each passes policy and sanitiser.
 //!
 //! What may not be published is said, never dropped in silence. Publishing the same session again
 //! updates what is there. `branch` puts commits onto branches, `review` onto nothing: it suggests.
@@ -19,6 +18,7 @@ mod report;
 mod resolved;
 mod review;
 mod seen;
+pub mod summary_words;
 mod unpublished;
 
 use std::path::Path;
@@ -48,7 +48,7 @@ use locum_workspace::diff::FileChange;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::remote::Remote;
 
-/// The reaction that shows that something was seen: it is worked on, or waits for a decision.
+/// The reaction that shows that something was seen, and is worked on or waits.
 pub(crate) const SEEN: &str = "eyes";
 /// Why a run that was cancelled after its session is not published, or not all of it.
 const CANCELLED: &str = "it was stopped from outside while its result was being published";
@@ -86,6 +86,8 @@ pub struct Publication {
     pub receipts: Vec<Receipt>,
     /// What was not, and why: the policy's refusals and the forge's.
     pub notes: Vec<String>,
+    /// The issue or pull request where people decide on what the run waits for.
+    pub decide_on: Option<u64>,
     /// What else readers should know of it.
     pub remarks: Vec<String>,
     /// What became of findings, new and earlier, in sentences that the comment has, too.

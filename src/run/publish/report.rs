@@ -46,7 +46,11 @@ impl Publisher<'_> {
             let body = comment::ended(&facts, outcome, published.result.landing());
             let posting = self.comment(number, (&body, facts.mention()), &facts);
             match self.attempt(posting, &mut published).await {
-                Ok(receipt) => published.comment = Some(receipt),
+                Ok(receipt) => {
+                    let is_decided = matches!(ending.decide, DecisionChannel::Comment { .. });
+                    published.decide_on = Some(number).filter(|_| is_decided);
+                    published.comment = Some(receipt);
+                }
                 // What the policy does not let it say is meant to be said nowhere.
                 Err(NotPosted::Policy(_)) => {}
                 Err(not) => {

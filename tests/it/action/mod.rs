@@ -5,6 +5,7 @@ mod again;
 mod alerts;
 mod answers;
 mod bundle;
+mod by_hand;
 mod ceilings;
 mod chaos;
 mod check_runs;
