@@ -6,8 +6,9 @@
 //! policy cannot be read, the built-in one stands in for it, and only a command of someone who may
 //! write here is answered.
 
+use crate::config::action_inputs::BundleStep;
 use crate::run::action::admission::{self, thread_of};
-use crate::run::action::{ActionEnv, ForgeEvent, answer, progress_marker, reaction_target};
+use crate::run::action::{ActionEnv, ForgeEvent, answer, bundle, progress_marker, reaction_target};
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::publish::SEEN;
 use crate::run::publish::reactions::Reactions;
@@ -219,8 +220,18 @@ async fn own_comment(env: &ActionEnv<'_>, trigger: &Trigger) -> Option<String> {
 /// Returns the comment; `begun` is true for a run that had a comment, and so may have worked.
 fn body(env: &ActionEnv<'_>, trigger: &Trigger, error: &RunError, begun: bool) -> String {
     let log = env.job.run_url().map_or_else(String::new, |url| format!(" · [log]({url})"));
+    let publishes =
+        env.inputs.bundle.as_ref().is_some_and(|bundle| bundle.step == BundleStep::Publish);
+    let is_of_bundle = error.diagnostics.iter().all(|one| one.origin == bundle::PLACE);
     let (state, what) = match (begun, error.kind) {
+        _ if publishes && is_of_bundle => {
+            ("not published", "The job that works left nothing that could be published.")
+        }
         (true, _) => ("failed", "The run could not go on."),
+        // Whether the other job asked a model, this one does not know.
+        (false, _) if publishes => {
+            ("not published", "What the job that works did could not be published.")
+        }
         (false, RunErrorKind::Usage) => {
             ("not started", "The set-up has to be corrected first; no model was asked.")
         }
@@ -229,6 +240,7 @@ fn body(env: &ActionEnv<'_>, trigger: &Trigger, error: &RunError, begun: bool) -
         }
     };
     let then = match error.kind {
+        _ if publishes && is_of_bundle => "Look into the log of that job, then ask again.",
         RunErrorKind::Usage => "Correct it, then ask again.",
         RunErrorKind::Internal => "Ask again later.",
     };

@@ -36,7 +36,7 @@ impl GitBinary {
         arguments.extend(words(&[BUNDLE_REF, &format!("^{known}")]));
         let create = GitInvocation::local("bundle", arguments, &self.folder);
         create.succeed(&self.caller).await?;
-        check_size(file)
+        Self::check_bundle(file)
     }
 
     /// Reads the commit that a file holds, whose objects are here then.
@@ -45,7 +45,7 @@ impl GitBinary {
     /// [`RepoError::Binary`] when the file is not there, is too large, is damaged, or builds on a
     /// commit that is not here.
     pub async fn read_bundle(&self, file: &Path) -> Result<CommitId, RepoError> {
-        check_size(file)?;
+        Self::check_bundle(file)?;
         let file = file.canonicalize().map_err(|error| failed(file, &error.to_string()))?;
         let place = Remote::parse(&file.display().to_string(), None)
             .map_err(|error| failed(&file, &error.to_string()))?;
@@ -71,19 +71,23 @@ impl GitBinary {
         let answer = named.succeed(&self.caller).await?;
         Ok(CommitId(String::from_utf8_lossy(&answer.output).trim().to_owned()))
     }
-}
 
-fn check_size(file: &Path) -> Result<(), RepoError> {
-    let found = file.symlink_metadata().map_err(|error| failed(file, &error.to_string()))?;
-    if !found.is_file() {
-        return Err(failed(file, "it is not a file"));
+    /// Checks that a bundle is a file of a size that is read.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn check_bundle(file: &Path) -> Result<(), RepoError> {
+        let found = file.symlink_metadata().map_err(|error| failed(file, &error.to_string()))?;
+        if !found.is_file() {
+            return Err(failed(file, "it is not a file"));
+        }
+        let size_bytes = found.len();
+        if size_bytes > BUNDLE_LIMIT_BYTES {
+            let message = format!("it has {size_bytes} bytes, {BUNDLE_LIMIT_BYTES} at most");
+            return Err(failed(file, &message));
+        }
+        Ok(())
     }
-    let size_bytes = found.len();
-    if size_bytes > BUNDLE_LIMIT_BYTES {
-        let message = format!("it has {size_bytes} bytes, {BUNDLE_LIMIT_BYTES} at most");
-        return Err(failed(file, &message));
-    }
-    Ok(())
 }
 
 fn failed(file: &Path, message: &str) -> RepoError {

@@ -197,7 +197,13 @@ fn a_damaged_a_huge_and_a_missing_bundle_are_refused() {
     let truncated = jobs();
     let bytes = std::fs::read(truncated.file()).unwrap();
     std::fs::write(truncated.file(), &bytes[..bytes.len() / 2]).unwrap();
-    truncated.refuses("the bundle cannot be read", again);
+    truncated.refuses("the bundle cannot be read: it is damaged", again);
+    let comment = truncated.fixture.server.comments(7).concat();
+    let said = "**locum: not published**";
+    assert!(comment.contains(said) && comment.contains("left nothing that could be"), "{comment}");
+    for words in ["no model was asked", "fatal:", "git fetch"] {
+        assert!(!comment.contains(words), "{words}: {comment}");
+    }
     let huge = jobs();
     let file = std::fs::File::options().write(true).open(huge.file()).unwrap();
     file.set_len(65 * 1024 * 1024).unwrap();
@@ -211,6 +217,8 @@ fn a_damaged_a_huge_and_a_missing_bundle_are_refused() {
     let missing = jobs();
     std::fs::remove_file(missing.file()).unwrap();
     missing.refuses("there is no bundle at", "its log says why");
+    let comment = missing.fixture.server.comments(7).concat();
+    assert!(comment.contains("The job that works left nothing"), "{comment}");
 }
 
 #[test]

@@ -21,6 +21,7 @@ use locum_agent::session::outcome::Outcome;
 use locum_base::path::RepoPath;
 use locum_base::text;
 use locum_files::diagnostic::Diagnostic;
+use locum_workspace::git_binary::GitBinary;
 use locum_workspace::repo::CommitId;
 
 /// Name of the manifest in the bundle's commit.
@@ -149,7 +150,12 @@ impl ReceivedBundle {
                  it there and download it here",
             ));
         }
-        let commit = env.git.read_bundle(file).await.map_err(unreadable)?;
+        GitBinary::check_bundle(file).map_err(unreadable)?;
+        // What git says is about files of this machine.
+        let commit = env.git.read_bundle(file).await.map_err(|error| {
+            tracing::warn!(%error, "git cannot read the bundle");
+            unreadable("it is damaged, or no file that the job that works wrote")
+        })?;
         let (manifest, journal) = Self::texts(env, &commit)?;
         let manifest: Manifest = serde_json::from_str(&manifest)
             .map_err(|error| unreadable(MANIFEST_FILE.to_owned() + ": " + &error.to_string()))?;

@@ -22,7 +22,7 @@ pub(super) use publish::publish;
 pub(super) use work::write;
 
 /// What the place of mistakes about a bundle is called.
-const PLACE: &str = "INPUT_BUNDLE_FILE";
+pub(super) const PLACE: &str = "INPUT_BUNDLE_FILE";
 
 /// Returns what ends an event in one of two jobs: where nothing is to be worked on, the job that
 /// publishes answers alone.
