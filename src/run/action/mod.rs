@@ -67,6 +67,7 @@ use crate::run::plan::{RunPlan, RunSubject};
 use crate::run::prepare::{self};
 use crate::run::publish::Publication;
 use crate::run::request::{RefusalNotice, RequestRefusal, RequestedAction};
+use crate::run::run_request::{RunPurpose, RunRequest};
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::state::SessionState;
@@ -414,6 +415,7 @@ async fn one(
     if env.inputs.dry_run || admitted.request.flags.dry_run {
         let base = refs::start(env, &admitted.event, None).await?;
         let request = work_items::run_request(admitted, item, base, None);
+        let request = RunRequest { purpose: RunPurpose::Plan, ..request };
         let run = prepare::prepare(request, &admitted.config, env.workspace)?;
         if !env.inputs.dry_run {
             answer::plan(env, admitted, &run.plan).await;
@@ -465,6 +467,7 @@ async fn explain(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result<Ac
         return Ok(ActionEnd::Skipped("there is nothing to explain".to_owned()));
     };
     let request = work_items::run_request(admitted, item, base, None);
+    let request = RunRequest { purpose: RunPurpose::Plan, ..request };
     let run = prepare::prepare(request, &admitted.config, env.workspace)?;
     answer::question(env, admitted, Question::Explain(&run.plan)).await
 }

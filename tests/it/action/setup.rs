@@ -148,6 +148,21 @@ fn a_missing_key_or_model_is_told_before_any_model_is_asked() {
             ["eyes", "confused"].map(|one| (one.to_owned(), "55".to_owned()))
         );
     }
+    for (config, missing) in [
+        (openai, "no run can start yet: "),
+        ("models: {}\n", "no run can start yet: no model is configured"),
+    ] {
+        for (body, says) in [
+            ("/locum explain", "**locum: what a run here may do**"),
+            ("/locum --dry-run code say hello", "**locum: dry run**"),
+        ] {
+            let fixture = with_config(config);
+            let step = fixture.step(&Ask::comment(body));
+            assert_eq!((step.code, step.output("outcome")), (Some(0), "skipped"), "{step:?}");
+            let comment = fixture.server.comments(7).pop().unwrap();
+            assert!(comment.contains(says) && comment.contains(missing), "{body}: {comment}");
+        }
+    }
     // Whoever the triggers let start a run is told, whatever started it.
     let fixture = with_config(openai);
     let step = fixture.step(&Ask { label: Some("locum"), ..Ask::comment("") });
