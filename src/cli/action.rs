@@ -219,6 +219,7 @@ fn finish(
             ActionEnd::Answered { what, refused: false } => {
                 (AnnotationLevel::Notice, format!("answered: {what}"))
             }
+            ActionEnd::Unusable(mistakes) => (AnnotationLevel::Error, mistakes.report()),
             ActionEnd::Planned(plan) => (AnnotationLevel::Notice, format!("dry run\n{plan}")),
             ActionEnd::Checked(check) => (level_of(check), check_words(check)),
             ActionEnd::Ran(ran) => (actions::level(ran.outcome.word, ran.fails), ran_words(ran)),
@@ -247,6 +248,7 @@ fn reported_end(ends: &[ActionEnd]) -> Option<&ActionEnd> {
         ActionEnd::Skipped(_)
         | ActionEnd::Answered { .. }
         | ActionEnd::Planned(_)
+        | ActionEnd::Unusable(_)
         | ActionEnd::Ran(_) => 0,
     };
     match ends.last() {
@@ -306,6 +308,10 @@ fn summary_of(end: &ActionEnd) -> String {
         }
         ActionEnd::Answered { what, .. } => {
             format!("**locum**: {}\n", markdown::inline(what))
+        }
+        ActionEnd::Unusable(mistakes) => {
+            let mistakes = markdown::fenced(&mistakes.report(), "text");
+            format!("**locum**: a job cannot run\n\n{mistakes}\n")
         }
         ActionEnd::Planned(plan) => {
             format!("**locum**: dry run\n\n{}\n", markdown::fenced(&plan.to_string(), "text"))
@@ -368,6 +374,7 @@ fn outputs_of(end: &ActionEnd) -> Vec<(&'static str, String)> {
         ActionEnd::Skipped(what) | ActionEnd::Answered { what, .. } => {
             without_run("skipped", "neutral", what.clone())
         }
+        ActionEnd::Unusable(mistakes) => without_run("failed", "failure", mistakes.report()),
         ActionEnd::Planned(plan) => without_run("skipped", "neutral", plan.to_string()),
         ActionEnd::Checked(check) => {
             without_run(outcome_of(check), check.conclusion.as_str(), check_words(check))
@@ -443,6 +450,7 @@ fn status(end: &ActionEnd) -> ExitStatus {
         ActionEnd::Skipped(_) | ActionEnd::Answered { .. } | ActionEnd::Planned(_) => {
             ExitStatus::Done
         }
+        ActionEnd::Unusable(_) => ExitStatus::Usage,
         ActionEnd::Checked(check) if check.conclusion == CheckConclusion::Failure => {
             match check.by {
                 CheckMaker::Program => ExitStatus::Usage,

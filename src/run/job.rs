@@ -36,16 +36,28 @@ use locum_policy::schema::Switching;
 /// Most steps of one job.
 pub const STEPS_LIMIT: usize = 100;
 
+/// The jobs of a repository, each with its name where its file has mistakes.
+pub struct JobFiles {
+    /// Those whose files have none.
+    pub sound: Vec<Job>,
+    /// The others, with every mistake of theirs.
+    pub broken: Vec<(String, RunError)>,
+}
+
 /// Reads every job of a repository.
 ///
 /// # Errors
-/// As [`FileSource::texts`]; also every mistake of the first job file that has any, and a file that
-/// ends with `.yaml`.
+/// As [`read_files`]; also every mistake of the first job file that has any.
 pub fn read_all(source: &FileSource<'_>) -> Result<Vec<Job>, RunError> {
-    let read = |file: PromptFile| {
-        let name = Path::new(&file.path).file_name()?.to_str()?.strip_suffix(".yml")?;
-        Some(Job::parse(name, &file.text).map_err(|mistakes| RunError::file(&file.path, mistakes)))
-    };
+    let JobFiles { sound, broken } = read_files(source)?;
+    broken.into_iter().next().map_or(Ok(sound), |(_, error)| Err(error))
+}
+
+/// Reads every job of a repository, as far as their files can be read.
+///
+/// # Errors
+/// As [`FileSource::texts`]; also a file that ends with `.yaml`.
+pub fn read_files(source: &FileSource<'_>) -> Result<JobFiles, RunError> {
     let files = source.texts(&[JOBS_FOLDER], &|_| true)?;
     for path in files.iter().filter_map(|file| file.path.strip_suffix(".yaml")) {
         let right = format!("{path}.yml");
@@ -53,7 +65,16 @@ pub fn read_all(source: &FileSource<'_>) -> Result<Vec<Job>, RunError> {
             source.misnamed(&right)?;
         }
     }
-    files.into_iter().filter_map(read).collect()
+    let (mut sound, mut broken) = (Vec::new(), Vec::new());
+    for PromptFile { path, text, .. } in &files {
+        let name = Path::new(path).file_name().and_then(|name| name.to_str()?.strip_suffix(".yml"));
+        let Some(name) = name else { continue };
+        match Job::parse(name, text) {
+            Ok(job) => sound.push(job),
+            Err(mistakes) => broken.push((name.to_owned(), RunError::file(path, mistakes))),
+        }
+    }
+    Ok(JobFiles { sound, broken })
 }
 
 /// A maintenance task of the repository.

@@ -14,7 +14,7 @@ use crate::config::settings::Settings;
 use crate::run::checks;
 use crate::run::error::RunError;
 use crate::run::hooks;
-use crate::run::job::{self, Job};
+use crate::run::job::{self, Job, JobFiles};
 use crate::run::source::FileSource;
 use crate::run::user::UserFolder;
 use locum_agent::tools::hooks::{HOOKS_FILE, HookDefinition};
@@ -120,7 +120,7 @@ pub struct TrustedConfig<'a> {
     commands: OnceCell<CommandSet>,
     skills: OnceCell<SkillSet>,
     rules: OnceCell<RulesFiles>,
-    jobs: OnceCell<Vec<Job>>,
+    jobs: OnceCell<JobFiles>,
     checks: OnceCell<Vec<Check>>,
     hooks: OnceCell<Vec<HookDefinition>>,
 }
@@ -268,12 +268,24 @@ impl<'a> TrustedConfig<'a> {
         once(&self.rules, || self.origin.source.rules(&self.runnable()?, named))
     }
 
-    /// Returns every job.
+    /// Returns every job whose file has no mistakes.
     ///
     /// # Errors
-    /// Every mistake of the first job file that has any.
+    /// When the files cannot be read.
     pub fn jobs(&self) -> Result<&[Job], RunError> {
-        once(&self.jobs, || job::read_all(&self.origin.source)).map(Vec::as_slice)
+        self.job_files().map(|files| files.sound.as_slice())
+    }
+
+    /// Returns the names of the other jobs, each with its mistakes.
+    ///
+    /// # Errors
+    /// When the files cannot be read.
+    pub fn broken_jobs(&self) -> Result<&[(String, RunError)], RunError> {
+        self.job_files().map(|files| files.broken.as_slice())
+    }
+
+    fn job_files(&self) -> Result<&JobFiles, RunError> {
+        once(&self.jobs, || job::read_files(&self.origin.source))
     }
 
     /// Returns every hook; none where the policy turns them off.

@@ -85,7 +85,7 @@ impl<'e> JobBook<'e> {
     }
 
     /// Reads what is remembered. What cannot be read is noted: the jobs run all the same.
-    async fn open(env: &'e ActionEnv<'e>, admitted: &'e AdmittedEvent<'e>) -> Self {
+    pub(super) async fn open(env: &'e ActionEnv<'e>, admitted: &'e AdmittedEvent<'e>) -> Self {
         let (states, notes) = match JobStateRef::new(env.kept_at()).load().await {
             Ok(states) => (states, Vec::new()),
             Err(error) => (JobStates::default(), vec![not_remembered(&error)]),
@@ -135,8 +135,11 @@ impl<'e> JobBook<'e> {
         let reported_on = self.states.of(job).and_then(|state| state.failure_reported_on);
         let reported_on = self.report_end(job, &result, (pull_request, reported_on)).await;
         let exists = |name: &str| {
-            let jobs = self.admitted.config.jobs();
-            jobs.map_or(true, |jobs| jobs.iter().any(|job| job.name == name))
+            let AdmittedEvent { config, .. } = self.admitted;
+            let is_sound = config.jobs().map(|jobs| jobs.iter().any(|job| job.name == name));
+            let broken = config.broken_jobs();
+            let is_broken = broken.map(|jobs| jobs.iter().any(|(broken, _)| broken == name));
+            is_sound.unwrap_or(true) || is_broken.unwrap_or(true)
         };
         let pauses = Cell::new(false);
         self.change(&|states| {
@@ -175,6 +178,17 @@ impl<'e> JobBook<'e> {
         true
     }
 
+    /// Remembers and shows which jobs cannot run, because their files have mistakes.
+    pub(super) async fn leave_broken_out(&mut self, broken: &[(String, RunError)]) {
+        let mut is_new = false;
+        for (job, mistakes) in broken {
+            is_new |= self.leave_out(job, &mistakes.to_string()).await;
+        }
+        if is_new {
+            self.show(None).await;
+        }
+    }
+
     /// Whether somebody started it, and not the schedule or an event.
     fn is_by_hand(&self) -> bool {
         self.admitted.request.facts.trigger == TriggerKind::Dispatch
@@ -204,7 +218,8 @@ impl<'e> JobBook<'e> {
                 ActionEnd::Skipped(_)
                 | ActionEnd::Answered { .. }
                 | ActionEnd::Planned(_)
-                | ActionEnd::Checked(_),
+                | ActionEnd::Checked(_)
+                | ActionEnd::Unusable(_),
             ) => return None,
             Err(error) => ("failed", JobGrade::Failed, error.to_string(), String::new()),
         };
@@ -331,6 +346,7 @@ impl<'e> JobBook<'e> {
                     open.iter().map(|it| (it.job.clone(), it.number, it.url.clone())).collect();
                 let body = dashboard::render(&DashboardFacts {
                     jobs: config.jobs().map_err(|error| not_shown(&error))?,
+                    broken: config.broken_jobs().map_err(|error| not_shown(&error))?,
                     scheduled: &triggers.schedule_jobs,
                     states: &self.states,
                     pull_requests: &pull_requests,

@@ -134,6 +134,8 @@ pub enum ActionEnd {
     Planned(Box<RunPlan>),
     /// A check of a pull request.
     Checked(FinishedCheck),
+    /// The file of a job has these mistakes; the other jobs ran.
+    Unusable(RunError),
     /// A run that ended, whatever its outcome.
     Ran(Box<FinishedRun>),
 }
@@ -399,10 +401,33 @@ async fn follow(
     if !env.inputs.writes_bundle() {
         carry::sweep(env, policy, &admitted.request.facts).await;
     }
+    ends.extend(broken_jobs(env, admitted, book).await?);
     if ends.is_empty() {
         ends.push(ActionEnd::Skipped("no job is due".to_owned()));
     }
     Ok(ends)
+}
+
+/// Reports the jobs that a schedule could not look at, because their files have mistakes.
+async fn broken_jobs<'e>(
+    env: &'e ActionEnv<'e>,
+    admitted: &'e AdmittedEvent<'e>,
+    book: Option<JobBook<'e>>,
+) -> Result<Vec<ActionEnd>, RunError> {
+    let (request, config) = (&admitted.request, &admitted.config);
+    let is_for_all = request.facts.trigger == TriggerKind::Schedule && request.job.is_none();
+    if !is_for_all || env.inputs.writes_bundle() {
+        return Ok(Vec::new());
+    }
+    let broken = config.broken_jobs()?;
+    if !broken.is_empty() && !env.inputs.dry_run {
+        let mut book = match book {
+            Some(book) => book,
+            None => JobBook::open(env, admitted).await,
+        };
+        book.leave_broken_out(broken).await;
+    }
+    Ok(broken.iter().map(|(_, mistakes)| ActionEnd::Unusable(mistakes.clone())).collect())
 }
 
 /// Runs one request under a claim on its subject, and publishes its outcome.

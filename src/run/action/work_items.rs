@@ -134,7 +134,10 @@ pub(super) fn work_items(
         };
         return match job {
             Some(job) => Ok(item(job)),
-            None => Err(unknown_job("job", name, config.jobs()?)),
+            None => match config.broken_jobs()?.iter().find(|(broken, _)| broken == name) {
+                Some((_, mistakes)) => Err(mistakes.clone()),
+                None => Err(unknown_job("job", name, config.jobs()?)),
+            },
         };
     }
     let text = request.text.trim();

@@ -6,6 +6,7 @@
 
 use jiff::Timestamp;
 
+use crate::run::error::RunError;
 use crate::run::job::Job;
 use crate::run::jobs::states::{JobGrade, JobLeftOut, JobResult, JobState, JobStates};
 use locum_agent::report::markdown::{code, fenced, fold, inline, marker};
@@ -30,6 +31,8 @@ const OPEN_BOX: &str = "- [ ] ";
 pub struct DashboardFacts<'a> {
     /// Jobs of the trusted commit.
     pub jobs: &'a [Job],
+    /// Names of those whose files have mistakes, with these.
+    pub broken: &'a [(String, RunError)],
     /// Names of the jobs that a schedule may start.
     pub scheduled: &'a [String],
     /// What is known of them.
@@ -69,7 +72,7 @@ fn page(facts: &DashboardFacts<'_>, (jobs, tails): (usize, usize)) -> String {
         ),
         table(&shown, facts),
     ];
-    if facts.jobs.is_empty() {
+    if facts.jobs.is_empty() && facts.broken.is_empty() {
         parts.push("There is no job in `.locum/jobs/`.".to_owned());
     }
     let hidden = facts.jobs.len() - shown.len();
@@ -154,6 +157,12 @@ fn table(shown: &[&Job], facts: &DashboardFacts<'_>) -> String {
         let cells = [code(&job.name), schedule, last(job, state, facts), pull_request];
         let cells = cells.map(|cell| cell.replace('|', "\\|"));
         format!("| {} | {} |", cells.join(" | "), next(job, state, facts))
+    }));
+    lines.extend(facts.broken.iter().take(JOBS_LIMIT).map(|(name, mistakes)| {
+        let why = inline(head(&mistakes.to_string(), REASON_LIMIT_BYTES));
+        let cells = [code(name), dash(), format!("❌ cannot be read: {why}"), dash()];
+        let cells = cells.map(|cell| cell.replace('|', "\\|").replace('\n', " "));
+        format!("| {} | {} |", cells.join(" | "), dash())
     }));
     lines.join("\n")
 }

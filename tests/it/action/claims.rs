@@ -110,6 +110,7 @@ fn ran(end: ActionEnd) -> FinishedRun {
         ActionEnd::Skipped(why) | ActionEnd::Answered { what: why, .. } => panic!("{why}"),
         ActionEnd::Planned(plan) => panic!("{plan}"),
         ActionEnd::Checked(check) => panic!("{}", check.title),
+        ActionEnd::Unusable(mistakes) => panic!("{mistakes}"),
     }
 }
 

@@ -113,6 +113,38 @@ fn one_issue_shows_the_jobs_and_is_updated_in_place() {
 }
 
 #[test]
+fn a_broken_job_is_shown_and_the_sound_ones_run() {
+    let fixture = fixture();
+    commit_to_main(
+        &fixture,
+        ".locum/jobs/greet.yml",
+        "version: 1\nshedule: '* * * * *'\ntask: x\n",
+    );
+    let place = ".locum/jobs/greet.yml:2:1: unknown key `shedule`";
+    for run in [1, 2] {
+        fixture.stage.write("summary", "");
+        let step = tick(&fixture, run);
+        assert_eq!((step.code, step.output("outcome")), (Some(2), "failed"), "{step:?}");
+        assert!(fixture.stage.read("summary").contains(place), "{step:?}");
+        let (_, body) = dashboard(&fixture);
+        assert!(row(&body, "touch")[2].contains("✅ done"), "{body}");
+        assert!(row(&body, "greet")[2].contains(&format!("cannot be read: {place}")), "{body}");
+        assert!(!body.contains("- [ ] `greet`"), "{body}");
+    }
+    // One that is named runs or does not by its own file.
+    for (job, code) in [("touch", 0), ("greet", 2)] {
+        let inputs = [("INPUT_JOB", job)];
+        let ask = Ask { event: "workflow_dispatch", inputs: &inputs, ..Ask::comment("") };
+        let step = fixture.fresh(&ask);
+        assert_eq!(step.code, Some(code), "{step:?}");
+    }
+    commit_to_main(&fixture, ".locum/jobs/greet.yml", GREET);
+    let step = tick(&fixture, 3);
+    assert_eq!(step.code, Some(0), "{step:?}");
+    assert!(row(&dashboard(&fixture).1, "greet")[2].contains("✅"), "{step:?}");
+}
+
+#[test]
 fn the_dashboard_says_that_a_person_pushed_or_closed_before() {
     let fixture = fixture();
     tick(&fixture, 1);

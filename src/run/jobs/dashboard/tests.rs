@@ -37,6 +37,7 @@ fn jobs() -> Vec<Job> {
 fn shown(states: &JobStates, has_boxes: bool) -> String {
     render(&DashboardFacts {
         jobs: &jobs(),
+        broken: &[],
         scheduled: &["docs".to_owned(), "lint".to_owned()],
         states,
         pull_requests: &[("docs".to_owned(), 12, "https://github.com/acme/app/pull/12".to_owned())],
@@ -121,6 +122,7 @@ fn the_page_stays_within_what_an_issue_holds() {
     }
     let body = render(&DashboardFacts {
         jobs: &many,
+        broken: &[],
         scheduled: &[],
         states: &states,
         pull_requests: &[],
