@@ -23,7 +23,8 @@ use crate::run::execute;
 use crate::run::execution::{RunExecution, SessionOrigin};
 use crate::run::prepare::{self, PreparedRun};
 use crate::run::publish::destination::PublishDestination;
-use crate::run::publish::{Publication, Publisher, RunEnd};
+use crate::run::publish::follow_up::RunEnd;
+use crate::run::publish::{Publication, Publisher};
 use crate::run::run_request::{Cassettes, Overrides, ReplayRequest, RunRequest};
 use crate::run::session_record::WORKTREES_FOLDER;
 use crate::run::source::FileSource;
@@ -342,6 +343,7 @@ pub fn carry_out(
         lease: None,
         resumed: None,
         kept_before: None,
+        earlier: None,
     });
     let ending = RunEnd { thread, seen: &[], decided: None, decide: DecisionChannel::CommandLine };
     let inbox = Inbox::of(folder);

@@ -26,10 +26,12 @@ use crate::run::extras::RunExtras;
 use crate::run::patch;
 use crate::run::prepare::PreparedRun;
 use crate::run::publish::destination::ResumedLines;
+use crate::run::publish::follow_up::{FollowUp, RunEnd};
 use crate::run::publish::lease::Lease;
-use crate::run::publish::{FollowUp, Publication, PublishResult, Publisher, RunEnd};
+use crate::run::publish::{Publication, PublishResult, Publisher};
 use crate::run::spending::store::RecordStore;
 use locum_agent::report::waiting::{DecisionChannel, KeptLine, KeptWork};
+use locum_agent::session::earlier::EarlierConversation;
 use locum_agent::session::messages::Inbox;
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_forge::Thread;
@@ -73,6 +75,10 @@ impl ActionStart {
     /// Returns what the session's ref at the remote holds.
     pub(super) fn claim(&self) -> Option<&CommitId> {
         if let Self::Resumed { claim, .. } = self { Some(claim) } else { None }
+    }
+
+    fn earlier(&self) -> Option<&EarlierConversation> {
+        if let Self::Fresh(extras) = self { extras.earlier.as_ref() } else { None }
     }
 
     fn origin(&self) -> SessionOrigin<'_> {
@@ -125,6 +131,7 @@ impl SessionRun {
             lease: Some(lease),
             resumed: self.start.lines(),
             kept_before,
+            earlier: self.start.earlier(),
         }
     }
 

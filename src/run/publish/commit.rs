@@ -72,7 +72,7 @@ impl Publisher<'_> {
         form: PublishForm,
     ) -> Option<Outcome> {
         let is_commit = matches!(form, PublishForm::Commit | PublishForm::PullRequest);
-        let earlier = self.run.earlier.as_ref().filter(|earlier| earlier.work.is_some())?;
+        let earlier = self.earlier.filter(|earlier| earlier.work.is_some())?;
         if !is_commit || outcome.changes.is_empty() || earlier.result.is_empty() {
             return None;
         }

@@ -9,6 +9,7 @@ pub(crate) mod check_run;
 mod commit;
 mod cure;
 pub mod destination;
+pub mod follow_up;
 pub mod lease;
 mod moved;
 pub mod own_branch;
@@ -27,12 +28,14 @@ use crate::run::patch;
 use crate::run::plan::RunSubject;
 use crate::run::prepare::PreparedRun;
 use crate::run::publish::destination::PublishDestination;
+use crate::run::publish::follow_up::{FollowUp, RunEnd};
 use crate::run::publish::lease::Lease;
 use crate::run::publish::moved::JudgedCommit;
 use crate::run::publish::unpublished::{NotPosted, Unpublished};
 use locum_agent::report::comment::{ChangeDestination, PullRequestEffect};
-use locum_agent::report::waiting::{DecisionChannel, KeptLine};
+use locum_agent::report::waiting::DecisionChannel;
 use locum_agent::report::{comment, markdown};
+use locum_agent::session::earlier::EarlierConversation;
 use locum_agent::session::ending::{self, Settlement};
 use locum_agent::session::hindrance::Hindrance;
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
@@ -40,7 +43,7 @@ use locum_agent::session::word::Severity;
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
 use locum_forge::Forge;
-use locum_forge::posts::{OwnReaction, Posting, ReactionTarget, Receipt};
+use locum_forge::posts::{Posting, ReactionTarget, Receipt};
 use locum_forge::sanitise::{self, TextRules};
 use locum_policy::schema::PublishForm;
 use locum_workspace::Workspace;
@@ -52,28 +55,6 @@ use locum_workspace::remote::Remote;
 pub(crate) const SEEN: &str = "eyes";
 /// Why a run that was cancelled after its session is not published, or not all of it.
 const CANCELLED: &str = "it was stopped from outside while its result was being published";
-
-/// What is known about publishing only when the run is over.
-#[derive(Clone, Copy, Debug)]
-pub struct RunEnd<'a> {
-    /// The issue or pull request comments belong to, perhaps opened for the decision.
-    pub thread: Option<u64>,
-    /// Reactions that say it was seen, and go when it is over.
-    pub seen: &'a [OwnReaction],
-    /// The one on the comment that decided on what the run waited for, which goes in any case.
-    pub decided: Option<OwnReaction>,
-    /// How maintainers decide on what the run stops for.
-    pub decide: DecisionChannel<'a>,
-}
-
-/// How a later run follows on this one, which is known once its changes are where they belong.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct FollowUp<'a> {
-    /// The word that commands on the thread start with, where one can start the run again.
-    pub retry: Option<&'a str>,
-    /// Where its session is kept, or one before it; `None` where neither is, or it waits.
-    pub kept: Option<KeptLine<'a>>,
-}
 
 /// What was published, and what was not.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -204,6 +185,8 @@ pub struct Publisher<'a> {
     pub resumed: Option<destination::ResumedLines<'a>>,
     /// The hidden line that says where a session before it is kept, until it has left something.
     pub kept_before: Option<&'a str>,
+    /// The conversation that it goes on with.
+    pub earlier: Option<&'a EarlierConversation>,
 }
 
 impl Publisher<'_> {

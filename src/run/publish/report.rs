@@ -3,9 +3,10 @@
 //! In: an outcome, and where its changes are. Out: postings; what cannot be said becomes a note.
 
 use crate::run::plan::RunSubject;
+use crate::run::publish::follow_up::{FollowUp, RunEnd};
 use crate::run::publish::reactions::Reactions;
 use crate::run::publish::unpublished::{self, NotPosted};
-use crate::run::publish::{FollowUp, Landed, Publication, PublishResult, Publisher, RunEnd};
+use crate::run::publish::{Landed, Publication, PublishResult, Publisher};
 use locum_agent::report::comment::{self, CommentFacts};
 use locum_agent::report::figures;
 use locum_agent::report::waiting::{DecisionChannel, KeptLine, KeptWork};
