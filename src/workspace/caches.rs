@@ -51,8 +51,16 @@ fn is_cache(layer: &Layer, path: &RepoPath) -> bool {
         return true;
     }
     let folder = layer.upper_at(path);
-    let tag = beginning(&folder.join("CACHEDIR.TAG"), SIGNATURE.len() as u64);
-    tag == SIGNATURE || ignores_all(&beginning(&folder.join(".gitignore"), IGNORE_BYTES))
+    is_tagged(&folder) || ignores_all(&beginning(&folder.join(".gitignore"), IGNORE_BYTES))
+}
+
+/// Whether a folder says by its name or a tag in it that it can be made again. A `.gitignore` of
+/// its own says less: environments of Python have one.
+pub(crate) fn is_tagged(folder: &Path) -> bool {
+    if folder.file_name().is_some_and(|name| CACHES.iter().any(|cache| name == *cache)) {
+        return true;
+    }
+    beginning(&folder.join("CACHEDIR.TAG"), SIGNATURE.len() as u64) == SIGNATURE
 }
 
 fn ignores_all(text: &[u8]) -> bool {

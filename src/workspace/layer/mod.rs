@@ -7,6 +7,7 @@
 #![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
 
 mod git;
+pub mod ignored;
 mod kept;
 mod others;
 mod place;

@@ -1,0 +1,327 @@
+//! Files that git ignores and that the checkout has: what commands made of them in a layer.
+//!
+//! In: a layer over a checkout. Out: which of these files are gone or different for the commands of
+//! a run. They are named to the model, come back where a command failed, and are as in the checkout
+//! for the checks, which judge what is published.
+#![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
+
+use std::collections::BTreeSet;
+use std::fs::{self, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::{Layer, OPAQUE, is_whiteout, on_layer};
+use crate::caches::is_tagged;
+use crate::opened;
+use crate::repo::{Repo, RepoError};
+use locum_base::path::RepoPath;
+use locum_sandbox::remove_all;
+
+/// Largest files of the same size whose bytes are compared.
+const COMPARED_BYTES: u64 = 1 << 20;
+
+/// Most files that are counted below one path.
+const COUNTED_FILES: usize = 10_000;
+
+/// Folders that are named.
+const NAMED: usize = 5;
+
+/// What is different in a layer of what git ignores and the checkout has, by path in the checkout.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IgnoredChanges {
+    /// Files and folders that are gone.
+    pub removed: BTreeSet<IgnoredPath>,
+    /// Files that are different.
+    pub changed: BTreeSet<IgnoredPath>,
+}
+
+/// Such a file or folder.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct IgnoredPath {
+    /// The uppermost path that git ignores, which it is or lies in.
+    ignored: PathBuf,
+    path: PathBuf,
+    /// Where the layer has it, or lacks it.
+    upper: PathBuf,
+    /// Where it is as it was.
+    lower: PathBuf,
+}
+
+impl IgnoredChanges {
+    /// Returns what is new here.
+    pub fn since(&self, before: &Self) -> Self {
+        let is_new = |path: &&IgnoredPath| !before.removed.contains(path);
+        Self {
+            removed: self.removed.iter().filter(is_new).cloned().collect(),
+            changed: self.changed.difference(&before.changed).cloned().collect(),
+        }
+    }
+
+    /// Whether nothing is different.
+    pub fn is_empty(&self) -> bool {
+        self.removed.is_empty() && self.changed.is_empty()
+    }
+}
+
+/// Names files and folders, those of one folder as it, with how many files they are:
+/// "node_modules (212 files), .env".
+pub fn named(paths: &BTreeSet<IgnoredPath>) -> String {
+    let mut folders: Vec<(&Path, Vec<&IgnoredPath>)> = Vec::new();
+    for path in paths {
+        match folders.last_mut() {
+            Some((folder, inside)) if *folder == path.ignored => inside.push(path),
+            Some(_) | None => folders.push((&path.ignored, vec![path])),
+        }
+    }
+    let name = |(folder, inside): &(&Path, Vec<&IgnoredPath>)| {
+        let shown = if let [only] = inside.as_slice() { &only.path } else { *folder };
+        let shown = shown.to_string_lossy();
+        let is_folder = |path: &IgnoredPath| path.lower.is_dir() && !path.lower.is_symlink();
+        if let [only] = inside.as_slice()
+            && !is_folder(only)
+        {
+            return format!("`{}`", shown.escape_debug());
+        }
+        let count = inside.iter().fold(0, |count, path| count + files_in(&path.lower, count));
+        let count = match count {
+            COUNTED_FILES.. => format!("more than {} files", COUNTED_FILES - 1),
+            1 => "1 file".to_owned(),
+            count => format!("{count} files"),
+        };
+        format!("`{}` ({count})", shown.escape_debug())
+    };
+    let mut names: Vec<String> = folders.iter().take(NAMED).map(name).collect();
+    if folders.len() > NAMED {
+        names.push(format!("and {} more", folders.len() - NAMED));
+    }
+    names.join(", ")
+}
+
+/// What a walk through a layer is for.
+enum Walk<'w> {
+    /// Finds what is different. Caches that only have other content are left out.
+    Find(&'w mut IgnoredChanges),
+    /// Makes everything as it is in the checkout.
+    Restore,
+}
+
+/// A path of a layer with what lies under it.
+struct Place {
+    ignored: PathBuf,
+    path: PathBuf,
+    upper: PathBuf,
+    lowers: Vec<PathBuf>,
+    /// Whether a folder above hides what lies under it.
+    hidden: bool,
+}
+
+impl Place {
+    fn inner(&self, name: &std::ffi::OsStr, hidden: bool) -> Self {
+        Self {
+            ignored: self.ignored.clone(),
+            path: self.path.join(name),
+            upper: self.upper.join(name),
+            lowers: self.lowers.iter().map(|lower| lower.join(name)).collect(),
+            hidden,
+        }
+    }
+
+    /// Returns what lies under it and where; `None` where it is new.
+    fn lower(&self) -> Option<(&Path, Metadata)> {
+        let found = |lower: &'_ PathBuf| fs::symlink_metadata(lower).ok();
+        let there = |facts: &Metadata| !is_whiteout(facts);
+        self.lowers
+            .iter()
+            .find_map(|lower| found(lower).filter(there).map(|facts| (lower.as_path(), facts)))
+    }
+}
+
+impl Repo {
+    /// Returns what is different in a layer of what git ignores and the checkout has.
+    ///
+    /// # Errors
+    /// When the layer cannot be read.
+    pub fn ignored_changes(&self, layer: &Layer) -> Result<IgnoredChanges, RepoError> {
+        let mut found = IgnoredChanges::default();
+        self.walk_ignored(layer, &mut Walk::Find(&mut found))?;
+        Ok(found)
+    }
+
+    /// Makes everything that git ignores and the checkout has be in a layer as it is there. What
+    /// is new stays, besides what is in folders that were removed and made anew.
+    ///
+    /// # Errors
+    /// When the layer cannot be changed.
+    pub fn restore_ignored(&self, layer: &Layer) -> Result<(), RepoError> {
+        self.walk_ignored(layer, &mut Walk::Restore)
+    }
+
+    fn walk_ignored(&self, layer: &Layer, walk: &mut Walk<'_>) -> Result<(), RepoError> {
+        for path in self.ignored_paths_in(layer)? {
+            let ignored = PathBuf::from(path.as_str());
+            let (upper, lower) = (layer.upper_at(&path), self.checkout.absolute(&path));
+            let lowers = vec![lower];
+            let place = Place { path: ignored.clone(), ignored, upper, lowers, hidden: false };
+            at(&place, walk).map_err(|source| on_layer(&path, source))?;
+        }
+        for shared in layer.shared() {
+            let ignored = PathBuf::from(shared.path.as_str());
+            let (upper, lowers) = (shared.upper.clone(), shared.lower.clone());
+            let place = Place { path: ignored.clone(), ignored, upper, lowers, hidden: false };
+            at(&place, walk).map_err(|source| on_layer(&shared.path, source))?;
+        }
+        Ok(())
+    }
+
+    /// Returns the uppermost paths in a layer that stay in it, besides git's own.
+    fn ignored_paths_in(&self, layer: &Layer) -> Result<Vec<RepoPath>, RepoError> {
+        let (mut found, mut ahead) = (Vec::new(), vec![RepoPath::root()]);
+        while let Some(folder) = ahead.pop() {
+            let names = layer.names(&folder).map_err(|source| on_layer(&folder, source))?;
+            for path in names.into_iter().flatten().filter(|path| path.name() != Some(".git")) {
+                let facts = layer.facts(&path).map_err(|source| on_layer(&path, source))?;
+                // A mark stands for a folder, too.
+                let lower = self.checkout.absolute(&path);
+                let was_folder = || fs::symlink_metadata(lower).is_ok_and(|facts| facts.is_dir());
+                let is_folder = facts.is_dir() || is_whiteout(&facts) && was_folder();
+                if self.stays(layer, &path, is_folder)? {
+                    found.push(path);
+                } else if facts.is_dir() {
+                    ahead.push(path);
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl Layer {
+    /// Lets commands see again what is `removed`; returns what stays removed, because its folder
+    /// was made anew `before` and lacked other files already.
+    ///
+    /// # Errors
+    /// When the layer cannot be changed.
+    pub fn undo_removals(
+        &self,
+        removed: &BTreeSet<IgnoredPath>,
+        before: &IgnoredChanges,
+    ) -> io::Result<BTreeSet<IgnoredPath>> {
+        let mut left = BTreeSet::new();
+        for path in removed {
+            match fs::symlink_metadata(&path.upper) {
+                Ok(facts) if is_whiteout(&facts) => {
+                    fs::remove_file(&path.upper)?;
+                    continue;
+                }
+                // A folder above was shown again.
+                Ok(_) => continue,
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                Err(_) => {}
+            }
+            let above = path.upper.ancestors().skip(1);
+            let depth = path.path.components().count();
+            let Some(anew) = above.take(depth).find(|folder| is_opaque(folder)) else { continue };
+            if before.removed.iter().any(|earlier| earlier.upper.starts_with(anew)) {
+                left.insert(path.clone());
+                continue;
+            }
+            rustix::fs::lremovexattr(anew, OPAQUE)?;
+        }
+        Ok(left)
+    }
+}
+
+fn at(place: &Place, walk: &mut Walk<'_>) -> io::Result<()> {
+    let Some((lower, was)) = place.lower() else { return Ok(()) };
+    let is = match fs::symlink_metadata(&place.upper) {
+        Ok(is) => is,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    if is.is_dir() && was.is_dir() {
+        return in_folder(place, lower, walk);
+    }
+    match walk {
+        Walk::Restore if is.is_dir() => remove_all(&place.upper),
+        Walk::Restore => fs::remove_file(&place.upper),
+        Walk::Find(found) => {
+            if is_whiteout(&is) {
+                found.removed.insert(found_at(place, lower));
+            } else if !is_same((&place.upper, &is), (lower, &was)) {
+                found.changed.insert(found_at(place, lower));
+            }
+            Ok(())
+        }
+    }
+}
+
+fn in_folder(place: &Place, lower: &Path, walk: &mut Walk<'_>) -> io::Result<()> {
+    opened::open(&place.upper)?;
+    let is_anew = is_opaque(&place.upper);
+    let hidden = place.hidden || is_anew;
+    match walk {
+        Walk::Restore if hidden => return remove_all(&place.upper),
+        Walk::Find(_) if !hidden && (is_tagged(lower) || is_tagged(&place.upper)) => return Ok(()),
+        Walk::Restore | Walk::Find(_) => {}
+    }
+    for entry in fs::read_dir(&place.upper)? {
+        at(&place.inner(&entry?.file_name(), hidden), walk)?;
+    }
+    if let Walk::Find(found) = walk
+        && hidden
+    {
+        for entry in fs::read_dir(lower)? {
+            let inner = place.inner(&entry?.file_name(), hidden);
+            if fs::symlink_metadata(&inner.upper).is_err()
+                && let Some((lower, _)) = inner.lower()
+            {
+                found.removed.insert(found_at(&inner, lower));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn found_at(place: &Place, lower: &Path) -> IgnoredPath {
+    IgnoredPath {
+        ignored: place.ignored.clone(),
+        path: place.path.clone(),
+        upper: place.upper.clone(),
+        lower: lower.to_owned(),
+    }
+}
+
+/// Whether two files or links are the same, as far as that costs little to know.
+fn is_same((upper, is): (&Path, &Metadata), (lower, was): (&Path, &Metadata)) -> bool {
+    if is.is_symlink() || was.is_symlink() {
+        return is.is_symlink()
+            && was.is_symlink()
+            && fs::read_link(upper).ok() == fs::read_link(lower).ok();
+    }
+    if !is.is_file() || !was.is_file() || is.len() != was.len() {
+        return false;
+    }
+    (is.mtime(), is.mtime_nsec()) == (was.mtime(), was.mtime_nsec())
+        || is.len() <= COMPARED_BYTES
+            && matches!((fs::read(upper), fs::read(lower)), (Ok(is), Ok(was)) if is == was)
+}
+
+fn is_opaque(folder: &Path) -> bool {
+    let mut value = [0; 2];
+    let read = rustix::fs::lgetxattr(folder, OPAQUE, &mut value);
+    read.is_ok_and(|length| value.get(..length) == Some(b"y"))
+}
+
+/// Counts the files at or below a path, beside `counted` of others, up to a limit for all.
+fn files_in(path: &Path, counted: usize) -> usize {
+    let (mut count, mut ahead) = (0, vec![path.to_owned()]);
+    while let Some(path) = ahead.pop().filter(|_| counted + count < COUNTED_FILES) {
+        if !fs::symlink_metadata(&path).is_ok_and(|facts| facts.is_dir()) {
+            count += 1;
+            continue;
+        }
+        ahead.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+    }
+    count
+}
