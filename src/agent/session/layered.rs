@@ -89,8 +89,10 @@ impl Session<'_> {
     /// Makes ready the layer that the commands of a task write to; false where there is none and
     /// they write to the checkout.
     pub(crate) fn begin_layer(&mut self, id: TaskId) -> Result<bool, Stop> {
-        let Some(layer) = self.layer_over(self.state.tree_owner(id))? else { return Ok(false) };
+        let owner = self.state.tree_owner(id);
+        let Some(layer) = self.layer_over(owner)? else { return Ok(false) };
         layer.begin().map_err(|error| lost_layer(&error))?;
+        self.note_ignored(id, &layer)?;
         Ok(true)
     }
 
@@ -201,6 +203,7 @@ impl Session<'_> {
         mut observation: Observation,
         LayeredChanges { changes, intents }: &LayeredChanges,
     ) -> Result<(), Stop> {
+        self.say_ignored(id, waiting, &mut observation)?;
         if self.only_reads(id)? {
             return self.answer_thrown_away(id, waiting, observation, changes);
         }

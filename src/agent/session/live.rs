@@ -40,6 +40,7 @@ use locum_policy::intent::Facts;
 use locum_workspace::Workspace;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::layer::Layer;
+use locum_workspace::layer::ignored::IgnoredChanges;
 use locum_workspace::touched::Snapshot;
 
 /// Something a task waits for, and what the session does when it is over.
@@ -71,6 +72,8 @@ pub(crate) struct Session<'a> {
     pub(crate) worktrees: BTreeMap<TaskId, Rc<Workspace>>,
     /// Layers over the run's checkout and over those of sub-tasks; `None` where there can be none.
     pub(crate) layers: BTreeMap<Option<TaskId>, Option<Rc<Layer>>>,
+    /// What was different in a layer, before the last command, of what git ignores.
+    pub(crate) ignored_before: BTreeMap<Option<TaskId>, IgnoredChanges>,
     /// Commands that tasks have in the background.
     pub(crate) background: BTreeMap<TaskId, Rc<BackgroundCommands>>,
     /// Whether commands are contained here.
@@ -102,6 +105,7 @@ impl<'a> Session<'a> {
             busy: BTreeSet::new(),
             worktrees: BTreeMap::new(),
             layers: BTreeMap::new(),
+            ignored_before: BTreeMap::new(),
             background: BTreeMap::new(),
             contained: false,
             hidden_history: BTreeMap::new(),

@@ -46,6 +46,7 @@ pub mod hook_history;
 mod hook_runs;
 mod hooked;
 pub mod id;
+mod ignored_files;
 mod images;
 pub mod import;
 mod in_flight;

@@ -325,3 +325,72 @@ fn of_very_many_files_that_stay_out_the_first_are_told_and_the_others_counted() 
         assert!(fixture.file("deps/7").is_none());
     }
 }
+
+/// A checkout with dependencies that git ignores, and a check that needs them as they are.
+fn with_dependencies(script: &str) -> Fixture {
+    let policy = format!(
+        "{POLICY}commands: {{ contained: allow }}\npublish: {{ success: [\"./step.sh\"] }}\n"
+    );
+    let fixture = Fixture::with_policy(&turns(script), &policy);
+    for (file, text) in [
+        (".gitignore", "deps/\nout/\n"),
+        ("step.sh", "#!/bin/sh\ngrep -q one deps/a && grep -q one deps/b\n"),
+    ] {
+        std::fs::write(fixture.root.join(file), text).unwrap();
+    }
+    std::fs::create_dir(fixture.root.join("deps")).unwrap();
+    for file in ["deps/a", "deps/b"] {
+        std::fs::write(fixture.root.join(file), "one\n").unwrap();
+    }
+    commit_all(&init(&fixture.root), "dependencies");
+    fixture
+}
+
+#[test]
+fn checks_see_ignored_files_of_the_checkout_as_they_were_and_new_build_output() {
+    let fixture = with_dependencies(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "rm deps/a; echo two > deps/b; mkdir out; echo made > out/x; echo > src/b.txt" } }]
+- expect: { contains: ["removed `deps/a`", "changed `deps/b`", "not published"], not_contains: ["out/x"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]), "{}", ran.reason());
+    // What a command put in their place helps no check to pass.
+    let fixture = with_dependencies(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "sed -i s/one/three/ deps/b; echo 'grep -q three deps/b && test -e out/x' > src/check.sh; mkdir out; echo > out/x" } }]
+- calls: [{ tool: execute_command, args: { command: "sh src/check.sh" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+- expect: { contains: ["was not ended", "again as they were before the run", "`deps/b`"] }
+  calls: [{ tool: attempt_completion, args: { result: "r", status: partial } }]
+"#,
+    );
+    let step = fixture.root.join("step.sh");
+    std::fs::write(step, "#!/bin/sh\ntest -e out/x && sh src/check.sh\n").unwrap();
+    commit_all(&init(&fixture.root), "check");
+    let ran = fixture.run();
+    assert_eq!(ran.word(), "partial", "{}", ran.reason());
+}
+
+#[test]
+fn what_a_failed_command_removed_of_ignored_files_is_there_again() {
+    let fixture = with_dependencies(
+        r#"
+- calls: [{ tool: execute_command, args: { command: "rm -rf deps; false" } }]
+- expect: { contains: ["there again: `deps` (2 files)"] }
+  calls: [{ tool: execute_command, args: { command: "cat deps/a" } }]
+- expect: { contains: ["one"], not_contains: ["git ignores"] }
+  calls: [{ tool: execute_command, args: { command: "rm -rf deps; mkdir deps; echo new > deps/a; ls no-such; echo" } }]
+- expect: { contains: ["there again: `deps/b`", "changed `deps/a`"] }
+  calls: [{ tool: execute_command, args: { command: "rm -rf deps" } }]
+- expect: { contains: ["it removed `deps` (2 files). Later commands see that"] }
+  calls: [{ tool: execute_command, args: { command: "ls deps || echo > src/b.txt" } }]
+- expect: { contains: ["Files changed: src/b.txt"], not_contains: ["git ignores"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]), "{}", ran.reason());
+}

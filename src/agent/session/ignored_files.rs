@@ -1,0 +1,93 @@
+//! Files that git ignores and that were there before the run: what a command did to them, in its
+//! answer, and what checks see of them.
+//!
+//! In: a command that ended. Out: its answer names what of them is gone or different for the
+//! commands after it. What a command that failed removed is there again.
+
+use crate::session::layered::lost_layer;
+use crate::session::live::Session;
+use crate::session::stop::Stop;
+use crate::session::task::turn::WaitingCall;
+use crate::tools::Observation;
+use locum_base::id::TaskId;
+use locum_sandbox::exec::Exit;
+use locum_workspace::layer::Layer;
+use locum_workspace::layer::ignored::{IgnoredChanges, named};
+
+impl Session<'_> {
+    /// Notes what is different before a command.
+    pub(crate) fn note_ignored(&mut self, id: TaskId, layer: &Layer) -> Result<(), Stop> {
+        let before = self.place(id)?.repo.ignored_changes(layer)?;
+        self.ignored_before.insert(self.state.tree_owner(id), before);
+        Ok(())
+    }
+
+    /// Says what a command did to such files, and undoes what a failed one removed.
+    pub(crate) fn say_ignored(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        observation: &mut Observation,
+    ) -> Result<(), Stop> {
+        let owner = self.state.tree_owner(id);
+        let Some(exit) = observation.exit else { return Ok(()) };
+        // Of a command that was cut off it is not known what was before.
+        let Some(before) = self.ignored_before.remove(&owner) else { return Ok(()) };
+        let Some(layer) = self.layer_of(id, waiting)? else { return Ok(()) };
+        let now = self.place(id)?.repo.ignored_changes(&layer)?;
+        let mut new = now.since(&before);
+        let failed = exit != Exit::Code(0) || !observation.command.failed_steps.is_empty();
+        if failed && !new.removed.is_empty() {
+            let left = layer.undo_removals(&new.removed, &before);
+            let left = left.map_err(|error| lost_layer(&error))?;
+            new.removed.retain(|path| !left.contains(path));
+            let undone = std::mem::replace(&mut new.removed, left);
+            if !undone.is_empty() {
+                observation.text.push_str(&format!(
+                    "\n\nThe command failed, so files that git ignores and that it removed are \
+                     there again: {}.",
+                    named(&undone)
+                ));
+            }
+        }
+        observation.text.push_str(&said(&new));
+        Ok(())
+    }
+
+    /// Makes the files that git ignores and that were there before the run be as in the checkout,
+    /// for checks; returns what to say of it where one of them fails.
+    pub(crate) fn restore_ignored(&mut self, id: TaskId) -> Result<String, Stop> {
+        let Some(layer) = self.layer_left(id)? else { return Ok(String::new()) };
+        let repo = &self.place(id)?.repo;
+        let IgnoredChanges { mut removed, changed } = repo.ignored_changes(&layer)?;
+        repo.restore_ignored(&layer)?;
+        removed.extend(changed);
+        if removed.is_empty() {
+            return Ok(String::new());
+        }
+        Ok(format!(
+            "\n(Files that git ignores and that commands removed or changed are again as they were \
+             before the run, because they are not published: {}.)",
+            named(&removed)
+        ))
+    }
+}
+
+/// Says what of such files is gone or different for later commands.
+fn said(IgnoredChanges { removed, changed }: &IgnoredChanges) -> String {
+    let mut parts = Vec::new();
+    for (what, paths) in [("removed", removed), ("changed", changed)] {
+        if !paths.is_empty() {
+            parts.push(format!("{what} {}", named(paths)));
+        }
+    }
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\n\nOf the files that git ignores and that were there before the run, it {}. Later \
+         commands see that; it is not published, and the checks of the policy see these files as \
+         they were.",
+        parts.join(" and ")
+    )
+}
