@@ -90,7 +90,8 @@ pub fn short(words: &str) -> String {
     if clipped == line {
         return line;
     }
-    match clipped.trim_end_matches('…').rsplit_once(' ') {
+    let cut = before_open_bracket(clipped.trim_end_matches('…'));
+    match cut.rsplit_once(' ') {
         Some((words, _)) if words.len() > TITLE_LIMIT_CHARS / 2 => {
             format!("{}…", words.trim_end_matches([',', ';', ':', '-', '–', '—']))
         }
@@ -98,8 +99,27 @@ pub fn short(words: &str) -> String {
     }
 }
 
+/// Returns what stands before a bracket that is not closed, and the blank before it: what is in
+/// brackets can be left out.
+fn before_open_bracket(text: &str) -> &str {
+    let mut open = Vec::new();
+    let mut in_code = false;
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '`' => in_code = !in_code,
+            '(' | '[' if !in_code => open.push(at),
+            ')' | ']' if !in_code => drop(open.pop()),
+            _ => {}
+        }
+    }
+    open.first().and_then(|at| text.get(..*at)).unwrap_or(text)
+}
+
 /// Returns a line without the marks of lists, quotes, emphasis and links.
 fn plain(line: &str) -> String {
+    let marks = ['-', '+', '>', ' ', '✅', '✔', '☑'];
+    let line = line.trim_start_matches(marks);
+    let line = without_emphasis(line.strip_prefix("* ").unwrap_or(line).trim_start_matches(marks));
     let line = line.trim_start_matches(['-', '*', '+', '>', ' ', '✅', '✔', '☑']);
     let numbered = line.trim_start_matches(|letter: char| letter.is_ascii_digit());
     let line = match numbered.strip_prefix(". ").or_else(|| numbered.strip_prefix(") ")) {
@@ -109,7 +129,7 @@ fn plain(line: &str) -> String {
     let line = ["[x] ", "[X] ", "[ ] "]
         .iter()
         .fold(line, |line, tick| line.strip_prefix(tick).unwrap_or(line));
-    let mut text = line.replace("**", "").replace("__", "");
+    let mut text = line.to_owned();
     // `[words](address)` becomes its words.
     while let Some(at) = text.find("](") {
         let (Some(start), Some(end)) = (
@@ -122,6 +142,58 @@ fn plain(line: &str) -> String {
         text.replace_range(start..at + end + 1, &words);
     }
     text.trim().to_owned()
+}
+
+/// Returns a line without pairs of `**` or `__` around words; code keeps every letter.
+fn without_emphasis(line: &str) -> String {
+    let mut parts: Vec<String> = line.split('`').map(str::to_owned).collect();
+    // What an odd mark begins is no code.
+    let code = parts.len() - usize::from(parts.len().is_multiple_of(2));
+    for (at, part) in parts.iter_mut().enumerate() {
+        if at.is_multiple_of(2) || at >= code {
+            for mark in ["**", "__"] {
+                *part = without_pairs(part, mark);
+            }
+        }
+    }
+    // Emphasis may go around code: `**`a` is new**`.
+    let text = parts.join("`");
+    match text.strip_prefix("**").and_then(|rest| rest.split_once("**")) {
+        Some((words, rest)) if words.matches('`').count() % 2 == 0 => format!("{words}{rest}"),
+        Some(_) | None => text,
+    }
+}
+
+/// Takes a mark away where it opens before a word, closes behind one, and stands in no name.
+fn without_pairs(text: &str, mark: &str) -> String {
+    let is_of_word =
+        |letter: Option<char>| letter.is_some_and(|it| it.is_alphanumeric() || it == '_');
+    let (mut found, mut rest) = (String::new(), text);
+    while let Some((head, tail)) = rest.split_once(mark) {
+        let closing = tail.match_indices(mark).find(|(at, _)| {
+            let (words, after) = tail.split_at(*at);
+            let after = after.get(mark.len()..).unwrap_or_default();
+            !words.ends_with(char::is_whitespace) && !is_of_word(after.chars().next())
+        });
+        let opens = !tail.starts_with(char::is_whitespace)
+            && !is_of_word(found.chars().chain(head.chars()).last());
+        let names = |words: &str| mark == "__" && !words.contains(char::is_whitespace);
+        match closing.filter(|_| opens).map(|(at, _)| tail.split_at(at)) {
+            // `__init__` is a name.
+            Some((words, after)) if !words.is_empty() && !names(words) => {
+                found.push_str(head);
+                found.push_str(words);
+                rest = after.get(mark.len()..).unwrap_or_default();
+            }
+            Some(_) | None => {
+                found.push_str(head);
+                found.push_str(mark);
+                rest = tail;
+            }
+        }
+    }
+    found.push_str(rest);
+    found
 }
 
 /// Splits at ends of sentences: a mark, then a blank.
@@ -217,6 +289,20 @@ mod tests {
                 Some("It takes empty input now"),
             ),
             ("## Result\n\n# Read empty input as zero", Some("Read empty input as zero")),
+            (
+                "I set it in `stock/__init__.py` and kept `**kwargs` of `__main__`. Done.",
+                Some("Set it in `stock/__init__.py` and kept `**kwargs` of `__main__`"),
+            ),
+            (
+                "Kept __init__ and __main__ of **this** and __that one__, a__b and 2**3**4",
+                Some("Kept __init__ and __main__ of this and that one, a__b and 2**3**4"),
+            ),
+            ("**`total` is rounded**: yes", Some("`total` is rounded: yes")),
+            (
+                "`Op` is `Operator` everywhere in the crate (`display.rs`, `eval.rs` and \
+                 `parse.rs`).",
+                Some("`Op` is `Operator` everywhere in the crate…"),
+            ),
             ("\n \n", None),
             ("Done.", None),
             ("```\nonly code\n```", None),
