@@ -8,7 +8,7 @@ use crate::glob::LetterCase;
 use crate::intent::Intent;
 use crate::paths::Protection;
 use crate::pattern::Pattern;
-use crate::starter::commands::MANIFESTS;
+use crate::starter::commands::{LOCKS, MANIFESTS};
 use crate::starter::scan::{ProposedLine, split};
 use crate::words;
 use locum_base::path::RepoPath;
@@ -178,7 +178,9 @@ pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Sc
             found.closed_example.get_or_insert_with(|| path.clone());
             continue;
         }
-        if commands_manifest(name) {
+        // A change of dependencies is one of both files.
+        let is_lock = words::holds(LOCKS, name) && packages.contains(folder);
+        if is_lock || commands_manifest(name) {
             manifests.insert(path.as_str());
             continue;
         }

@@ -352,12 +352,23 @@ fn rules(
         .cloned()
         .collect();
     list(text, "allow", "builds and tests, in the sandbox", &ran, Some(&writers));
-    of_job(text, "dependency-updates", &jobs::updates(&choices.jobs, scan));
+    let updates = jobs::updates(&choices.jobs, scan);
+    of_job(text, "dependency-updates", &updates);
     let notes = jobs::notes(&choices.jobs, scan);
     let is_open = |line: &ProposedLine| folders.texts.iter().any(|own| own.pattern == line.pattern);
     of_job(text, "release-notes", notes.filter(|line| !is_open(line)).as_slice());
-    list(text, "hold", "", &folders.manifests, None);
-    if !folders.manifests.is_empty() {
+    // What the job edits by itself waits for nobody.
+    let held: Vec<ProposedLine> = folders
+        .manifests
+        .iter()
+        .filter(|line| {
+            let around = std::slice::from_ref(*line);
+            !updates.iter().any(|own| own.pattern == line.pattern || own.is_covered(around))
+        })
+        .cloned()
+        .collect();
+    list(text, "hold", "", &held, None);
+    if !held.is_empty() {
         text.push_str("    reason: dependencies and how it is built need a person\n");
     }
     list(text, "hold", "", &folders.owned, None);

@@ -20,6 +20,11 @@ pub(super) const MANIFESTS: &str = "\
     requirements.txt go.mod pom.xml build.gradle build.gradle.kts \
     settings.gradle settings.gradle.kts Gemfile composer.json \
     mix.exs Makefile justfile";
+/// Lock files, which change with the manifests beside them.
+pub(super) const LOCKS: &str = "\
+    Cargo.lock package-lock.json npm-shrinkwrap.json pnpm-lock.yaml yarn.lock bun.lock bun.lockb \
+    poetry.lock uv.lock pdm.lock Pipfile.lock go.sum gradle.lockfile Gemfile.lock composer.lock \
+    mix.lock";
 /// Other files whose texts tell which commands there are.
 pub(super) const READ: &str = "\
     CMakeLists.txt Rakefile configure.ac phpunit.xml phpunit.xml.dist test.py tests.py";

@@ -23,7 +23,7 @@ pub(super) fn native(found: &mut RepositoryTools<'_>) {
     let why = format!("{manifest}, sources in C or C++");
     for program in listed(
         "gcc, g++, cc, c++, clang, clang++, clang-format, clang-tidy, cppcheck, nm, objdump, \
-         readelf, size, c++filt, valgrind, gdb",
+         readelf, size, c++filt, valgrind",
     ) {
         found.add(&format!("{program}:*"), false, &why);
     }

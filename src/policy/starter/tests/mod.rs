@@ -183,6 +183,25 @@ fn node_repositories_by_their_package_manager() {
 }
 
 #[test]
+fn lock_files_wait_for_a_person_with_the_manifests_beside_them() {
+    let text = check(
+        &[
+            ("package.json", r#"{"scripts": {"test": "x"}}"#),
+            ("package-lock.json", ""),
+            ("src/a.ts", ""),
+            ("data/yarn.lock", ""),
+        ],
+        &["edit(src/a.ts)"],
+        &["edit(package-lock.json)", "edit(data/yarn.lock)"],
+    );
+    let held = text.split_once("- hold:").map_or("", |(_, held)| held);
+    let held = held.split_once("reason:").map_or("", |(held, _)| held);
+    assert!(held.contains("edit(package.json)"), "{text}");
+    assert!(held.contains("edit(package-lock.json)"), "{text}");
+    assert!(!held.contains("data/yarn.lock"), "{text}");
+}
+
+#[test]
 fn a_script_is_a_hook_by_what_it_comes_before_or_after() {
     let own = ["prettier", "preview", "pretty", "postcss", "lint", "build", "pretest:all"];
     let hooks = [
