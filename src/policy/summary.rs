@@ -23,15 +23,19 @@ const DENIED_LIMIT: usize = 24;
 
 /// What a model reads where commands are contained.
 pub(crate) const CONTAINED: &str = "You may run: any script, in a shell. It has no way out to a \
-                                    network, files outside the repository or secrets. Each file \
-                                    it writes is judged as an edit afterwards, and stays out of \
-                                    the repository where that is not allowed";
+                                    network (`127.0.0.1` answers to your background commands), \
+                                    files outside the repository or secrets. Each file it writes \
+                                    is judged as an edit afterwards, and stays out of the \
+                                    repository where that is not allowed: later commands do not \
+                                    see it. Temporary files go to `$TMPDIR`, which stays for \
+                                    the run";
 
 /// The same where some hosts may be reached.
 const CONTAINED_LISTED: &str = "You may run: any script, in a shell. It reaches no files outside \
                                 the repository and no secrets. Each file it writes is judged as \
                                 an edit afterwards, and stays out of the repository where that is \
-                                not allowed";
+                                not allowed: later commands do not see it. Temporary files go \
+                                to `$TMPDIR`, which stays for the run";
 
 /// What a model reads where every command needs a rule.
 pub(crate) const BY_WORDS: &str = "`:*` stands for further words; options not known to be harmless \

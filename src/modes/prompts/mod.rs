@@ -22,8 +22,6 @@ use locum_base::chat::ToolSpec;
 
 /// How replies are written.
 const FORMATTING: &str = include_str!("../../../config/prompts/formatting.md");
-/// Rules of every run.
-const RUN_RULES: &str = include_str!("../../../config/prompts/run.md");
 
 /// A file that text for the model is made of.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,7 +110,7 @@ pub fn sections_of(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
         ("skills", sections::skills(facts)),
         ("commands", sections::commands(facts)),
         ("servers", sections::servers(facts)),
-        ("rules", RUN_RULES.to_owned()),
+        ("rules", sections::run_rules(facts).to_owned()),
         ("system", sections::system(facts)),
         ("objective", sections::objective(facts)),
     ];
@@ -120,7 +118,7 @@ pub fn sections_of(facts: &PromptFacts<'_>) -> Vec<(&'static str, String)> {
         [
             ("system-prompt", sections::replacing(facts, text)),
             ("servers", sections::servers(facts)),
-            ("rules", RUN_RULES.to_owned()),
+            ("rules", sections::run_rules(facts).to_owned()),
         ]
     });
     let middle = replacing.map_or_else(|| own.to_vec(), |parts| parts.to_vec());

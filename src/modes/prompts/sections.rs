@@ -38,6 +38,15 @@ pub(crate) fn replacing(facts: &PromptFacts<'_>, text: &str) -> String {
     )
 }
 
+/// Returns the rules of every run; those of a decision are few.
+pub(crate) fn run_rules(facts: &PromptFacts<'_>) -> &'static str {
+    if has(facts, ToolName::CoordinateMode) {
+        include_str!("../../../config/prompts/run-decide.md")
+    } else {
+        include_str!("../../../config/prompts/run.md")
+    }
+}
+
 /// Returns the skills the model may read.
 pub(crate) fn skills(facts: &PromptFacts<'_>) -> String {
     if facts.skills.is_empty() || !has(facts, ToolName::Skill) {
@@ -220,18 +229,30 @@ pub(crate) fn objective(facts: &PromptFacts<'_>) -> String {
     } else {
         include_str!("../../../config/prompts/finish-delegate.md")
     };
+    let title = if may_change(facts) {
+        "\nIts first sentence becomes the title of the pull request and commit: 70 characters at \
+         most.\n"
+    } else {
+        ""
+    };
     format!(
-        "{}{verified}{}{}",
+        "{}{verified}{}{title}{}",
         include_str!("../../../config/prompts/finish.md"),
         include_str!("../../../config/prompts/finish-end.md"),
         checks(facts)
     )
 }
 
-/// Returns which commands decide whether the result is ready, for modes that work towards it.
+/// Whether the model may change files or have them changed.
+fn may_change(facts: &PromptFacts<'_>) -> bool {
+    [ToolName::WriteToFile, ToolName::ApplyPatch, ToolName::NewTask]
+        .iter()
+        .any(|tool| has(facts, *tool))
+}
+
+/// Returns which commands decide whether the result is ready, for modes that may change files.
 fn checks(facts: &PromptFacts<'_>) -> String {
-    let works = [ToolName::WriteToFile, ToolName::ExecuteCommand, ToolName::NewTask];
-    if facts.checks.is_empty() || !works.iter().any(|tool| has(facts, *tool)) {
+    if facts.checks.is_empty() || !may_change(facts) {
         return String::new();
     }
     let named = |may: Option<bool>| {
@@ -246,8 +267,7 @@ fn checks(facts: &PromptFacts<'_>) -> String {
         _ => String::new(),
     };
     format!(
-        "\nThe run itself makes these checks when you are done, and they decide whether the result \
-         is ready: {}.{barred}\n",
+        "\nIf files changed, the run checks at the end whether the result is ready: {}.{barred}\n",
         named(None)
     )
 }
@@ -260,7 +280,9 @@ pub(crate) fn everywhere(facts: &PromptFacts<'_>) -> String {
 
 /// Returns the mode's own instructions.
 pub(crate) fn instructions(facts: &PromptFacts<'_>) -> String {
-    match facts.mode.custom_instructions.as_deref().map(str::trim) {
+    // They say how a task of its own in the mode goes on.
+    let decides = has(facts, ToolName::CoordinateMode) && facts.mode.slug == access::COORDINATOR;
+    match facts.mode.custom_instructions.as_deref().map(str::trim).filter(|_| !decides) {
         Some(text) if !text.is_empty() => {
             format!("## Instructions for this mode\n\n{}\n", facts.mode.filled(text))
         }

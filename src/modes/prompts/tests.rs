@@ -16,15 +16,21 @@ fn prompt(
     rules: &[PromptFile],
     policy_lines: &[String],
 ) -> Vec<(&'static str, String)> {
+    prompt_to(TaskPurpose::Work, slug, rules, policy_lines)
+}
+
+/// The same for what the task is there for.
+fn prompt_to(
+    purpose: TaskPurpose,
+    slug: &str,
+    rules: &[PromptFile],
+    policy_lines: &[String],
+) -> Vec<(&'static str, String)> {
     let modes = ModeSet::merge([builtin::modes()]);
     let mode = modes.find(slug).unwrap();
     let may_delegate = Delegation::default().from.iter().any(|from| from == slug);
-    let offer = ToolOffer {
-        switching: Switching::Coordinator,
-        may_delegate,
-        purpose: TaskPurpose::Work,
-        included: &[],
-    };
+    let offer =
+        ToolOffer { switching: Switching::Coordinator, may_delegate, purpose, included: &[] };
     let tools: Vec<ToolSpec> = access::offered(mode, offer)
         .into_iter()
         .map(|tool| ToolSpec {
@@ -123,10 +129,30 @@ fn says_only_what_the_offered_tools_make_true() {
     let objective = |slug: &str| text(&prompt(slug, &[], &[]), "objective").unwrap();
     assert!(objective("code").contains("ready: `cargo test`, `make deploy-check`. You cannot run"));
     assert!(objective("orchestrator").contains("`cargo test`"));
-    assert!(!objective("ask").contains("`cargo test`"));
+    for changes_nothing in ["ask", "review"] {
+        let objective = objective(changes_nothing);
+        assert!(!objective.contains("`cargo test`") && !objective.contains("becomes the title"));
+    }
+    assert!(objective("code").contains("becomes the title of the pull request"));
     assert!(
         text(&prompt("architect", &[], &[]), "capabilities")
             .unwrap()
             .contains(r"`\.md$` (Markdown files only)")
     );
+}
+
+#[test]
+fn a_decision_has_a_prompt_of_its_own() {
+    let whole = |purpose| {
+        let parts = prompt_to(purpose, "coordinator", &[], &[]);
+        parts.into_iter().map(|(_, text)| text).collect::<Vec<_>>().join("\n\n")
+    };
+    let (decides, works) = (whole(TaskPurpose::Decide), whole(TaskPurpose::Work));
+    for of_work in
+        ["switch_mode", "ask_followup_question", "Do the whole task", "becomes the title"]
+    {
+        assert!(!decides.contains(of_work), "{of_work}: {decides}");
+    }
+    assert!(decides.contains("End with `coordinate_mode`"));
+    assert!(works.contains("switch_mode") && !works.contains("coordinate_mode"), "{works}");
 }
