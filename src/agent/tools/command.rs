@@ -55,6 +55,26 @@ const FOLDERS_STAY: &str = "\n(Commands cannot rename a folder of the checkout a
 const SCRATCH_IS_ELSEWHERE: &str = "\n(The checkout lies below `/tmp`, so commands cannot write to \
     `/tmp` itself. `$TMPDIR` is their folder for temporary files.)";
 
+/// What sanitizers print, in small letters, where they do not get the address space they reserve.
+const SHADOW_REFUSED: &[&str] = &[
+    "reserveshadowmemoryrange failed",
+    "sanitizer failed to allocate",
+    "perhaps you're using ulimit -v",
+];
+
+/// What a model reads behind that.
+const MEMORY_IS_LIMITED: &str = "\n(A process of a command may have 32 GiB of memory, and sanitizers \
+    such as AddressSanitizer reserve more when they start: programs built with them do not run \
+    here. Build without them, use `valgrind` if it is there, and say in your result what could not \
+    be checked.)";
+
+/// What debuggers print, in small letters, where they may not trace.
+const NO_TRACING: &str = "ptrace: operation not permitted";
+
+/// What a model reads behind that.
+const NO_DEBUGGER: &str = "\n(Commands cannot trace processes, so debuggers and `strace` do not work \
+    here. Use `valgrind` if it is there, or print what you need.)";
+
 /// Changed files named to the model.
 const TOUCHED_SHOWN: usize = 20;
 
@@ -104,7 +124,7 @@ impl Tool for ExecuteCommand {
             "command": { "type": "string" },
             "cwd": { "type": ["string", "null"], "description": "Default the root" },
             "timeout": { "type": ["integer", "null"], "minimum": 1, "description": "Seconds after which it is killed" },
-            "background": { "type": ["boolean", "null"], "description": "Do not wait for it: a server under test" }
+            "background": { "type": ["boolean", "null"], "description": "Do not wait for it: a server under test, at 127.0.0.1 for your commands" }
         })
     }
 
@@ -313,6 +333,12 @@ impl ExecuteCommand {
         if context.run.sandbox.holds() && is_kept_from_temporary(&said, root) {
             text.push_str(SCRATCH_IS_ELSEWHERE);
         }
+        if context.run.sandbox.holds() && SHADOW_REFUSED.iter().any(|line| said.contains(line)) {
+            text.push_str(MEMORY_IS_LIMITED);
+        }
+        if context.run.sandbox.holds() && said.contains(NO_TRACING) {
+            text.push_str(NO_DEBUGGER);
+        }
         let lost_bytes = output.output.omitted_bytes;
         Ok(Observation { exit: Some(output.exit), command, lost_bytes, ..Observation::said(text) })
     }
@@ -388,13 +414,16 @@ impl NetworkReach {
     }
 }
 
-/// Whether a program complains in a line, in small letters, that it may not write to `/tmp`, where
-/// the checkout lies in it.
+/// Whether a program complains in a line, in small letters, that it may not write to `/tmp` or look
+/// there, or that it can open no database (SQLite names no path), where the checkout lies in it.
 fn is_kept_from_temporary(said: &str, root: &Path) -> bool {
     let checkout = root.to_string_lossy().to_ascii_lowercase();
     let is_about = |line: &str| {
         let rest = line.replace(&*checkout, "");
-        rest.contains("permission denied") && rest.contains("/tmp/")
+        let names_it =
+            ["/tmp/", "/tmp'", "/tmp:", "/tmp\"", "/tmp`"].iter().any(|name| rest.contains(name));
+        rest.contains("permission denied") && names_it
+            || rest.contains("unable to open database file")
     };
     root.starts_with("/tmp") && said.lines().any(is_about)
 }

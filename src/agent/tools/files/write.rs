@@ -42,7 +42,7 @@ pub enum TakenOff {
 impl Tool for WriteToFile {
     const EFFECT: ToolEffect = ToolEffect::Edits;
     const DESCRIPTION: &'static str = "Create a file, or replace a whole one; folders are made as \
-        needed. For changes to an existing file prefer apply_diff.";
+        needed. For parts of a file use another edit tool.";
     const REQUIRED: &'static [&'static str] = &["path", "content"];
     const PEERS: PeerWords = PeerWords {
         renames: &[
