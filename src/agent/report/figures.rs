@@ -1,8 +1,7 @@
 //! Figures and short phrases as every report writes them: money, time, counts, exits, verdicts.
 
-use crate::session::outcome::{
-    ChargedUsage, CheckEnd, CheckReport, CommandReport, Outcome, RefusedCall,
-};
+use crate::session::command_report::CommandReport;
+use crate::session::outcome::{ChargedUsage, CheckEnd, CheckReport, Outcome, RefusedCall};
 use crate::tools::command_end;
 use crate::tools::flow::complete::CompletionStatus;
 use locum_base::chat::Usage;
@@ -88,21 +87,6 @@ pub fn exit(exit: Exit) -> String {
     command_end::ended(exit)
 }
 
-/// Returns how a command ended, and what explains it: "exit 1 (`npm test`: 1 | `tail -5`: 0)".
-/// `code` renders a command.
-pub(crate) fn ended(command: &CommandReport, code: impl Fn(&str) -> String) -> String {
-    let details = &command.details;
-    let steps = match details.steps(&code) {
-        steps if steps.is_empty() => String::new(),
-        steps => format!(" ({steps})"),
-    };
-    let missing = match details.programs(&code) {
-        programs if programs.is_empty() => String::new(),
-        programs => format!(", did not start: {programs}"),
-    };
-    format!("{}{steps}{missing}", exit(command.exit))
-}
-
 /// Returns how a check ended.
 pub fn check_end(end: &CheckEnd) -> String {
     match end {
@@ -119,9 +103,13 @@ pub fn unchecked(outcome: &Outcome) -> &'static str {
     if outcome.unchecked && !ended_early { "No check ran after the last change." } else { "" }
 }
 
-/// Returns true when a command ended well.
-pub fn succeeded(command: &CommandReport) -> bool {
-    matches!(command.exit, Exit::Code(0))
+/// Returns the mark of a command: a warning where it ended well and a part of it failed.
+pub(crate) fn mark(command: &CommandReport) -> &'static str {
+    match (command.succeeded(), command.details.failures().next()) {
+        (true, None) => "✅",
+        (true, Some(_)) => "⚠️",
+        (false, _) => "❌",
+    }
 }
 
 /// Returns how far a task came, for readers; `None` is a task that runs.

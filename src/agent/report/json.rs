@@ -6,10 +6,11 @@
 use serde::Serialize;
 
 use crate::report::figures::{self, RefusedRule};
+use crate::session::command_report::{BackgroundEnd, CommandReport};
 use crate::session::hindrance::Hindrance;
 use crate::session::outcome::{
-    ApprovedCall, ChargedUsage, CheckEnd, CheckReport, CommandReport, HeldCall, Outcome,
-    OutcomeWord, PendingDecision, Question, RefusedCall, TaskReport,
+    ApprovedCall, ChargedUsage, CheckEnd, CheckReport, HeldCall, Outcome, OutcomeWord,
+    PendingDecision, Question, RefusedCall, TaskReport,
 };
 use crate::session::tool_counts::ToolCounts;
 use crate::tools::Todo;
@@ -187,6 +188,9 @@ pub struct CommandEnd<'a> {
     /// True when it took too long.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) timed_out: bool,
+    /// For one in the background: what ended it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) background: Option<BackgroundEnd>,
     /// Its parts that did not end with 0, where it has several.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub(crate) failed_steps: &'a [FailedStep],
@@ -353,10 +357,13 @@ impl<'a> VerdictReport<'a> {
 
 impl<'a> CommandEnd<'a> {
     fn new(report: &'a CommandReport) -> Self {
+        let is_ended_for_it =
+            matches!(report.background, Some(BackgroundEnd::Stopped | BackgroundEnd::Task));
         Self {
+            background: report.background,
             failed_steps: &report.details.failed_steps,
             not_started: &report.details.not_started,
-            ..Self::of(&report.command, Some(report.exit))
+            ..Self::of(&report.command, Some(report.exit).filter(|_| !is_ended_for_it))
         }
     }
 
@@ -366,6 +373,7 @@ impl<'a> CommandEnd<'a> {
             exit_code: None,
             signal: None,
             timed_out: false,
+            background: None,
             failed_steps: &[],
             not_started: &[],
         };

@@ -1,9 +1,10 @@
 //! Outcomes for this floor's tests.
 
+use crate::session::command_report::CommandReport;
 use crate::session::id::SessionId;
 use crate::session::outcome::{
-    ChargedUsage, CheckEnd, CheckReport, CommandReport, HeldCall, Outcome, OutcomeWord,
-    PendingDecision, Question, RefusedCall, TargetMode, TaskReport,
+    ChargedUsage, CheckEnd, CheckReport, HeldCall, Outcome, OutcomeWord, PendingDecision, Question,
+    RefusedCall, TargetMode, TaskReport,
 };
 use crate::session::tool_counts::{ToolCount, ToolCounts};
 use crate::tools::command_details::CommandDetails;
@@ -53,6 +54,7 @@ pub(crate) fn outcome() -> Outcome {
                     command: "cargo test".to_owned(),
                     exit: Exit::Code(0),
                     details: CommandDetails::default(),
+                    background: None,
                 }],
                 ..task(1, Some(0), "code", "Fix rounding", Some(true))
             },
@@ -72,11 +74,13 @@ pub(crate) fn outcome() -> Outcome {
                 command: "cargo test".to_owned(),
                 exit: Exit::Code(101),
                 details: CommandDetails::default(),
+                background: None,
             },
             CommandReport {
                 command: "cargo test".to_owned(),
                 exit: Exit::Code(0),
                 details: CommandDetails::default(),
+                background: None,
             },
         ],
         tools: ToolCounts(
@@ -147,6 +151,7 @@ pub(crate) fn slug() -> Outcome {
         command: "python -m unittest -q test".to_owned(),
         exit: Exit::Code(0),
         details: CommandDetails::default(),
+        background: None,
     }];
     outcome.refusals.truncate(1);
     outcome.spent.seconds = 200;
@@ -249,6 +254,7 @@ pub(crate) fn filled_with(filler: &str, length: usize) -> Outcome {
                 command: text.clone(),
                 exit: Exit::TimedOut,
                 details: CommandDetails::default(),
+                background: None,
             })
             .collect(),
         checks: many(60)

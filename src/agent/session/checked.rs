@@ -1,8 +1,9 @@
 //! `CheckedWork`: what a session knows of the policy's checks, and of other commands that ran since
 //! the last change.
 
+use crate::session::command_report::CommandReport;
 use crate::session::event::Event;
-use crate::session::outcome::{CheckEnd, CheckReport, CommandReport};
+use crate::session::outcome::{CheckEnd, CheckReport};
 use crate::tools::edit_check::EditCheck;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
@@ -117,7 +118,7 @@ impl CheckedWork {
 }
 
 /// Whether a command checked the work: one of its programs does that, and started.
-fn has_checked(CommandReport { command, exit, details }: &CommandReport) -> bool {
+fn has_checked(CommandReport { command, exit, details, .. }: &CommandReport) -> bool {
     let script = Script::parse(command);
     let checks = script.check_commands();
     let is_missing =

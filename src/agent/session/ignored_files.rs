@@ -36,7 +36,7 @@ impl Session<'_> {
         let Some(layer) = self.layer_of(id, waiting)? else { return Ok(()) };
         let now = self.place(id)?.repo.ignored_changes(&layer)?;
         let mut new = now.since(&before);
-        let failed = exit != Exit::Code(0) || !observation.command.failed_steps.is_empty();
+        let failed = exit != Exit::Code(0) || observation.command.failures().next().is_some();
         if failed && !new.removed.is_empty() {
             let left = layer.undo_removals(&new.removed, &before);
             let left = left.map_err(|error| lost_layer(&error))?;

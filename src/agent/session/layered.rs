@@ -221,9 +221,6 @@ impl Session<'_> {
         let stays = |path: &RepoPath| !keep.contains(path) && !refused.held.contains_key(path);
         let bring: BTreeMap<RepoPath, LayerChange> =
             changes.paths.clone().into_iter().filter(|(path, _)| stays(path)).collect();
-        let files = bring.iter().filter(|(_, change)| **change != LayerChange::Folder);
-        let brought = files.map(|(path, _)| path.clone()).collect();
-        observation.text.push_str(&render_touched(&brought));
         if let Some(unnamed) = kept_out_unnamed(&changes.unnamed) {
             observation.text.push_str(&format!("\n\n{unnamed}"));
             self.note_once(id, unnamed)?;
@@ -231,7 +228,8 @@ impl Session<'_> {
         let refusal = refusal_of(&refused.denied, Decision::Deny);
         if refusal.is_some() {
             observation.text.push_str(&format!(
-                "\n\nChanges that the policy does not allow were kept out of the checkout: {}.",
+                "\n\nChanges that the policy does not allow were kept out of the checkout, and later \
+                 commands do not see them: {}. `$TMPDIR` keeps files for the run.",
                 reasons(refused.denied.values())
             ));
         }
@@ -434,6 +432,8 @@ impl Session<'_> {
         }
         place.repo.settle(layer)?;
         observation.touched.sort();
+        let brought = observation.touched.iter().cloned().collect();
+        observation.text.push_str(&render_touched(&brought));
         let (writer, kept) = (self.writer(waiting), layer.kept().join(call));
         // Of what was removed there is nothing to keep.
         let kept =

@@ -21,10 +21,12 @@ mod aside;
 #[cfg(test)]
 mod attacks;
 mod background;
+mod background_runs;
 mod calls;
 pub mod checked;
 mod checkout_changes;
 mod checks;
+pub mod command_report;
 mod compaction;
 mod condense;
 pub mod earlier;

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::session::command_report::CommandReport;
 use crate::session::hindrance::Hindrance;
 use crate::session::id::SessionId;
 use crate::session::tool_counts::ToolCounts;
 use crate::tools::Todo;
-use crate::tools::command_details::CommandDetails;
 use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::flow::verdict::CheckVerdict;
 use locum_base::chat::Usage;
@@ -367,18 +367,6 @@ pub struct RefusedCall {
     pub headline: String,
     /// Why it was refused, with every verdict.
     pub refusal: Refusal,
-}
-
-/// A command in a report.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CommandReport {
-    /// The command as written.
-    pub command: String,
-    /// Exit code, signal, or why it was killed.
-    pub exit: Exit,
-    /// What explains it.
-    #[serde(default, skip_serializing_if = "CommandDetails::is_empty")]
-    pub details: CommandDetails,
 }
 
 impl TaskReport {

@@ -8,14 +8,16 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use crate::session::background_runs::BackgroundRuns;
 use crate::session::checked::CheckedWork;
 use crate::session::checkout_changes::CheckoutChanges;
+use crate::session::command_report::CommandReport;
 use crate::session::ending::EditAttempts;
 use crate::session::event::{Event, JournalLine, SessionStart};
 use crate::session::hook_history::HookHistory;
 use crate::session::messages::PersonMessage;
 use crate::session::met_text::MetText;
-use crate::session::outcome::{ApprovedCall, CommandReport, Outcome, PendingDecision, RefusedCall};
+use crate::session::outcome::{ApprovedCall, Outcome, PendingDecision, RefusedCall};
 use crate::session::recorded::{RecordedDecision, TouchedPath};
 use crate::session::task::TaskState;
 use crate::session::task::turn::WaitingCall;
@@ -81,6 +83,7 @@ pub struct SessionState {
     pub outcome: Option<Box<Outcome>>,
     /// What a maintainer decided on the mode it was to begin in.
     pub start_decided: Option<RecordedDecision>,
+    background: BackgroundRuns,
     last_at: Option<Timestamp>,
 }
 
@@ -177,6 +180,11 @@ impl SessionState {
         self.hooks.apply(event);
         if let Some(task) = event.task() {
             self.with_line(task, |task| task.budgeting.apply(event));
+        }
+        if let Some(task) = event.task() {
+            for ran in self.over_in_background(event, task) {
+                self.ran(task, ran);
+            }
         }
         self.apply_to_session(event);
         if let Some(task) = event.task() {
@@ -422,6 +430,20 @@ impl SessionState {
         }
     }
 
+    fn over_in_background(&mut self, event: &Event, id: TaskId) -> Vec<CommandReport> {
+        let task = usize::try_from(id.0).ok().and_then(|at| self.tasks.get(at));
+        self.background.ended_by(event, task)
+    }
+
+    fn ran(&mut self, id: TaskId, ran: CommandReport) {
+        self.with_line(id, |task| {
+            if task.parent.is_some() {
+                task.commands.push(ran.clone());
+            }
+        });
+        self.commands.push(ran);
+    }
+
     fn answer(&mut self, event: &Event) {
         let Event::Answered { task: id, call, observation, refusal, .. } = event else { return };
         let id = *id;
@@ -442,16 +464,11 @@ impl SessionState {
         }
         if let Some(exit) = observation.exit {
             let details = observation.command.clone();
-            let ran = CommandReport { command, exit, details };
-            self.with_line(id, |task| {
-                if task.parent.is_some() {
-                    task.commands.push(ran.clone());
-                }
-            });
+            let ran = CommandReport { command, exit, details, background: None };
             if observation.touched.is_empty() {
                 self.checked.ran(&ran);
             }
-            self.commands.push(ran);
+            self.ran(id, ran);
         }
         self.tools.count(&called, observation.is_error, refusal.is_some());
         self.edits.answered(event, tool, &headline);

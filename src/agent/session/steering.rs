@@ -5,16 +5,15 @@
 //! job), in a mode the policy allows and with what its own mode gives. Its budget is what its
 //! parent's leaves besides a reserve for the parent's end, and what it spends its parent has spent.
 
+use crate::session::command_report::CommandReport;
 use crate::session::event::Event;
 use crate::session::live::Session;
-use crate::session::outcome::CommandReport;
 use crate::session::parallel;
 use crate::session::stop::Stop;
 use crate::session::task::budgeting::SUB_TASK_TURNS;
 use crate::session::task::isolation::SubTaskShare;
 use crate::session::task::turn::WaitingCall;
 use crate::session::task::{TaskEnd, TaskState};
-use crate::tools::command_end;
 use crate::tools::flow::new_task::NewTask;
 use crate::tools::{Control, Observation, Todo};
 use locum_base::id::TaskId;
@@ -306,11 +305,8 @@ fn ran(commands: &[CommandReport]) -> String {
     }
     let left_out = last.len().saturating_sub(COMMANDS_TOLD);
     let line = |ran: &&CommandReport| {
-        format!(
-            "\n- `{}`: {}",
-            head(&ran.command, COMMAND_LIMIT_BYTES),
-            command_end::ended(ran.exit)
-        )
+        let ended = ran.ended(|command| format!("`{command}`"));
+        format!("\n- `{}`: {ended}", head(&ran.command, COMMAND_LIMIT_BYTES))
     };
     let lines: String = last.iter().skip(left_out).map(line).collect();
     match (lines.is_empty(), left_out) {

@@ -16,6 +16,11 @@ const NAMED_LIMIT: usize = 10;
 /// Longest name of a program, in bytes.
 const NAME_LIMIT_BYTES: usize = 80;
 
+/// Programs that answer with their code: 1 is "no", or "there are differences".
+const ANSWERING: &[&str] = &[
+    "[", "[[", "cmp", "command", "diff", "egrep", "fgrep", "grep", "rg", "test", "which", "pgrep",
+];
+
 /// Shells and programs that start others, as they begin their complaints.
 const STARTERS: &[&str] =
     &["sh: ", "/bin/sh: ", "bash: ", "/bin/bash: ", "env: ", "timeout: ", "xargs: ", "nice: "];
@@ -66,6 +71,20 @@ impl CommandDetails {
             stages.map(|(at, found)| stage(step, at, found)).collect::<Vec<_>>().join(" | ")
         };
         self.failed_steps.iter().map(step).collect::<Vec<_>>().join("; ")
+    }
+
+    /// Returns the parts that failed: not those whose reader was gone, nor a search or a comparison
+    /// whose code is its answer.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = &StageExit> {
+        let failed = |step: &FailedStep, at: usize, stage: &StageExit| {
+            let program = stage.command.split_whitespace().next().unwrap_or_default();
+            let answers = ANSWERING.contains(&program) || stage.command.starts_with("git diff");
+            stage.code != 0 && !step.is_cut_off(at) && !(answers && stage.code == 1)
+        };
+        self.failed_steps.iter().flat_map(move |step| {
+            let stages = step.stages.iter().enumerate();
+            stages.filter(move |(at, stage)| failed(step, *at, stage)).map(|(_, stage)| stage)
+        })
     }
 
     /// Returns the programs that did not start, in a list.

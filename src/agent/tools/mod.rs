@@ -29,7 +29,7 @@ pub mod web;
 use serde::{Deserialize, Serialize};
 
 use crate::env::RunEnv;
-use crate::tools::background::BackgroundCommands;
+use crate::tools::background::{BackgroundCommands, BackgroundNote};
 use crate::tools::command_details::CommandDetails;
 use crate::tools::edit_check::EditCheck;
 use crate::tools::files::known::{KnownFiles, SeenFile};
@@ -194,6 +194,9 @@ pub struct Observation {
     /// For commands: what explains how they ended.
     #[serde(default, skip_serializing_if = "CommandDetails::is_empty")]
     pub command: CommandDetails,
+    /// For commands in the background: that one goes on running, or how it ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub background: Option<BackgroundNote>,
     /// What is kept for later runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Box<MemoryWrite>>,

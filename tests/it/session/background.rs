@@ -5,6 +5,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use crate::session::fixture::{Fixture, POLICY, Ran, turns};
+use locum_agent::session::command_report::BackgroundEnd;
 use locum_agent::session::event::Event;
 use locum_testing::repository::{commit_all, init};
 use pretty_assertions::assert_eq;
@@ -49,6 +50,33 @@ fn fixture_of(script: &str) -> Fixture {
     fixture
 }
 
+/// The commands of a report that were in the background.
+fn in_background(ran: &Ran) -> Vec<(&str, BackgroundEnd)> {
+    let commands = ran.outcome.commands.iter();
+    commands.filter_map(|ran| Some((ran.command.as_str(), ran.background?))).collect()
+}
+
+#[test]
+fn a_parent_is_told_what_failed_within_a_script_and_what_ran_in_the_background() {
+    let fixture = fixture_of(
+        r#"  - mode: orchestrator
+    turns:
+      - calls: [{ tool: new_task, args: { mode: debug, message: "m" } }]
+      - expect: { contains: ["src`: exit 0, but `ls nope` exited with 2", "- `perl server.pl`: in the background, ended with its task"], not_contains: ["zzz src/a.txt` exited"] }
+        calls: [{ tool: attempt_completion, args: { result: "r" } }]
+  - mode: debug
+    turns:
+      - calls:
+          - { tool: execute_command, args: { command: "perl server.pl", background: true } }
+          - { tool: execute_command, args: { command: "ls nope; grep zzz src/a.txt; ls src" } }
+      - calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    )
+    .in_mode("orchestrator");
+    let ran = done(&fixture);
+    assert_eq!(in_background(&ran), [("perl server.pl", BackgroundEnd::Task)]);
+}
+
 fn done(fixture: &Fixture) -> Ran {
     let ran = fixture.run();
     assert!(matches!(ran.word(), "done" | "nothing-to-do"), "{:?}", ran.reason());
@@ -83,6 +111,7 @@ fn a_server_is_tried_changed_and_tried_again() {
     // What the server wrote is no part of the change.
     assert_eq!(ran.changed(), ["src/a.txt", "src/more.txt"]);
     assert_eq!(fixture.file("src/served.txt"), None);
+    assert_eq!(in_background(&ran), [("perl server.pl", BackgroundEnd::Stopped)]);
     let layers = std::fs::read_dir(fixture.journal.join("layers")).unwrap().flatten();
     let names: Vec<_> = layers.map(|entry| entry.file_name()).collect();
     assert_eq!(names, ["run"], "nothing is left of its own layer");

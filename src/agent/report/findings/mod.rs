@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::report::figures;
 use crate::report::markdown::{contained, marker, visible};
-use crate::session::outcome::CommandReport;
+use crate::session::command_report::CommandReport;
 use locum_forge::{CommentableLines, ThreadComment};
 use locum_policy::schema::review::{CONFIDENCES, Confidence, ReviewRules, SEVERITIES, Severity};
 

@@ -4,7 +4,7 @@
 use crate::report::figures;
 use crate::report::findings::Finding;
 use crate::report::markdown;
-use crate::session::outcome::CommandReport;
+use crate::session::command_report::CommandReport;
 use locum_base::text::single_blanks;
 use locum_sandbox::exec::Exit;
 
@@ -63,7 +63,7 @@ fn end_of(named: &str, ran: &CommandReport) -> Option<String> {
     let parts = |line: &str| line.split([';', '|', '&', '(', ')']).any(is_named);
     let script = &ran.command;
     let is_part = is_named(script) || script.lines().any(|line| is_named(line) || parts(line));
-    is_part.then(|| figures::ended(ran, markdown::code))
+    is_part.then(|| ran.ended(markdown::code))
 }
 
 #[cfg(test)]
@@ -71,7 +71,7 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use crate::report::findings::findings;
-    use crate::session::outcome::CommandReport;
+    use crate::session::command_report::CommandReport;
     use locum_policy::schema::review::Confidence;
     use locum_sandbox::exec::Exit;
     use locum_sandbox::exec::steps::{FailedStep, StageExit};
@@ -93,6 +93,7 @@ mod tests {
             command: command.to_owned(),
             exit: Exit::Code(code),
             details: Default::default(),
+            background: None,
         }
     }
 

@@ -2,7 +2,8 @@
 
 use crate::report::figures;
 use crate::report::surface::{PHRASE_LIMIT_CHARS, Surface, join};
-use crate::session::outcome::{CheckEnd, CheckReport, CommandReport, Outcome};
+use crate::session::command_report::CommandReport;
+use crate::session::outcome::{CheckEnd, CheckReport, Outcome};
 use locum_sandbox::exec::Exit;
 
 /// Most checks in the line.
@@ -56,7 +57,7 @@ pub(crate) fn last_runs(outcome: &Outcome, surface: Surface) -> String {
         return if is_said { "" } else { "Nothing was run to check this change." }.to_owned();
     }
     let run = |command: &&CommandReport| {
-        let mark = if figures::succeeded(command) { "✅" } else { "❌" };
+        let mark = figures::mark(command);
         format!("{mark} {}", surface.code(&command.command))
     };
     // The latest say most about what is published.
@@ -86,17 +87,24 @@ pub(crate) fn commands(commands: &[CommandReport], surface: Surface) -> String {
     if commands.is_empty() {
         return String::new();
     }
-    let failed = commands.iter().filter(|command| !figures::succeeded(command)).count();
+    let failed = commands.iter().filter(|command| !command.succeeded()).count();
     let failed = if failed == 0 { String::new() } else { format!(", {failed} failed") };
+    let partly = |command: &&CommandReport| {
+        command.succeeded() && command.details.failures().next().is_some()
+    };
+    let partly = match commands.iter().filter(partly).count() {
+        0 => String::new(),
+        count => format!(", {count} with a part that failed"),
+    };
     let missing = commands.iter().filter(|command| !command.details.not_started.is_empty());
     let missing = match missing.count() {
         0 => String::new(),
         count => format!(", {count} without a program that did not start"),
     };
-    let title = format!("{}{failed}{missing}", figures::count(commands.len(), "command"));
+    let title = format!("{}{failed}{partly}{missing}", figures::count(commands.len(), "command"));
     let lines = surface.listed(commands, COMMAND_LIMIT, |command| {
-        let mark = if figures::succeeded(command) { "✅" } else { "❌" };
-        let ended = figures::ended(command, |text| surface.code(text));
+        let mark = figures::mark(command);
+        let ended = command.ended(|text| surface.code(text));
         format!("- {mark} {}: {ended}", surface.code(&command.command))
     });
     surface.fold(&title, &lines)

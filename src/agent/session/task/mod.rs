@@ -12,8 +12,8 @@ pub(crate) mod unfit;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::session::command_report::CommandReport;
 use crate::session::event::Event;
-use crate::session::outcome::CommandReport;
 use crate::session::task::budgeting::TaskBudget;
 use crate::session::task::consultation::Consultation;
 use crate::session::task::conversation::Conversation;

@@ -15,6 +15,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::env::RunEnv;
 use crate::tools::arguments::CallFields;
 use crate::tools::browser::TaskBrowser;
@@ -22,6 +24,7 @@ use crate::tools::command_end::{end_of, refused_hosts};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::secret::Redactor;
 use locum_base::text::ClippedText;
+use locum_sandbox::exec::Exit;
 use locum_sandbox::exec::background::{BackgroundCommand, OutputWait};
 use locum_sandbox::{CommandReach, SharedNetwork, WriteAccess};
 use locum_workspace::layer::Layer;
@@ -34,6 +37,19 @@ const KEPT_LIMIT: usize = 16;
 
 /// How long a command is watched after its start: most that fail do so at once.
 const START_PATIENCE: Duration = Duration::from_millis(500);
+
+/// What an answer says of a command in the background.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackgroundNote {
+    /// Its number in its task.
+    pub number: u32,
+    /// How it ended; `None` where it goes on running.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<Exit>,
+    /// Whether `stop_command` ended it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stopped: bool,
+}
 
 /// The commands that a task has in the background.
 #[derive(Default)]
@@ -199,7 +215,8 @@ impl BackgroundCommands {
              checkout is thrown away.\nOutput so far:\n{}",
             body(&output)
         );
-        Observation { lost_bytes, ..Observation::said(text) }
+        let background = Some(BackgroundNote { number, exit: None, stopped: false });
+        Observation { lost_bytes, background, ..Observation::said(text) }
     }
 
     /// Waits for what a command prints, or until it has ended.
@@ -222,7 +239,9 @@ impl BackgroundCommands {
                 command.end();
                 let state = format!("{name} has ended. {}", end_of(exit));
                 self.note_end(number, &state);
-                return Ok(observed(&state, &output, &refused_hosts(traffic.as_ref())));
+                let background = Some(BackgroundNote { number, exit: Some(exit), stopped: false });
+                let observed = observed(&state, &output, &refused_hosts(traffic.as_ref()));
+                return Ok(Observation { background, ..observed });
             }
             (None, Some(_)) if is_shown => {
                 format!("{name} runs; `until` is in the output that was shown before.")
@@ -250,7 +269,9 @@ impl BackgroundCommands {
         let text = format!("{} is over. {}", command.name(number), end_of(exit));
         command.end();
         self.note_end(number, &text);
-        Ok(observed(&text, &output, &refused_hosts(traffic.as_ref())))
+        let background = Some(BackgroundNote { number, exit: Some(exit), stopped: true });
+        let observed = observed(&text, &output, &refused_hosts(traffic.as_ref()));
+        Ok(Observation { background, ..observed })
     }
 
     /// Notes how a command ended whose whole output the model has read.

@@ -1,0 +1,100 @@
+//! What commands made of files that git ignores and that the checkout has.
+
+use pretty_assertions::assert_eq;
+
+use super::LayerFixture;
+use crate::layer::ignored::named;
+
+/// A checkout with dependencies, settings and build output that git ignores.
+fn with_ignored_files() -> LayerFixture {
+    let fixture = LayerFixture::new();
+    fixture.repo.write(".gitignore", "node_modules/\n.env\n*.o\ntarget/\n");
+    for file in ["node_modules/a/x", "node_modules/a/y", "node_modules/b/z", ".env", "a.o"] {
+        fixture.repo.write(file, "before");
+    }
+    fixture.repo.write("target/CACHEDIR.TAG", "Signature: 8a477f597d28d172789f06886806bc55\n");
+    fixture.repo.write("target/debug/old", "before");
+    fixture
+}
+
+#[test]
+fn ignored_files_of_the_checkout_that_are_gone_or_different_are_named_and_new_ones_are_not() {
+    let fixture = with_ignored_files();
+    let found = || {
+        let found = fixture.repo.repo.ignored_changes(&fixture.layer).unwrap();
+        (named(&found.removed), named(&found.changed))
+    };
+    let text = |(removed, changed): (&str, &str)| (removed.to_owned(), changed.to_owned());
+    fixture.write("node_modules/new/x", "after");
+    fixture.write("node_modules/b/z", "before");
+    fixture.write("target/debug/old", "after");
+    fixture.white_out("target/debug/gone");
+    fixture.white_out("latin");
+    assert_eq!(found(), text(("", "")));
+    fixture.white_out("node_modules/a");
+    fixture.white_out(".env");
+    fixture.write("a.o", "after");
+    assert_eq!(found(), text(("`.env`, `node_modules/a` (2 files)", "`a.o`")));
+    // A folder that was made anew lacks what is not in it again.
+    std::fs::remove_file(fixture.layer.folders().upper.join("node_modules/a")).unwrap();
+    fixture.make_opaque("node_modules/a");
+    fixture.write("node_modules/a/x", "after");
+    assert_eq!(found(), text(("`.env`, `node_modules/a/y`", "`node_modules/a/x`, `a.o`")));
+    fixture.white_out("target/CACHEDIR.TAG");
+    std::fs::remove_dir_all(fixture.layer.folders().upper.join("target")).unwrap();
+    fixture.white_out("target");
+    assert_eq!(found().0, "`.env`, `node_modules/a/y`, `target` (2 files)");
+}
+
+#[test]
+fn ignored_files_of_the_checkout_come_back_and_new_build_output_stays() {
+    let fixture = with_ignored_files();
+    let upper = fixture.layer.folders().upper.to_owned();
+    fixture.write("node_modules/b/z", "after");
+    fixture.write("node_modules/new/x", "after");
+    fixture.make_opaque("node_modules/a");
+    fixture.write("node_modules/a/x", "after");
+    fixture.write("node_modules/a/new", "after");
+    fixture.white_out(".env");
+    fixture.write("b.o", "after");
+    fixture.write("target/debug/old", "after");
+    fixture.write(".git/index", "after");
+    fixture.repo.repo.restore_ignored(&fixture.layer).unwrap();
+    let there = |path: &str| upper.join(path).symlink_metadata().is_ok();
+    for gone in ["node_modules/b/z", "node_modules/a", ".env", "target/debug/old"] {
+        assert!(!there(gone), "{gone}");
+    }
+    for stays in ["node_modules/new/x", "b.o", ".git/index"] {
+        assert!(there(stays), "{stays}");
+    }
+}
+
+#[test]
+fn removals_are_undone_and_what_was_made_anew_lies_over_what_was_there() {
+    let fixture = with_ignored_files();
+    let upper = fixture.layer.folders().upper.to_owned();
+    let look = || fixture.repo.repo.ignored_changes(&fixture.layer).unwrap();
+    fixture.white_out(".env");
+    let before = look();
+    fixture.make_opaque("node_modules");
+    fixture.write("node_modules/a/x", "after");
+    fixture.white_out("a.o");
+    let new = look().since(&before);
+    assert_eq!(named(&new.removed), "`node_modules` (2 files), `a.o`");
+    let left = fixture.layer.undo_removals(&new.removed, &before).unwrap();
+    assert!(left.is_empty());
+    let now = look();
+    assert_eq!(
+        (named(&now.removed), named(&now.changed)),
+        ("`.env`".into(), "`node_modules/a/x`".into())
+    );
+    assert!(!upper.join("a.o").exists());
+    // What a folder that was made anew lacked before does not come back with the rest.
+    fixture.make_opaque("node_modules");
+    fixture.write("node_modules/b/z", "after");
+    let before = look();
+    std::fs::remove_file(upper.join("node_modules/b/z")).unwrap();
+    let new = look().since(&before);
+    let left = fixture.layer.undo_removals(&new.removed, &before).unwrap();
+    assert_eq!((named(&new.removed), left), ("`node_modules/b/z`".to_owned(), new.removed));
+}
