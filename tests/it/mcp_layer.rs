@@ -71,7 +71,7 @@ fn what_a_server_writes_is_judged_path_by_path() {
     let first = &answers[0];
     assert!(first.contains("done, done, done, done, done, done, done"), "{first}");
     assert!(
-        first.contains("Files changed: src/lib.txt, src/new/file.txt, src/old.txt\n")
+        first.ends_with("Files changed: src/lib.txt, src/new/file.txt, src/old.txt")
             && first.contains("kept out of the checkout: ")
             && first.contains("`edit(.github/workflows/ci.yml)`: protected from edits")
             && first.contains("no rule allows `edit(docs/unnamed.txt)`")

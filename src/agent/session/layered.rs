@@ -32,6 +32,9 @@ use locum_policy::verdict::{Decision, Verdict};
 use locum_sandbox::exec::Exit;
 use locum_workspace::layer::{Layer, LayerChange, LayerChanges};
 
+/// What is said to a command whose changes were kept out.
+const LATER_COMMANDS: &str = " Later commands do not see them. `$TMPDIR` keeps files for the run.";
+
 /// How a command is reported that was cut off together with the run: as killed.
 pub(crate) const CUT_OFF: Exit = Exit::Signal(9);
 
@@ -227,9 +230,9 @@ impl Session<'_> {
         }
         let refusal = refusal_of(&refused.denied, Decision::Deny);
         if refusal.is_some() {
+            let instead = if self.server_of(waiting).is_some() { "" } else { LATER_COMMANDS };
             observation.text.push_str(&format!(
-                "\n\nChanges that the policy does not allow were kept out of the checkout, and later \
-                 commands do not see them: {}. `$TMPDIR` keeps files for the run.",
+                "\n\nChanges that the policy does not allow were kept out of the checkout: {}.{instead}",
                 reasons(refused.denied.values())
             ));
         }

@@ -281,8 +281,8 @@ pub(super) async fn carry_out(
     let before = before.as_deref().filter(|_| !has_left).map(|line| (line, KeptWork::Earlier));
     let shown = line.as_ref().map(|(line, work)| (line.as_str(), *work)).or(before);
     let shown = shown.map(|(line, work)| KeptLine { line, work });
-    let may_retry = !prefix.is_empty() && (is_over || start.lines().is_none());
-    let next = FollowUp { retry: may_retry.then_some(&prefix), kept: shown };
+    let retry = Some(prefix.as_str()).filter(|prefix| !prefix.is_empty());
+    let next = FollowUp { retry, kept: shown };
     let publication = publisher.publish_report(&mut outcome, &ending, next, landed).await;
     if let (Some(claim), Ok(None) | Err(_), None) = (start.claim(), &kept, &line) {
         let session = &run.plan.session;

@@ -39,7 +39,7 @@ fn ignored_files_of_the_checkout_that_are_gone_or_different_are_named_and_new_on
     std::fs::remove_file(fixture.layer.folders().upper.join("node_modules/a")).unwrap();
     fixture.make_opaque("node_modules/a");
     fixture.write("node_modules/a/x", "after");
-    assert_eq!(found(), text(("`.env`, `node_modules/a/y`", "`node_modules/a/x`, `a.o`")));
+    assert_eq!(found(), text(("`.env`, `node_modules/a/y`", "`a.o`, `node_modules/a/x`")));
     fixture.white_out("target/CACHEDIR.TAG");
     std::fs::remove_dir_all(fixture.layer.folders().upper.join("target")).unwrap();
     fixture.white_out("target");
@@ -80,7 +80,7 @@ fn removals_are_undone_and_what_was_made_anew_lies_over_what_was_there() {
     fixture.write("node_modules/a/x", "after");
     fixture.white_out("a.o");
     let new = look().since(&before);
-    assert_eq!(named(&new.removed), "`node_modules` (2 files), `a.o`");
+    assert_eq!(named(&new.removed), "`a.o`, `node_modules` (2 files)");
     let left = fixture.layer.undo_removals(&new.removed, &before).unwrap();
     assert!(left.is_empty());
     let now = look();
