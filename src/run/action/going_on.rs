@@ -5,10 +5,12 @@
 //! whoever asks decides the same again, as far as they may.
 
 use crate::run::action::admission::{AdmittedEvent, PROGRESS, thread_of};
-use crate::run::action::carry::{TakenBy, WaitingSession};
+use crate::run::action::carry::{self, TakenBy, WaitingSession};
+use crate::run::action::declined::Declined;
 use crate::run::action::{ActionEnv, thread};
 use crate::run::error::RunError;
 use crate::run::request::RequestedAction;
+use locum_forge::command::verb::Verb;
 use locum_forge::command::{self, CommentCommand};
 use locum_forge::event::Trigger;
 
@@ -48,34 +50,58 @@ pub(super) async fn decision(
         return Ok(None);
     };
     let asks = |command: CommentCommand| is_asked(&command, &settings.modes.allow);
-    let decides = |command: &CommentCommand| {
-        matches!(command.verb.as_deref(), Some("approve" | "deny" | "answer"))
-    };
+    let decides = |command: &CommentCommand| command.known_verb().is_some_and(Verb::decides);
     let is_run = admitted.request.action == RequestedAction::Run;
-    if !is_run || !command::parse(&comment.body, &rule.prefix).is_some_and(asks) {
+    // A decision takes no flag, and a dry run decides nothing.
+    let is_plain = |command: &CommentCommand| command.flags.is_empty() && !env.inputs.dry_run;
+    let asked = command::parse(&comment.body, &rule.prefix).filter(is_plain);
+    if !is_run || !asked.is_some_and(asks) {
         return Ok(None);
     }
     let place = thread_of(subject);
     let own = env.forge.own_comments(place, PROGRESS, None).await.map_err(RunError::internal)?;
-    let waiting = own.iter().filter(|own| WaitingSession::parse(own).is_some());
-    let taken: Vec<TakenBy> = waiting.filter_map(|own| TakenBy::parse(&own.body)).collect();
-    let [TakenBy { comment: id, .. }] = taken.as_slice() else { return Ok(None) };
+    let waiting = own
+        .iter()
+        .filter_map(|own| Some((WaitingSession::parse(own)?, TakenBy::parse(&own.body)?)));
+    let taken: Vec<(WaitingSession, TakenBy)> = waiting.collect();
+    let [(waits, taken)] = taken.as_slice() else { return Ok(None) };
+    // Where it waits anew, nobody decided on that yet.
+    match carry::fetch(env, (&waits.session, &waits.commit)).await {
+        Ok((_, Some(by))) if by == *taken => {}
+        Err(Declined::Failed(error)) => return Err(error),
+        Ok(_) | Err(Declined::Refused(_)) => return Ok(None),
+    }
+    let id = &taken.comment;
     let comments = env.forge.thread_comments(place, None).await.map_err(RunError::internal)?;
     let until = comments.iter().position(|one| one.id == *id);
     let until = until.and_then(|last| comments.get(..=last)).unwrap_or_default();
-    // Who went on before named no decision: it stands above.
-    let mut decided = until.iter().rev().filter(|one| {
-        let command = command::parse(&one.body, &rule.prefix);
-        command
-            .is_some_and(|command| (one.id == *id && !asks(command.clone())) || decides(&command))
-    });
-    let Some(decided) = decided.next() else { return Ok(None) };
-    let may_ask = decided.author.eq_ignore_ascii_case(&trigger.actor.login)
-        || thread::tier_of(env, decided, trigger.is_private)
-            .await
-            .is_some_and(|tier| rule.tiers.contains(&tier));
-    // They count as the words of whoever asks.
-    Ok(may_ask.then(|| with_words(trigger, &decided.body)))
+    // Who went on before named no decision: it stands above. One of somebody who may not decide so
+    // was none.
+    for one in until.iter().rev() {
+        let Some(said) = command::parse(&one.body, &rule.prefix) else { continue };
+        if !decides(&said) && (one.id != *id || asks(said.clone())) {
+            continue;
+        }
+        let tiers = match said.known_verb() {
+            Some(Verb::Approve | Verb::Deny) => &triggers.approve_tiers,
+            Some(_) | None => &rule.tiers,
+        };
+        let may_decide = one.author.eq_ignore_ascii_case(&trigger.actor.login)
+            || thread::tier_of(env, one, trigger.is_private)
+                .await
+                .is_some_and(|tier| tiers.contains(&tier));
+        if !may_decide {
+            continue;
+        }
+        // They count as the words of whoever asks.
+        return Ok(Some(match waits.ids.as_slice() {
+            [id] if !decides(&said) => {
+                with_words(trigger, &format!("> {} answer {id}\n\n{}", rule.prefix, one.body))
+            }
+            _ => with_words(trigger, &one.body),
+        }));
+    }
+    Ok(None)
 }
 
 /// Returns the event as one whose comment has other words.

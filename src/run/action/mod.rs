@@ -401,7 +401,9 @@ async fn follow(
     if !env.inputs.writes_bundle() {
         carry::sweep(env, policy, &admitted.request.facts).await;
     }
-    ends.extend(broken_jobs(env, admitted, book).await?);
+    let broken = broken_jobs(env, admitted, book).await;
+    // What ran is reported last.
+    ends.splice(0..0, broken.unwrap_or_else(|error| vec![ActionEnd::Unusable(error)]));
     if ends.is_empty() {
         ends.push(ActionEnd::Skipped("no job is due".to_owned()));
     }
@@ -415,8 +417,8 @@ async fn broken_jobs<'e>(
     book: Option<JobBook<'e>>,
 ) -> Result<Vec<ActionEnd>, RunError> {
     let (request, config) = (&admitted.request, &admitted.config);
-    let is_for_all = request.facts.trigger == TriggerKind::Schedule && request.job.is_none();
-    if !is_for_all || env.inputs.writes_bundle() {
+    let is_schedule = request.facts.trigger == TriggerKind::Schedule && request.job.is_none();
+    if !is_schedule || env.inputs.has_task() || env.inputs.writes_bundle() {
         return Ok(Vec::new());
     }
     let broken = config.broken_jobs()?;

@@ -256,10 +256,10 @@ pub(super) async fn carry_out(
     };
     let ending = RunEnd { thread: thread_number, seen: &seen, decided, decide };
     let landed = publisher.publish_changes(&mut outcome, &ending, cancelled).await;
-    // A session whose run was stopped from outside, or whose model did not answer, is found where it
-    // waited, with its decision.
+    // A session whose run was stopped from outside, or whose model did not answer after an
+    // approval, which counts for that run alone, is found where it waited, with its decision.
     let is_stopped = outcome.word == OutcomeWord::Cancelled && followed.stopped_by().is_none();
-    let is_cut_short = is_stopped || outcome.outage;
+    let is_cut_short = is_stopped || (outcome.outage && !outcome.approved.is_empty());
     let is_over = !is_cut_short || !matches!(kept, Ok(None));
     let line = match start.lines() {
         Some(lines) if !is_over => {

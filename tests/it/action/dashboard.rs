@@ -124,7 +124,8 @@ fn a_broken_job_is_shown_and_the_sound_ones_run() {
     for run in [1, 2] {
         fixture.stage.write("summary", "");
         let step = tick(&fixture, run);
-        assert_eq!((step.code, step.output("outcome")), (Some(2), "failed"), "{step:?}");
+        // What the sound one came to is not lost.
+        assert_eq!((step.code, step.output("outcome")), (Some(2), "done"), "{step:?}");
         assert!(fixture.stage.read("summary").contains(place), "{step:?}");
         let (_, body) = dashboard(&fixture);
         assert!(row(&body, "touch")[2].contains("✅ done"), "{body}");

@@ -67,8 +67,9 @@ fn a_decision_counts_although_the_model_does_not_answer_then() {
         assert!(!said.contains("/locum retry"), "{said}");
         assert_eq!(fixture.kept_sessions().len(), 1);
         let step = match then {
-            // It fails once more before it goes on.
+            // It fails once more before it goes on. What somebody else wrote decides nothing.
             "/locum go on" => {
+                fixture.server.add_comment(7, "eve", "User", &approve.replace("approve", "deny"));
                 let failed = asks(&fixture, &server, (then, "1")).step;
                 assert_eq!(failed.output("outcome"), "failed", "{failed:?}");
                 asks(&fixture, &server, (then, "1")).step
@@ -99,4 +100,33 @@ fn who_may_not_decide_does_not_by_going_on() {
     let step = fixture.fresh(&ask);
     assert_eq!(step.output("outcome"), "skipped", "{step:?}");
     assert_eq!((fixture.server.pulls(), fixture.kept_sessions().len()), (Vec::<Value>::new(), 1));
+}
+
+#[test]
+fn what_waits_anew_is_decided_by_nobodys_earlier_words() {
+    let fixture = ActionFixture::new();
+    fixture.add_to_main(&[(".locum/config.yml", "models: {}\n")]);
+    let server = answers(vec![write("src/held/b.txt")]);
+    asks(&fixture, &server, ("/locum code hold it", "1"));
+    let second = asks(&fixture, &server, ("/locum approve all", "1"));
+    assert_eq!(second.step.output("outcome"), "on-hold", "{:?}", second.step);
+    asks(&fixture, &server, ("/locum go on", "1"));
+    assert!(!comment(&fixture).contains("Approved by people: 2"), "{}", comment(&fixture));
+    assert_eq!(fixture.server.pulls(), Vec::<Value>::new());
+}
+
+#[test]
+fn a_dry_run_or_a_flag_decides_nothing() {
+    for body in ["/locum --dry-run go on", "/locum --budget=1 go on"] {
+        let fixture = ActionFixture::new();
+        fixture.add_to_main(&[(".locum/config.yml", "models: {}\n")]);
+        let refused = || Answer::json(401, &json!({ "error": { "message": "Incorrect API key" } }));
+        let server = answers(vec![refused(), refused()]);
+        asks(&fixture, &server, ("/locum code hold it", "1"));
+        let approve = format!("/locum approve {}", fixture.waiting(7));
+        asks(&fixture, &server, (&approve, "1"));
+        asks(&fixture, &server, (body, "1"));
+        assert_eq!(fixture.server.pulls(), Vec::<Value>::new(), "{body}");
+        assert!(!fixture.kept_sessions().is_empty(), "{body}");
+    }
 }
