@@ -299,7 +299,9 @@ impl Script {
     /// where nothing of it runs if there is no such folder.
     pub fn behind_folder(&self) -> Option<Self> {
         let (written, rest) = change_of_folder(&self.text).filter(|_| !self.is_led_elsewhere)?;
-        parse::is_chain(&self.text).then_some(())?;
+        // What stands in brackets may go on where there is no such folder.
+        let is_chain = !self.text.trim_start().starts_with('(') && parse::is_chain(&self.text);
+        is_chain.then_some(())?;
         let seen = self.seen_from_folder(&[written.to_owned()]);
         let folder = self.folder.join(seen.first()?).ok()?;
         let of_git = folder.parts().any(|part| part.eq_ignore_ascii_case(".git"));

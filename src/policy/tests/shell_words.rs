@@ -161,6 +161,7 @@ fn a_change_of_folder_at_the_end_or_in_brackets_is_where_nothing_else_runs() {
             ("ls && cd docs", "ls && cd docs > Makefile"),
             ("ls && cd docs", "ls && cd docs && cat .env"),
             ("ls && cd docs", "ls && cd docs &"),
+            ("(ls docs)", "(cd none; cat README.md)"),
         ],
     );
 }

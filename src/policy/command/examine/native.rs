@@ -59,7 +59,7 @@ impl Examiner<'_> {
         }
         self.reads(operands.iter().map(|(_, word)| word.as_str()));
         let named = self.has_any(&["-o"]);
-        let shows = self.has_any(SHOWING);
+        let shows = self.has_any(SHOWING) && !self.has_any(&["-fno-syntax-only"]);
         let ending = match (self.has_any(&["-c"]), self.has_any(&["-S"])) {
             (true, _) => Some("o"),
             (_, true) => Some("s"),

@@ -55,11 +55,30 @@ fn expanded(raw: &str) -> Option<Vec<String>> {
     let parsed =
         catch_unwind(AssertUnwindSafe(|| parse_brace_expansions(raw, &ParserOptions::default())));
     let pieces = parsed.ok()?.ok()??;
-    if !pieces.iter().any(|piece| matches!(piece, BraceExpressionOrText::Expr(_))) {
+    if !pieces.iter().any(|piece| matches!(piece, BraceExpressionOrText::Expr(_)))
+        || !pieces.iter().all(is_sure)
+    {
         return None;
     }
     // What comes out empty is no word.
     Some(joined(&pieces)?.into_iter().filter(|text| !text.is_empty()).collect())
+}
+
+/// Whether the grammar cuts a piece as `bash` does: within braces, others that are no list may end
+/// them too soon.
+fn is_sure(piece: &BraceExpressionOrText) -> bool {
+    let without = |text: &str| !text.contains(['{', '}']);
+    match piece {
+        BraceExpressionOrText::Text(text) => without(&text.replace("{}", "")),
+        BraceExpressionOrText::Expr(members) => members.iter().all(|member| match member {
+            BraceExpressionMember::Child(pieces) => pieces.iter().all(|piece| match piece {
+                BraceExpressionOrText::Text(text) => without(text),
+                BraceExpressionOrText::Expr(_) => is_sure(piece),
+            }),
+            BraceExpressionMember::NumberSequence { .. }
+            | BraceExpressionMember::CharSequence { .. } => true,
+        }),
+    }
 }
 
 /// Returns every way to put one text of each piece behind the others, the first piece slowest.
@@ -131,6 +150,10 @@ mod tests {
             ("HEAD@{1}", ""),
             ("a,b", ""),
             // Not written out.
+            ("{a,b{c}}", ""),
+            ("{a,{},b}", ""),
+            ("{x,{}}", ""),
+            ("{a},b}{c,d}", ""),
             ("{01..10}", ""),
             ("{a..e}", ""),
             ("{1..9..2}", ""),

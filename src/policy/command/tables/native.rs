@@ -76,7 +76,7 @@ pub(super) const TABLES: &[CommandTable] = &[
     ),
     runs(
         &["clang-tidy"],
-        OperandKind::EditedWith(&["--fix", "-fix", "--fix-errors", "-fix-errors"]),
+        OperandKind::EditedWith(&["--fix", "-fix", "--fix-errors", "-fix-errors", "--fix-notes"]),
         "-p=< -checks= --checks= -header-filter= --header-filter= --exclude-header-filter= \
          -warnings-as-errors= --warnings-as-errors= -quiet --quiet -fix --fix -fix-errors \
          --fix-errors --fix-notes -list-checks --list-checks -explain-config --explain-config \
