@@ -100,11 +100,11 @@ impl<'a> Session<'a> {
         if self.begin_layer(id)? {
             // Of checks that were cut off.
             self.settle_checks(id)?;
-            let restored = self.restore_ignored(id)?;
+            self.note_unpublished(id)?;
             if cut_off.is_none() {
                 self.announce_checks(id, waiting, None)?;
             }
-            return self.run_checks(id, completion, (None, restored));
+            return self.run_checks(id, completion, None);
         }
         self.look(id, move |session, now| {
             let kept = cut_off.and_then(|checks| checks.snapshot);
@@ -120,7 +120,7 @@ impl<'a> Session<'a> {
                     now
                 }
             };
-            session.run_checks(id, completion, (Some(before), String::new()))
+            session.run_checks(id, completion, Some(before))
         })
     }
 
@@ -152,12 +152,11 @@ impl<'a> Session<'a> {
         self.emit(Event::Checking { task: id, call: waiting.call.id.clone(), commands, snapshot })
     }
 
-    /// Runs them; `restored` is said with one that fails.
     fn run_checks(
         &mut self,
         id: TaskId,
         completion: CheckedCompletion,
-        (before, restored): (Option<Snapshot>, String),
+        before: Option<Snapshot>,
     ) -> Result<(), Stop> {
         let envs = self.checking_envs(id)?;
         let commands = self.parts.run.policy.settings().publish.success.clone();
@@ -166,13 +165,10 @@ impl<'a> Session<'a> {
         let checks = async move {
             let mut run = CheckRun::default();
             for command in &commands {
-                let (mut report, observed) = check(&envs, command, before.as_ref()).await;
+                let (report, observed) = check(&envs, command, before.as_ref()).await;
                 run.touched.extend(observed.touched);
                 run.unjudged = run.unjudged.or(observed.unjudged);
                 let succeeded = report.succeeded();
-                if !succeeded {
-                    report.output.push_str(&restored);
-                }
                 run.reports.push(report);
                 if !succeeded && !goes_on {
                     break;

@@ -1,5 +1,5 @@
 //! Files that git ignores and that were there before the run: what a command did to them, in its
-//! answer, and what checks see of them.
+//! answer, and what the report says of the checks that see them.
 //!
 //! In: a command that ended. Out: its answer names what of them is gone or different for the
 //! commands after it. What a command that failed removed is there again.
@@ -54,22 +54,20 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Makes the files that git ignores and that were there before the run be as in the checkout,
-    /// for checks; returns what to say of it where one of them fails.
-    pub(crate) fn restore_ignored(&mut self, id: TaskId) -> Result<String, Stop> {
-        let Some(layer) = self.layer_left(id)? else { return Ok(String::new()) };
-        let repo = &self.place(id)?.repo;
-        let IgnoredChanges { mut removed, changed } = repo.ignored_changes(&layer)?;
-        repo.restore_ignored(&layer)?;
+    /// Notes for the report which of these files checks see otherwise than a fresh checkout has them.
+    pub(crate) fn note_unpublished(&mut self, id: TaskId) -> Result<(), Stop> {
+        let Some(layer) = self.layer_left(id)? else { return Ok(()) };
+        let IgnoredChanges { mut removed, changed } =
+            self.place(id)?.repo.ignored_changes(&layer)?;
         removed.extend(changed);
         if removed.is_empty() {
-            return Ok(String::new());
+            return Ok(());
         }
-        Ok(format!(
-            "\n(Files that git ignores and that commands removed or changed are again as they were \
-             before the run, because they are not published: {}.)",
+        let text = format!(
+            "checks saw files that git ignores as the run left them, which is not published: {}",
             named(&removed)
-        ))
+        );
+        self.note_once(id, text)
     }
 }
 
@@ -86,8 +84,7 @@ fn said(IgnoredChanges { removed, changed }: &IgnoredChanges) -> String {
     }
     format!(
         "\n\nOf the files that git ignores and that were there before the run, it {}. Later \
-         commands see that; it is not published, and the checks of the policy see these files as \
-         they were.",
+         commands and the checks of the policy see that; it is not published.",
         parts.join(" and ")
     )
 }

@@ -1,8 +1,8 @@
 //! Files that git ignores and that the checkout has: what commands made of them in a layer.
 //!
 //! In: a layer over a checkout. Out: which of these files are gone or different for the commands of
-//! a run. They are named to the model, come back where a command failed, and are as in the checkout
-//! for the checks, which judge what is published.
+//! a run. They are named to the model and, with the checks that saw them, to readers, and what a
+//! command that failed removed comes back.
 #![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
 
 use std::collections::BTreeSet;
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 
 use super::{Layer, OPAQUE, is_whiteout, on_layer};
 use crate::caches::is_tagged;
+use crate::checkout::EntryKind;
 use crate::opened;
 use crate::repo::{Repo, RepoError};
 use locum_base::path::RepoPath;
-use locum_sandbox::remove_all;
 
 /// Largest files of the same size whose bytes are compared.
 const COMPARED_BYTES: u64 = 1 << 20;
@@ -98,14 +98,6 @@ pub fn named(paths: &BTreeSet<IgnoredPath>) -> String {
     names.join(", ")
 }
 
-/// What a walk through a layer is for.
-enum Walk<'w> {
-    /// Finds what is different. Caches that only have other content are left out.
-    Find(&'w mut IgnoredChanges),
-    /// Makes everything as it is in the checkout.
-    Restore,
-}
-
 /// A path of a layer with what lies under it.
 struct Place {
     ignored: PathBuf,
@@ -144,32 +136,27 @@ impl Repo {
     /// When the layer cannot be read.
     pub fn ignored_changes(&self, layer: &Layer) -> Result<IgnoredChanges, RepoError> {
         let mut found = IgnoredChanges::default();
-        self.walk_ignored(layer, &mut Walk::Find(&mut found))?;
+        self.walk_ignored(layer, &mut found)?;
         Ok(found)
     }
 
-    /// Makes everything that git ignores and the checkout has be in a layer as it is there. What
-    /// is new stays, besides what is in folders that were removed and made anew.
-    ///
-    /// # Errors
-    /// When the layer cannot be changed.
-    pub fn restore_ignored(&self, layer: &Layer) -> Result<(), RepoError> {
-        self.walk_ignored(layer, &mut Walk::Restore)
-    }
-
-    fn walk_ignored(&self, layer: &Layer, walk: &mut Walk<'_>) -> Result<(), RepoError> {
+    fn walk_ignored(&self, layer: &Layer, found: &mut IgnoredChanges) -> Result<(), RepoError> {
         for path in self.ignored_paths_in(layer)? {
+            // What lies behind a link of the checkout was none of it.
+            if !matches!(self.checkout.entry(&path), Ok(Some(_))) {
+                continue;
+            }
             let ignored = PathBuf::from(path.as_str());
             let (upper, lower) = (layer.upper_at(&path), self.checkout.absolute(&path));
             let lowers = vec![lower];
             let place = Place { path: ignored.clone(), ignored, upper, lowers, hidden: false };
-            at(&place, walk).map_err(|source| on_layer(&path, source))?;
+            at(&place, found).map_err(|source| on_layer(&path, source))?;
         }
         for shared in layer.shared() {
             let ignored = PathBuf::from(shared.path.as_str());
             let (upper, lowers) = (shared.upper.clone(), shared.lower.clone());
             let place = Place { path: ignored.clone(), ignored, upper, lowers, hidden: false };
-            at(&place, walk).map_err(|source| on_layer(&shared.path, source))?;
+            at(&place, found).map_err(|source| on_layer(&shared.path, source))?;
         }
         Ok(())
     }
@@ -182,8 +169,10 @@ impl Repo {
             for path in names.into_iter().flatten().filter(|path| path.name() != Some(".git")) {
                 let facts = layer.facts(&path).map_err(|source| on_layer(&path, source))?;
                 // A mark stands for a folder, too.
-                let lower = self.checkout.absolute(&path);
-                let was_folder = || fs::symlink_metadata(lower).is_ok_and(|facts| facts.is_dir());
+                let was_folder = || {
+                    let entry = self.checkout.entry(&path);
+                    matches!(entry, Ok(Some(entry)) if entry.kind == EntryKind::Folder)
+                };
                 let is_folder = facts.is_dir() || is_whiteout(&facts) && was_folder();
                 if self.stays(layer, &path, is_folder)? {
                     found.push(path);
@@ -232,7 +221,7 @@ impl Layer {
     }
 }
 
-fn at(place: &Place, walk: &mut Walk<'_>) -> io::Result<()> {
+fn at(place: &Place, found: &mut IgnoredChanges) -> io::Result<()> {
     let Some((lower, was)) = place.lower() else { return Ok(()) };
     let is = match fs::symlink_metadata(&place.upper) {
         Ok(is) => is,
@@ -240,37 +229,28 @@ fn at(place: &Place, walk: &mut Walk<'_>) -> io::Result<()> {
         Err(error) => return Err(error),
     };
     if is.is_dir() && was.is_dir() {
-        return in_folder(place, lower, walk);
+        return in_folder(place, lower, found);
     }
-    match walk {
-        Walk::Restore if is.is_dir() => remove_all(&place.upper),
-        Walk::Restore => fs::remove_file(&place.upper),
-        Walk::Find(found) => {
-            if is_whiteout(&is) {
-                found.removed.insert(found_at(place, lower));
-            } else if !is_same((&place.upper, &is), (lower, &was)) {
-                found.changed.insert(found_at(place, lower));
-            }
-            Ok(())
-        }
+    if is_whiteout(&is) {
+        found.removed.insert(found_at(place, lower));
+    } else if !is_same((&place.upper, &is), (lower, &was)) {
+        found.changed.insert(found_at(place, lower));
     }
+    Ok(())
 }
 
-fn in_folder(place: &Place, lower: &Path, walk: &mut Walk<'_>) -> io::Result<()> {
+fn in_folder(place: &Place, lower: &Path, found: &mut IgnoredChanges) -> io::Result<()> {
     opened::open(&place.upper)?;
     let is_anew = is_opaque(&place.upper);
     let hidden = place.hidden || is_anew;
-    match walk {
-        Walk::Restore if hidden => return remove_all(&place.upper),
-        Walk::Find(_) if !hidden && (is_tagged(lower) || is_tagged(&place.upper)) => return Ok(()),
-        Walk::Restore | Walk::Find(_) => {}
+    // Caches that only have other content are left out.
+    if !hidden && (is_tagged(lower) || is_tagged(&place.upper)) {
+        return Ok(());
     }
     for entry in fs::read_dir(&place.upper)? {
-        at(&place.inner(&entry?.file_name(), hidden), walk)?;
+        at(&place.inner(&entry?.file_name(), hidden), found)?;
     }
-    if let Walk::Find(found) = walk
-        && hidden
-    {
+    if hidden {
         for entry in fs::read_dir(lower)? {
             let inner = place.inner(&entry?.file_name(), hidden);
             if fs::symlink_metadata(&inner.upper).is_err()

@@ -47,29 +47,6 @@ fn ignored_files_of_the_checkout_that_are_gone_or_different_are_named_and_new_on
 }
 
 #[test]
-fn ignored_files_of_the_checkout_come_back_and_new_build_output_stays() {
-    let fixture = with_ignored_files();
-    let upper = fixture.layer.folders().upper.to_owned();
-    fixture.write("node_modules/b/z", "after");
-    fixture.write("node_modules/new/x", "after");
-    fixture.make_opaque("node_modules/a");
-    fixture.write("node_modules/a/x", "after");
-    fixture.write("node_modules/a/new", "after");
-    fixture.white_out(".env");
-    fixture.write("b.o", "after");
-    fixture.write("target/debug/old", "after");
-    fixture.write(".git/index", "after");
-    fixture.repo.repo.restore_ignored(&fixture.layer).unwrap();
-    let there = |path: &str| upper.join(path).symlink_metadata().is_ok();
-    for gone in ["node_modules/b/z", "node_modules/a", ".env", "target/debug/old"] {
-        assert!(!there(gone), "{gone}");
-    }
-    for stays in ["node_modules/new/x", "b.o", ".git/index"] {
-        assert!(there(stays), "{stays}");
-    }
-}
-
-#[test]
 fn removals_are_undone_and_what_was_made_anew_lies_over_what_was_there() {
     let fixture = with_ignored_files();
     let upper = fixture.layer.folders().upper.to_owned();
