@@ -11,7 +11,6 @@ use crate::house::{Source, sources};
 const READ_WORDS: &[(&str, &str)] = &[
     ("src/agent/tools/browser/action.rs", "an error of the browser"),
     ("src/agent/tools/browser/page.rs", "an error of the browser"),
-    ("src/agent/tools/command.rs", "what a command wrote"),
     ("src/agent/tools/web/search.rs", "where a line of a server ends"),
     ("src/forge/github/client.rs", "what the forge answered"),
     ("src/models/transport/client.rs", "an error of TLS"),

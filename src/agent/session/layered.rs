@@ -20,6 +20,7 @@ use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::Observation;
 use crate::tools::command::render_touched;
+use crate::tools::command_remarks::UNSEEN;
 use crate::tools::mcp::call::server_of;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
@@ -31,9 +32,6 @@ use locum_policy::paths::Protection;
 use locum_policy::verdict::{Decision, Verdict};
 use locum_sandbox::exec::Exit;
 use locum_workspace::layer::{Layer, LayerChange, LayerChanges};
-
-/// What is said to a command whose changes were kept out.
-const LATER_COMMANDS: &str = " Later commands do not see them. `$TMPDIR` keeps files for the run.";
 
 /// How a command is reported that was cut off together with the run: as killed.
 pub(crate) const CUT_OFF: Exit = Exit::Signal(9);
@@ -230,9 +228,10 @@ impl Session<'_> {
         }
         let refusal = refusal_of(&refused.denied, Decision::Deny);
         if refusal.is_some() {
-            let instead = if self.server_of(waiting).is_some() { "" } else { LATER_COMMANDS };
+            let instead = if self.server_of(waiting).is_some() { "" } else { UNSEEN };
             observation.text.push_str(&format!(
-                "\n\nChanges that the policy does not allow were kept out of the checkout: {}.{instead}",
+                "\n\nChanges that the policy does not allow were kept out of the checkout: \
+                 {}.{instead}",
                 reasons(refused.denied.values())
             ));
         }

@@ -3,6 +3,8 @@
 //! In: journal lines in order, live or read back. Out: the tasks, what was spent, refused, run,
 //! touched. So a resumed session stands where the killed one stood after its last whole line.
 
+mod budgets;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -31,7 +33,6 @@ use locum_base::image::Image;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
 use locum_modes::access::TaskPurpose;
-use locum_modes::prompts::reminders;
 use locum_policy::approval::Approval;
 use locum_policy::budget::{Budget, Spent};
 use locum_policy::intent::Intent;
@@ -334,29 +335,6 @@ impl SessionState {
         }
     }
 
-    /// Gives the session a new budget. Sub-tasks that run get their part of what it is more, and
-    /// every task at work reads what it may spend now.
-    fn raise(&mut self, budget: &Budget) {
-        let Some(start) = &mut self.start else { return };
-        let before = std::mem::replace(&mut start.budget, *budget);
-        let Some(root) = self.tasks.first_mut() else { return };
-        let root_before = std::mem::replace(&mut root.budgeting.budget, *budget);
-        if root_before == *budget && before == *budget {
-            return;
-        }
-        let root = root.id;
-        self.hand_on(root, &budget.beyond(&root_before));
-        for id in self.running.clone() {
-            self.with_task(id, |task| {
-                let rest = reminders::may_spend(&task.budgeting.rest());
-                for message in task.turn.remind(reminders::goes_on(&rest)) {
-                    task.conversation.push(message);
-                }
-                task.nudges.budget_raised();
-            });
-        }
-    }
-
     /// Takes up what a person says with a decision or a resume. If the session had ended, its root
     /// task is at work again.
     fn take_up(&mut self, by: &str, words: &str, images: &[Image]) {
@@ -367,21 +345,6 @@ impl SessionState {
             && root.ended.take().is_some()
         {
             self.running.insert(0, root.id);
-        }
-    }
-
-    /// Adds to the budgets of running sub-tasks, in equal shares where several work in parallel.
-    fn hand_on(&mut self, parent: TaskId, more: &Budget) {
-        let is_child =
-            |id: &&TaskId| self.task(**id).is_some_and(|task| task.parent == Some(parent));
-        let children: Vec<TaskId> = self.running.iter().filter(is_child).copied().collect();
-        let count = u32::try_from(children.len()).unwrap_or(u32::MAX);
-        let more = if count > 1 { more.share(1, count.saturating_add(1)) } else { *more };
-        for child in children {
-            self.with_task(child, |task| {
-                task.budgeting.budget = task.budgeting.budget.and(&more);
-            });
-            self.hand_on(child, &more);
         }
     }
 

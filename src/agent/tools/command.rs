@@ -6,7 +6,6 @@
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
-use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -17,6 +16,7 @@ use crate::tools::arguments::{CallFields, ResolvedPath};
 use crate::tools::background::{self, BackgroundCommands};
 use crate::tools::command_details::CommandDetails;
 use crate::tools::command_end::{end_of, ended, refused_hosts, signal_of};
+use crate::tools::command_remarks::{CommandPlace, NetworkReach};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::PeerWords;
 use crate::tools::reach;
@@ -32,48 +32,8 @@ use locum_policy::schema::Expansions;
 use locum_sandbox::CommandReach;
 use locum_sandbox::exec::background::BackgroundCommand;
 use locum_sandbox::exec::{self, CommandOutput, CommandRun, ExecError, Exit, FedOutput};
-use locum_sandbox::network::offline;
 use locum_workspace::checkout::{EntryKind, FileError};
 use locum_workspace::git_binary::GitBinary;
-
-/// What git says where it finds no repository.
-const NO_REPOSITORY: &[&str] = &["not a git repository", "invalid gitfile format"];
-
-/// What a model reads behind that where it is so on purpose.
-const GIT_IS_HIDDEN: &str = "\n(The repository's history holds files that you may not read, so \
-    scripts do not see it. `git status`, `diff`, `log`, `show`, `restore` work alone, and beside \
-    commands that only show named files, if a rule allows their words: `command(git log:*)`.)";
-
-/// What programs print where a folder of the checkout cannot be renamed in a layer.
-const OTHER_DEVICE: &str = "cross-device link";
-
-/// What a model reads behind that.
-const FOLDERS_STAY: &str = "\n(Commands cannot rename a folder of the checkout as a whole. \
-    `mv A B` copies it instead, and then `git add -A A B` does what `git mv A B` would.)";
-
-/// What a model reads behind the complaint of a program that may not write to `/tmp`.
-const SCRATCH_IS_ELSEWHERE: &str = "\n(The checkout lies below `/tmp`, so commands cannot write to \
-    `/tmp` itself. `$TMPDIR` is their folder for temporary files.)";
-
-/// What sanitizers print, in small letters, where they do not get the address space they reserve.
-const SHADOW_REFUSED: &[&str] = &[
-    "reserveshadowmemoryrange failed",
-    "sanitizer failed to allocate",
-    "perhaps you're using ulimit -v",
-];
-
-/// What a model reads behind that.
-const MEMORY_IS_LIMITED: &str = "\n(A process of a command may have 32 GiB of memory, and sanitizers \
-    such as AddressSanitizer reserve more when they start: programs built with them do not run \
-    here. Build without them, use `valgrind` if it is there, and say in your result what could not \
-    be checked.)";
-
-/// What debuggers print, in small letters, where they may not trace.
-const NO_TRACING: &str = "ptrace: operation not permitted";
-
-/// What a model reads behind that.
-const NO_DEBUGGER: &str = "\n(Commands cannot trace processes, so debuggers and `strace` do not work \
-    here. Use `valgrind` if it is there, or print what you need.)";
 
 /// Changed files named to the model.
 const TOUCHED_SHOWN: usize = 20;
@@ -322,23 +282,13 @@ impl ExecuteCommand {
         };
         let command = CommandDetails::of(&self.script, &output);
         let mut text = self.render(&output, &command, NetworkReach::of(context));
-        let said = text.to_ascii_lowercase();
-        if git_hidden && NO_REPOSITORY.iter().any(|complaint| said.contains(complaint)) {
-            text.push_str(GIT_IS_HIDDEN);
-        }
-        if layered && said.contains(OTHER_DEVICE) {
-            text.push_str(FOLDERS_STAY);
-        }
-        let root = context.repo.root();
-        if context.run.sandbox.holds() && is_kept_from_temporary(&said, root) {
-            text.push_str(SCRATCH_IS_ELSEWHERE);
-        }
-        if context.run.sandbox.holds() && SHADOW_REFUSED.iter().any(|line| said.contains(line)) {
-            text.push_str(MEMORY_IS_LIMITED);
-        }
-        if context.run.sandbox.holds() && said.contains(NO_TRACING) {
-            text.push_str(NO_DEBUGGER);
-        }
+        let place = CommandPlace {
+            git_hidden,
+            layered,
+            contained: context.run.sandbox.holds(),
+            root: context.repo.root(),
+        };
+        text.push_str(&place.remarks(&text.to_ascii_lowercase()));
         let lost_bytes = output.output.omitted_bytes;
         Ok(Observation { exit: Some(output.exit), command, lost_bytes, ..Observation::said(text) })
     }
@@ -374,58 +324,6 @@ impl ExecuteCommand {
             refused_hosts(output.traffic.as_ref())
         )
     }
-}
-
-/// What a command reaches of the network.
-#[derive(Clone, Copy)]
-enum NetworkReach {
-    Nothing,
-    Listed,
-    Everything,
-}
-
-impl NetworkReach {
-    fn of(context: ToolContext<'_>) -> Self {
-        match context.run.sandbox {
-            sandbox if sandbox.is_offline() => Self::Nothing,
-            sandbox if sandbox.is_proxied() => Self::Listed,
-            _ => Self::Everything,
-        }
-    }
-
-    /// Says what there is of the network, behind the output of a command that failed for it, or was
-    /// killed for its time: some programs wait for a host without a word.
-    fn remark(self, (failed, exit): (bool, Exit), output: &str) -> &'static str {
-        if exit != Exit::TimedOut && !(failed && offline::is_complaint(output)) {
-            return "";
-        }
-        match (self, exit) {
-            (Self::Nothing, Exit::TimedOut) => {
-                "\n\nIf it waited for a host: commands have no network, the policy says \
-                 `network: off`."
-            }
-            (Self::Listed, Exit::TimedOut) => {
-                "\n\nIf it waited for a host: commands reach only those that the policy allows."
-            }
-            (Self::Nothing, _) => "\n\nCommands have no network: the policy says `network: off`.",
-            (Self::Listed, _) => "\n\nCommands reach only the hosts that the policy allows.",
-            (Self::Everything, _) => "",
-        }
-    }
-}
-
-/// Whether a program complains in a line, in small letters, that it may not write to `/tmp` or look
-/// there, or that it can open no database (SQLite names no path), where the checkout lies in it.
-fn is_kept_from_temporary(said: &str, root: &Path) -> bool {
-    let checkout = root.to_string_lossy().to_ascii_lowercase();
-    let is_about = |line: &str| {
-        let rest = line.replace(&*checkout, "");
-        let names_it =
-            ["/tmp/", "/tmp'", "/tmp:", "/tmp\"", "/tmp`"].iter().any(|name| rest.contains(name));
-        rest.contains("permission denied") && names_it
-            || rest.contains("unable to open database file")
-    };
-    root.starts_with("/tmp") && said.lines().any(is_about)
 }
 
 /// Answers a command that did not start. Where its program is missing it ends as a shell would say.

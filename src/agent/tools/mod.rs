@@ -7,6 +7,7 @@ pub mod browser;
 pub mod command;
 pub mod command_details;
 pub mod command_end;
+pub(crate) mod command_remarks;
 pub mod dispatch;
 pub mod edit_check;
 mod extracted;

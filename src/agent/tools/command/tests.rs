@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{
-    CommandDetails, CommandOutput, ExecuteCommand, Exit, NetworkReach, is_kept_from_temporary,
-};
+use super::{CommandDetails, CommandOutput, ExecuteCommand, Exit, NetworkReach};
 use crate::tools::arguments::ResolvedPath;
+use crate::tools::command_remarks::is_kept_from_temporary;
 use crate::tools::fixture::ToolFixture;
 use locum_base::path::RepoPath;
 use locum_base::text::ClippedText;
