@@ -18,7 +18,8 @@ use locum_modes::prompts::PromptFile;
 use locum_modes::prompts::rules::{self, RulesFiles};
 use locum_modes::prompts::skills::{self, SkillSet};
 use locum_policy::ignore::{IGNORE_FILES, IgnoreFiles};
-use locum_workspace::repo::{CommitId, Repo};
+use locum_workspace::checkout::FileError;
+use locum_workspace::repo::{CommitId, Repo, RepoError};
 
 /// Where a repository keeps its jobs.
 pub const JOBS_FOLDER: &str = ".locum/jobs";
@@ -100,10 +101,11 @@ impl FileSource<'_> {
             Self::WorkingTree(root) => {
                 let names = Path::new(path).ancestors().filter(|at| !at.as_os_str().is_empty());
                 if let Some(link) = names.into_iter().find(|at| root.join(at).is_symlink()) {
-                    return Err(no_regular_file(
-                        path,
-                        &format!("`{}` is a symbolic link", link.display()),
-                    ));
+                    let named = match link.to_string_lossy() {
+                        link if link == path => String::new(),
+                        link => format!("`{link}` "),
+                    };
+                    return Err(no_regular_file(path, &format!("{named}is a symbolic link")));
                 }
                 return self.file(path);
             }
@@ -112,7 +114,13 @@ impl FileSource<'_> {
                 .inspect(|_| tracing::trace!(path, source = %self, "read a file"))
                 .and_then(|at| {
                     let text = repo.text_at(commit, &at, FILE_LIMIT_BYTES);
-                    text.map_err(|error| error.to_string())
+                    text.map_err(|error| match error {
+                        RepoError::File(FileError::NotText(_)) => "is not UTF-8 text".to_owned(),
+                        RepoError::File(FileError::NotAFile { path, what }) if path == at => {
+                            format!("is {what}")
+                        }
+                        error => error.to_string(),
+                    })
                 })
                 .map_err(|error| no_regular_file(path, &error))?,
         };
@@ -283,7 +291,7 @@ pub(super) fn wrong_ending(found: &str, read: &str) -> RunError {
 
 /// Returns the error of a file that only counts as a regular file.
 fn no_regular_file(path: &str, why: &str) -> RunError {
-    RunError::usage(path, why).hint("Locum reads a regular file of UTF-8 text here, and no link")
+    RunError::usage(path, why).hint("commit it as a regular file of UTF-8 text, not as a link")
 }
 
 /// Returns the error of a file of this machine that cannot be read.
@@ -352,28 +360,28 @@ mod tests {
             };
             error.diagnostics.iter().map(Diagnostic::what).collect::<Vec<_>>().join("; ")
         };
-        let check = |name: &str, why: &str| {
+        let check = |name: &str, [committed, here]: [&str; 2]| {
             let trusted = CommitId(made.commit("next"));
             let repo = Repo::open(made.root()).unwrap();
-            let sources =
-                [FileSource::Commit(&repo, trusted), FileSource::WorkingTree(made.root().into())];
-            for source in &sources {
-                assert!(said(source, name).contains(why), "{source}: {}", said(source, name));
+            let commit = FileSource::Commit(&repo, trusted);
+            let tree = FileSource::WorkingTree(made.root().into());
+            for (source, why) in [(commit, committed), (tree, here)] {
+                assert!(said(&source, name).contains(why), "{source}: {}", said(&source, name));
             }
         };
         for (bytes, why) in
             [(&b"\xff\xfes\0\n\0"[..], "is not UTF-8 text"), (b"s\0\n\0", "holds U+0000")]
         {
             made.write(".locumignore", bytes);
-            check(".locumignore", why);
+            check(".locumignore", [why; 2]);
         }
         made.remove(".locumignore");
         made.link("a", ".locumignore");
-        check(".locumignore", "is a symbolic link");
+        check(".locumignore", ["is a symbolic link"; 2]);
         made.remove(".locumignore");
         made.write(".locumignore/x", "");
-        check(".locumignore", "");
+        check(".locumignore", ["is a folder", "not a regular file"]);
         made.link("elsewhere", ".locum");
-        check(".locum/policy.yml", "`.locum` is a symbolic link");
+        check(".locum/policy.yml", ["`.locum` is a symbolic link"; 2]);
     }
 }
