@@ -36,6 +36,10 @@ impl Session<'_> {
         let Some(layer) = self.layer_of(id, waiting)? else { return Ok(()) };
         let now = self.place(id)?.repo.ignored_changes(&layer)?;
         let mut new = now.since(&before);
+        // Which of so many are new is not known.
+        if new.is_partial {
+            return Ok(());
+        }
         let failed = exit != Exit::Code(0) || observation.command.failures().next().is_some();
         if failed && !new.removed.is_empty() {
             let left = layer.undo_removals(&new.removed, &before);
@@ -54,25 +58,26 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Notes for the report which of these files checks see otherwise than a fresh checkout has them.
+    /// Notes for the report which of these files differ for checks from a fresh checkout.
     pub(crate) fn note_unpublished(&mut self, id: TaskId) -> Result<(), Stop> {
         let Some(layer) = self.layer_left(id)? else { return Ok(()) };
-        let IgnoredChanges { mut removed, changed } =
-            self.place(id)?.repo.ignored_changes(&layer)?;
-        removed.extend(changed);
-        if removed.is_empty() {
+        let found = self.place(id)?.repo.ignored_changes(&layer)?;
+        if found.is_empty() {
             return Ok(());
         }
+        let more = if found.is_partial { ", and more" } else { "" };
+        let paths = found.removed.union(&found.changed).cloned().collect();
         let text = format!(
-            "checks saw files that git ignores as the run left them, which is not published: {}",
-            named(&removed)
+            "checks saw files that git ignores as the run left them, which is not published: \
+             {}{more}",
+            named(&paths)
         );
         self.note_once(id, text)
     }
 }
 
 /// Says what of such files is gone or different for later commands.
-fn said(IgnoredChanges { removed, changed }: &IgnoredChanges) -> String {
+fn said(IgnoredChanges { removed, changed, .. }: &IgnoredChanges) -> String {
     let mut parts = Vec::new();
     for (what, paths) in [("removed", removed), ("changed", changed)] {
         if !paths.is_empty() {

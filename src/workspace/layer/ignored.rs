@@ -24,6 +24,10 @@ const COMPARED_BYTES: u64 = 1 << 20;
 /// Most files that are counted below one path.
 const COUNTED_FILES: usize = 10_000;
 
+/// Most paths of a layer that are looked at, so that a command costs no more for a folder that was
+/// recreated with a hundred thousand files.
+const PATHS_LIMIT: usize = 10_000;
+
 /// Folders that are named.
 const NAMED: usize = 5;
 
@@ -34,6 +38,9 @@ pub struct IgnoredChanges {
     pub removed: BTreeSet<IgnoredPath>,
     /// Files that are different.
     pub changed: BTreeSet<IgnoredPath>,
+    /// Whether there were more paths than are looked at: there may be more of both.
+    pub is_partial: bool,
+    looked_at: usize,
 }
 
 /// Such a file or folder.
@@ -55,6 +62,8 @@ impl IgnoredChanges {
         Self {
             removed: self.removed.iter().filter(is_new).cloned().collect(),
             changed: self.changed.difference(&before.changed).cloned().collect(),
+            is_partial: self.is_partial || before.is_partial,
+            looked_at: 0,
         }
     }
 
@@ -187,7 +196,7 @@ impl Repo {
 
 impl Layer {
     /// Lets commands see again what is `removed`; returns what stays removed, because its folder
-    /// was made anew `before` and lacked other files already.
+    /// was recreated `before` and lacked other files already.
     ///
     /// # Errors
     /// When the layer cannot be changed.
@@ -222,6 +231,11 @@ impl Layer {
 }
 
 fn at(place: &Place, found: &mut IgnoredChanges) -> io::Result<()> {
+    if found.looked_at == PATHS_LIMIT {
+        found.is_partial = true;
+        return Ok(());
+    }
+    found.looked_at += 1;
     let Some((lower, was)) = place.lower() else { return Ok(()) };
     let is = match fs::symlink_metadata(&place.upper) {
         Ok(is) => is,

@@ -35,7 +35,7 @@ fn ignored_files_of_the_checkout_that_are_gone_or_different_are_named_and_new_on
     fixture.white_out(".env");
     fixture.write("a.o", "after");
     assert_eq!(found(), text(("`.env`, `node_modules/a` (2 files)", "`a.o`")));
-    // A folder that was made anew lacks what is not in it again.
+    // A folder that was recreated lacks what is not in it again.
     std::fs::remove_file(fixture.layer.folders().upper.join("node_modules/a")).unwrap();
     fixture.make_opaque("node_modules/a");
     fixture.write("node_modules/a/x", "after");
@@ -66,7 +66,7 @@ fn removals_are_undone_and_what_was_made_anew_lies_over_what_was_there() {
         ("`.env`".into(), "`node_modules/a/x`".into())
     );
     assert!(!upper.join("a.o").exists());
-    // What a folder that was made anew lacked before does not come back with the rest.
+    // What a recreated folder lacked before does not come back with the rest.
     fixture.make_opaque("node_modules");
     fixture.write("node_modules/b/z", "after");
     let before = look();
@@ -74,4 +74,21 @@ fn removals_are_undone_and_what_was_made_anew_lies_over_what_was_there() {
     let new = look().since(&before);
     let left = fixture.layer.undo_removals(&new.removed, &before).unwrap();
     assert_eq!((named(&new.removed), left), ("`node_modules/b/z`".to_owned(), new.removed));
+}
+
+#[test]
+fn of_very_many_paths_only_the_first_are_looked_at_and_that_is_said() {
+    let fixture = with_ignored_files();
+    let count = 10_001;
+    for file in 0..count {
+        fixture.repo.write(&format!("node_modules/many/{file}"), "before");
+    }
+    let found = || fixture.repo.repo.ignored_changes(&fixture.layer).unwrap();
+    fixture.white_out("node_modules/many/0");
+    assert!(!found().is_partial);
+    for file in 1..count {
+        fixture.write(&format!("node_modules/many/{file}"), "after");
+    }
+    let found = found();
+    assert!(found.is_partial && found.changed.len() + found.removed.len() <= 10_000);
 }
