@@ -74,7 +74,7 @@ pub(super) async fn run(
         (request.session, request.purpose) = (bundle.session.clone(), RunPurpose::Publish);
     }
     let is_anew = rebase.is_some() || env.inputs.bundle.is_some();
-    let wish = if is_anew { ConversationWish::BeginAnew } else { control.wish };
+    let wish = if is_anew { ConversationWish::StartOver } else { control.wish };
     let merges = rebase.map(|rebase| rebase.give_to(&mut request));
     // Fixed work, a check and what is only published begin without what was said here.
     let is_of_thread = request.work.is_none() && bundle.is_none() && check.is_none();

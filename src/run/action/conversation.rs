@@ -33,26 +33,26 @@ use locum_workspace::Workspace;
 use locum_workspace::repo::CommitId;
 
 /// Why a run begins anew.
-enum BegunAnew {
+enum NotResumed {
     /// It is started again: that it does not resume its own session surprises nobody.
     SameComment,
-    /// For this reason, which whoever asks is told.
+    /// For this reason, which is reported to whoever asks.
     Otherwise(String),
 }
 
-impl From<String> for BegunAnew {
+impl From<String> for NotResumed {
     fn from(why: String) -> Self {
         Self::Otherwise(why)
     }
 }
 
-impl From<&str> for BegunAnew {
+impl From<&str> for NotResumed {
     fn from(why: &str) -> Self {
         Self::Otherwise(why.to_owned())
     }
 }
 
-impl BegunAnew {
+impl NotResumed {
     /// Says it in the plan of a run, and to whoever asks where it surprises.
     fn note(self, plan: &mut RunPlan) {
         let (why, is_told) = match self {
@@ -103,7 +103,7 @@ pub(super) enum ConversationWish {
     /// It asks for the same again, from the beginning; started again, it goes on with its own.
     Repeat,
     /// It asks for the same again, from the beginning.
-    BeginAnew,
+    StartOver,
 }
 
 /// Prepares a run on a thread: with the conversation of the last session there, or anew.
@@ -123,22 +123,22 @@ pub(super) async fn prepare(
     let asks = match wish {
         ConversationWish::GoOn => is_own || admitted.event.trigger.comment.is_some(),
         ConversationWish::Repeat => is_own,
-        ConversationWish::BeginAnew => false,
+        ConversationWish::StartOver => false,
     };
     let resumed = match &last {
         LastRun::Kept(kept) if asks => {
             let settled = SettledRun::of(&request, &admitted.config)?;
-            let anew = RunAnew { request: &request, settled: &settled };
-            match resume(env, admitted, (kept, is_own), &anew).await {
-                // What it published or had to say is made anew, which is no surprise.
-                Err(BegunAnew::SameComment) if is_own => Ok(None),
+            let new_run = NewRun { request: &request, settled: &settled };
+            match resume(env, admitted, (kept, is_own), &new_run).await {
+                // What it published or reported is recreated: nobody has to know.
+                Err(NotResumed::SameComment) if is_own => Ok(None),
                 resumed => resumed.map(Some),
             }
         }
         LastRun::NotKept(why) if asks => Err((*why).into()),
         LastRun::Kept(_) | LastRun::NotKept(_) | LastRun::None => Ok(None),
     };
-    let (resumed, begun_anew) = match resumed {
+    let (resumed, not_resumed) = match resumed {
         Ok(resumed) => (resumed, None),
         Err(why) => (None, Some(why)),
     };
@@ -157,7 +157,7 @@ pub(super) async fn prepare(
         request.base.clone_from(base);
     }
     let mut run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
-    if let Some(why) = begun_anew {
+    if let Some(why) = not_resumed {
         why.note(&mut run.plan);
     }
     let mut extras = RunExtras::default();
@@ -252,8 +252,8 @@ async fn resume(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
     (kept, is_own): (&KeptSession, bool),
-    anew: &RunAnew<'_>,
-) -> Result<ResumedConversation, BegunAnew> {
+    new_run: &NewRun<'_>,
+) -> Result<ResumedConversation, NotResumed> {
     let flags = &admitted.request.flags;
     if !is_own && (flags.new_pull_request || flags.model.is_some()) {
         let flag = if flags.new_pull_request { "--new-pr" } else { "--model" };
@@ -264,13 +264,13 @@ async fn resume(
         Declined::Refused(why) => why,
         Declined::Failed(error) => error.report(),
     })?;
-    let thread = anew.request.subject.thread().unwrap_or_default();
+    let thread = new_run.request.subject.thread().unwrap_or_default();
     let ended = EndedSession::read(env, kept, thread).map_err(|why| format!("it {why}"))?;
-    ended.judge(env, admitted, anew)
+    ended.judge(env, admitted, new_run)
 }
 
 /// A run as it would begin without an earlier conversation.
-struct RunAnew<'a> {
+struct NewRun<'a> {
     request: &'a RunRequest,
     settled: &'a SettledRun,
 }
@@ -312,8 +312,8 @@ impl EndedSession {
         &self,
         env: &ActionEnv<'_>,
         admitted: &AdmittedEvent<'_>,
-        RunAnew { request, settled }: &RunAnew<'_>,
-    ) -> Result<ResumedConversation, BegunAnew> {
+        NewRun { request, settled }: &NewRun<'_>,
+    ) -> Result<ResumedConversation, NotResumed> {
         let (Some(start), Some(outcome)) = (&self.state.start, &self.state.outcome) else {
             return Err("it did not end".into());
         };
@@ -321,7 +321,7 @@ impl EndedSession {
         // What the same request did not bring to an end is gone on with.
         let is_left = outcome.was_stopped() || !outcome.changes.is_empty();
         if self.carried.destination.asked == asked && (self.head.is_some() || !is_left) {
-            return Err(BegunAnew::SameComment);
+            return Err(NotResumed::SameComment);
         }
         check_age(&self.state, env.clock.now())?;
         let judged =
@@ -463,85 +463,4 @@ fn take_up(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{JudgedBy, LeftCheckout, StartCommits};
-    use locum_policy::actors::Tier;
-    use locum_policy::intent::{Facts, Restriction, TriggerKind};
-    use locum_workspace::repo::CommitId;
-    use pretty_assertions::assert_eq;
-
-    fn judged<'a>(policy_hash: &'a str, mode: &'a str, facts: &'a Facts) -> JudgedBy<'a> {
-        JudgedBy { policy_hash, mode, facts }
-    }
-
-    #[test]
-    fn a_conversation_goes_on_for_who_is_judged_as_it_was() {
-        let facts = |tier| Facts { tier, ..Facts::default() };
-        let restricted = |read_only, contained| {
-            let restriction = Restriction { read_only, contained, paths: Vec::new() };
-            Facts { restriction, ..Facts::default() }
-        };
-        let began = facts(Tier::Maintainer);
-        let before = judged("1", "code", &began);
-        let other_paths = Facts {
-            trigger: TriggerKind::Comment,
-            restriction: Restriction {
-                paths: vec!["docs/**".to_owned()],
-                ..Restriction::default()
-            },
-            ..Facts::default()
-        };
-        assert_eq!(before.check_same(&judged("1", "code", &other_paths)), Ok(()));
-        for (hash, mode, now) in [
-            ("2", "code", facts(Tier::Maintainer)),
-            ("1", "ask", facts(Tier::Maintainer)),
-            ("1", "code", facts(Tier::Stranger)),
-            ("1", "code", restricted(true, false)),
-            ("1", "code", restricted(true, true)),
-        ] {
-            assert!(before.check_same(&judged(hash, mode, &now)).is_err(), "{hash} {mode} {now:?}");
-        }
-        // Nor does a stranger's conversation get a maintainer's rights.
-        let stranger = facts(Tier::Stranger);
-        assert!(judged("1", "code", &stranger).check_same(&before).is_err());
-    }
-
-    #[test]
-    fn a_conversation_goes_on_in_the_checkout_that_it_left() {
-        let [old, new, head] = ["a", "b", "c"].map(|id| CommitId(id.to_owned()));
-        let at = |base, trusted| StartCommits { base, trusted };
-        let left = |head, is_issue, has_changes| LeftCheckout {
-            began: at(&old, &old),
-            head,
-            is_issue,
-            has_changes,
-            has_approvals: false,
-        };
-        let goes_on = |left: &LeftCheckout<'_>, base, trusted| {
-            let from = left.base_after(&at(base, trusted)).ok();
-            from.map(|(commit, has_work)| (commit.0, has_work))
-        };
-        let from = |commit: &CommitId, has_work| Some((commit.0.clone(), has_work));
-        for (left, base, expected) in [
-            // Published: only where nobody pushed since.
-            (left(Some(&head), true, true), &head, from(&head, false)),
-            (left(Some(&head), true, true), &old, None),
-            (left(Some(&head), true, true), &new, None),
-            // Not published: with its work, on an issue wherever the default branch is.
-            (left(None, true, true), &old, from(&old, true)),
-            (left(None, true, true), &new, from(&old, true)),
-            (left(None, false, true), &old, from(&old, true)),
-            (left(None, false, true), &new, None),
-            // Nothing changed.
-            (left(None, true, false), &new, from(&new, false)),
-            (left(None, false, false), &old, from(&old, false)),
-            (left(None, false, false), &new, None),
-        ] {
-            assert_eq!(goes_on(&left, base, base), expected, "{base:?}");
-        }
-        // The tip of a branch of ours is not the default branch.
-        assert_eq!(goes_on(&left(None, true, true), &head, &new), None);
-        let approved = LeftCheckout { has_approvals: true, ..left(None, true, true) };
-        assert_eq!(goes_on(&approved, &old, &old), None);
-    }
-}
+mod tests;

@@ -65,7 +65,7 @@ pub(super) async fn decision(
         .filter_map(|own| Some((WaitingSession::parse(own)?, TakenBy::parse(&own.body)?)));
     let taken: Vec<(WaitingSession, TakenBy)> = waiting.collect();
     let [(waits, taken)] = taken.as_slice() else { return Ok(None) };
-    // Where it waits anew, nobody decided on that yet.
+    // Where it waits again, nobody has decided on that yet.
     match carry::fetch(env, (&waits.session, &waits.commit)).await {
         Ok((_, Some(by))) if by == *taken => {}
         Err(Declined::Failed(error)) => return Err(error),
