@@ -296,7 +296,7 @@ impl RuleRef {
         Self { pattern: key.into(), origin: origin.into(), line: None }
     }
 
-    /// Returns its line as programs are told, 0 for none.
+    /// Returns its line for JSON, 0 for none.
     pub fn line_number(&self) -> u32 {
         self.line.map_or(0, NonZeroU32::get)
     }

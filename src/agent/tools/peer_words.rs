@@ -1,5 +1,5 @@
-//! `PeerWords`: what other agents call a tool's parameters. Models that were trained on those agents
-//! use their words here too; [`aliases`](crate::tools::aliases) gives them the tool's own.
+//! `PeerWords`: what other agents call a tool's parameters. Models that were trained on those
+//! agents use their words here too; [`aliases`](crate::tools::aliases) gives them the tool's own.
 
 use crate::tools::aliases::decisive::DecisiveLists;
 

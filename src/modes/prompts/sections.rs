@@ -230,8 +230,8 @@ pub(crate) fn objective(facts: &PromptFacts<'_>) -> String {
         include_str!("../../../config/prompts/finish-delegate.md")
     };
     let title = if may_change(facts) {
-        "\nThe first sentence of the result becomes the title of the pull request and commit: at most \
-         70 characters.\n"
+        "\nThe first sentence of the result becomes the title of the pull request and commit: at \
+         most 70 characters.\n"
     } else {
         ""
     };

@@ -364,8 +364,8 @@ impl Script {
         words.iter().map(from_root).collect()
     }
 
-    /// Returns true for a command that only stays in a folder, ends something, or changes the folder
-    /// for nothing that follows.
+    /// Returns true for a command that only stays in a folder, ends something, or changes the
+    /// folder when nothing follows.
     fn is_without_effect(&self, simple: &SimpleCommand) -> bool {
         self.stays(simple) || only_ends(simple) || self.returns(simple)
     }

@@ -1,9 +1,9 @@
 //! Parameters that a tool does not have. They are ignored, and the answer says so, except the few
-//! that are decisive: a call that gives one of those asks for another effect than the tool would have
-//! without it.
+//! that are decisive: a call that gives one of those asks for another effect than the tool would
+//! have without it.
 //!
-//! In: the decisive ones of a tool, and a parameter as written. Out: whether it may be ignored, what to write instead
-//! where it may not, and the note for the answer.
+//! In: the decisive ones of a tool, and a parameter as written. Out: whether it may be ignored, what
+//! to write instead where it may not, and the note for the answer.
 
 use serde_json::Value;
 

@@ -61,7 +61,9 @@ fn printed(event: HookEvent, output: &str) -> HookWord {
     let answer = serde_json::from_str::<Value>(output).ok().filter(Value::is_object);
     let Some(answer) = answer else {
         if output.trim_start().starts_with('{') && event.decides() {
-            return HookWord::Fails("its output begins with `{` and is no JSON object".to_owned());
+            return HookWord::Fails(
+                "its output begins with `{` but is not a JSON object".to_owned(),
+            );
         }
         let is_read = matches!(event, HookEvent::SessionStart | HookEvent::UserPromptSubmit);
         return if is_read && !output.is_empty() {
@@ -169,7 +171,7 @@ mod tests {
                 pre,
                 0,
                 "{ decision: block }".to_owned(),
-                HookWord::Fails("its output begins with `{` and is no JSON object".to_owned()),
+                HookWord::Fails("its output begins with `{` but is not a JSON object".to_owned()),
             ),
             (session, 0, "{ a }".to_owned(), says("{ a }")),
             (

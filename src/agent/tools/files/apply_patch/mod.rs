@@ -73,8 +73,8 @@ pub enum PatchError {
     },
     /// A chunk names a line and only adds others.
     #[error(
-        "`{path}`: the chunk below `@@ {context}` only adds lines, and does not say where in there. \
-         Repeat the line that they follow, with a blank in front of it:\n{}",
+        "`{path}`: the chunk below `@@ {context}` only adds lines and does not say where. Repeat the \
+         line that they follow, with a blank in front of it:\n{}",
         .lines.join("\n")
     )]
     OnlyAdds {

@@ -126,7 +126,7 @@ fn a_chunk_that_only_adds_says_where_or_stands_at_the_end() {
     }
     for body in ["@@ A:\n+ y", "@@ A:\n+ y\n@@ B:\n+ z", "@@ B:\n@@  f\n+  y"] {
         let text = refused("A:\n x\nB:\n f\n x\n", body);
-        assert!(text.contains("only adds lines, and does not say where"), "{body}: {text}");
+        assert!(text.contains("only adds lines and does not say where"), "{body}: {text}");
     }
 }
 

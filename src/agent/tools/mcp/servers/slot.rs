@@ -137,7 +137,7 @@ impl ServerSlot {
         if self.status != ServerStatus::Ready {
             return Err(format!("The MCP server `{name}` is not there in this run.").into());
         }
-        // A service goes on beside the run: one that is asked anew costs nothing.
+        // A service runs outside of the session: connecting again starts nothing.
         let is_program = matches!(self.planned.endpoint, Ok(ServerEndpoint::Program { .. }));
         if is_program && self.starts.get() >= STARTS_LIMIT {
             return Err(format!(
