@@ -68,8 +68,8 @@ impl Session<'_> {
         let more = if found.is_partial { ", and more" } else { "" };
         let paths = found.removed.union(&found.changed).cloned().collect();
         let text = format!(
-            "checks saw files that git ignores as the run left them, which is not published: \
-             {}{more}",
+            "the checks used ignored files that this run changed or removed, and these changes are \
+             not published: {}{more}",
             named(&paths)
         );
         self.note_once(id, text)

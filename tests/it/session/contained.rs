@@ -358,7 +358,7 @@ fn checks_that_saw_changed_dependencies_are_said_to_have() {
     let ran = fixture.run();
     assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]), "{}", ran.reason());
     let notes = ran.outcome.notes.join("\n");
-    let said = "as the run left them, which is not published: `deps/b`";
+    let said = "and these changes are not published: `deps/b`";
     assert!(notes.contains(said) && !notes.contains("out/x"), "{notes}");
 }
 
