@@ -132,3 +132,20 @@ fn a_dry_run_or_a_flag_decides_nothing() {
         assert!(fixture.kept_sessions().starts_with(&waiting), "{body}");
     }
 }
+
+#[test]
+fn after_a_denial_an_outage_keeps_the_work_since_then() {
+    let fixture = ActionFixture::new();
+    fixture.add_to_main(&[(".locum/config.yml", "models: {}\n")]);
+    let refused = Answer::json(401, &json!({ "error": { "message": "Incorrect API key" } }));
+    let server = answers(vec![write("src/later.txt"), refused]);
+    asks(&fixture, &server, ("/locum code hold it", "1"));
+    let deny = format!("/locum deny {} not this one", fixture.waiting(7));
+    let failed = asks(&fixture, &server, (&deny, "1"));
+    assert_eq!(failed.step.output("outcome"), "failed", "{:?}", failed.step);
+    assert!(comment(&fixture).contains("/locum go on\n"), "{}", comment(&fixture));
+    let step = asks(&fixture, &server, ("/locum go on", "1")).step;
+    assert_eq!(step.output("outcome"), "done", "{step:?}");
+    let changed = fixture.remote(&["diff", "--name-only", "main", step.output("branch-name")]);
+    assert_eq!(changed, "src/hello.txt\nsrc/later.txt\n");
+}
