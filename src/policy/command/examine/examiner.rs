@@ -361,7 +361,7 @@ impl Examiner<'_> {
             } else if word == "--" {
                 given.plain_from = Some(given.operands.len());
             } else {
-                self.option(known, &name, index, &word);
+                self.option(&known.options, &name, index);
             }
         }
         if let Some(index) = git::follows_a_folder(self.words) {

@@ -4,17 +4,18 @@
 //! In: words. Out: options and operands, or nothing where an option is not in the table. What they
 //! mean for the policy is found elsewhere.
 
+use crate::command::examine::awk::AwkWords;
 use crate::command::examine::sed::SedWords;
 use crate::command::tables::OperandKind;
-use crate::command::tables::index::{self, IndexedTable, OptionArgument};
+use crate::command::tables::index::{self, IndexedTable};
+use crate::command::tables::options::GivenOption;
 use crate::command::tables::wrappers;
 use crate::words;
 
 /// Options and operands of a command.
 pub(crate) struct GivenWords<'w> {
     table: &'static IndexedTable,
-    /// Options by the names that the table has, with their values.
-    options: Vec<(String, Option<&'w str>)>,
+    options: Vec<GivenOption<'w>>,
     /// The words that are neither options nor values of one, by index.
     operands: Vec<usize>,
 }
@@ -34,78 +35,31 @@ impl<'w> GivenWords<'w> {
             } else if word == "--" {
                 plain = true;
             } else {
-                given.option(word, words, &mut at)?;
+                let read = table.options.read(words, at - 1);
+                if !read.is_known || read.given.iter().any(GivenOption::lacks_value) {
+                    return None;
+                }
+                at = read.next;
+                given.options.extend(read.given);
             }
         }
         Some(given)
     }
 
-    /// Cuts one word of options; `at` is behind it, and then behind its value.
-    fn option(&mut self, word: &'w str, words: &'w [String], at: &mut usize) -> Option<()> {
-        let mut next = || {
-            *at += 1;
-            words.get(*at - 1).map(String::as_str)
-        };
-        let (name, value) =
-            word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
-        if let Some(takes) = self.table.takes(name) {
-            let value = match (takes, value) {
-                (OptionArgument::Nothing, None) => None,
-                (OptionArgument::Optional, value) => value,
-                (OptionArgument::Nothing | OptionArgument::Two | OptionArgument::Attached, _) => {
-                    return None;
-                }
-                (_, Some(value)) => Some(value),
-                (_, None) => Some(next()?),
-            };
-            self.options.push((name.to_owned(), value));
-            return Some(());
-        }
-        let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
-        if words::is_number(letters) {
-            self.table.takes("-#")?;
-            self.options.push(("-#".to_owned(), Some(letters)));
-            return Some(());
-        }
-        for (place, letter) in letters.char_indices() {
-            let rest = letters.get(place + letter.len_utf8()..).unwrap_or_default();
-            let name = format!("-{letter}");
-            match self.table.takes(&name)? {
-                OptionArgument::Nothing => self.options.push((name, None)),
-                OptionArgument::Two | OptionArgument::Attached => return None,
-                OptionArgument::Optional => {
-                    self.options.push((name, Some(rest)));
-                    break;
-                }
-                OptionArgument::Value
-                | OptionArgument::ReadFile
-                | OptionArgument::WrittenFile
-                | OptionArgument::Lines
-                | OptionArgument::KindAndFile
-                | OptionArgument::Setting => {
-                    let value = if rest.is_empty() { next()? } else { rest };
-                    self.options.push((name, Some(value)));
-                    break;
-                }
-            }
-        }
-        Some(())
-    }
-
     /// Whether one of these options is given, which stand between blanks.
     pub(crate) fn has(&self, wanted: &str) -> bool {
-        self.options.iter().any(|(name, _)| words::holds(wanted, name))
+        self.options.iter().any(|option| words::holds(wanted, option.name))
     }
 
     /// Whether only these options are given, which stand between blanks.
     pub(crate) fn only_has(&self, known: &str) -> bool {
-        self.options.iter().all(|(name, _)| words::holds(known, name))
+        self.options.iter().all(|option| words::holds(known, option.name))
     }
 
     /// Returns the values of one of these options, which stand between blanks.
     pub(crate) fn values(&self, wanted: &str) -> impl Iterator<Item = &'w str> {
-        let given = self.options.iter().filter(|(name, _)| words::holds(wanted, name));
-        given.filter_map(|(_, value)| *value)
+        let given = self.options.iter().filter(|option| words::holds(wanted, option.name));
+        given.filter_map(|option| option.value)
     }
 
     /// Returns how many words are neither options nor values of one.
@@ -166,7 +120,7 @@ pub(crate) fn instructions(words: &[String]) -> Vec<usize> {
             let scripts = sed.scripts.iter().map(places).filter(|at| *at >= first);
             (1..first).chain(scripts).collect()
         }
-        "awk" | "gawk" | "mawk" | "nawk" => (1..=first_of_awk(words)).collect(),
+        "awk" | "gawk" | "mawk" | "nawk" => (1..AwkWords::of(words).files).collect(),
         "jq" | "yq" | "chmod" | "chown" | "chgrp" => match GivenWords::of(words) {
             Some(given) => {
                 let first = given.operands.first().map_or(words.len(), |at| at + 1);
@@ -205,18 +159,6 @@ fn revisions(words: &[String]) -> Vec<usize> {
     (at + 1..end).collect()
 }
 
-/// Returns where the program of `awk` stands.
-fn first_of_awk(words: &[String]) -> usize {
-    let mut at = 1;
-    while words.get(at).is_some_and(|word| word.starts_with('-')) {
-        at += match words.get(at).map(String::as_str) {
-            Some("-F" | "-v" | "-f") => 2,
-            _ => 1,
-        };
-    }
-    at
-}
-
 #[cfg(test)]
 mod tests {
     use super::{GivenWords, instructions, stands_for_files};
@@ -253,7 +195,7 @@ mod tests {
             ("awk -F : -v a=b {print} a", vec![1, 2, 3, 4, 5]),
             ("chmod -R +x a", vec![1, 2]),
             ("jq -r .a a.json", vec![1, 2]),
-            ("jq --arg a b .a a.json", vec![1, 2, 3, 4, 5]),
+            ("jq --arg a b .a a.json", vec![1, 2, 3, 4]),
             ("find a -name b -exec cat c {} +", vec![5, 6, 7, 8]),
             ("xargs -n 2 cat c", vec![1, 2, 3, 4]),
             ("git -C a show b -- c", vec![4]),

@@ -3,23 +3,22 @@
 //!
 //! In: the words of a command. Out: the same as for what is started, behind options that are known.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::command::examine::StartedCommand;
 use crate::command::examine::examiner::Examiner;
-use crate::command::tables::index::{self, OptionArgument};
+use crate::command::tables::options::OptionTable;
 
-static COVERAGE: LazyLock<HashMap<&'static str, OptionArgument>> = LazyLock::new(|| {
-    index::read([
+static COVERAGE: LazyLock<OptionTable> = LazyLock::new(|| {
+    OptionTable::new([
         "-a -p -L --append --branch --parallel-mode --pylib --timid --concurrency= --context= \
          --include= --omit= --source= --save-signal=",
         "--data-file=> --rcfile=<",
     ])
 });
 
-static GOTESTSUM: LazyLock<HashMap<&'static str, OptionArgument>> = LazyLock::new(|| {
-    index::read([
+static GOTESTSUM: LazyLock<OptionTable> = LazyLock::new(|| {
+    OptionTable::new([
         "-f= --format= --format-hide-empty-pkg --hide-summary= --no-color --no-summary= \
          --max-fails= --packages= --rerun-fails=? --rerun-fails-max-failures= \
          --rerun-fails-run-root-test --rerun-fails-abort-on-data-race --debug",
@@ -29,8 +28,8 @@ static GOTESTSUM: LazyLock<HashMap<&'static str, OptionArgument>> = LazyLock::ne
     ])
 });
 
-static GDB: LazyLock<HashMap<&'static str, OptionArgument>> = LazyLock::new(|| {
-    index::read([
+static GDB: LazyLock<OptionTable> = LazyLock::new(|| {
+    OptionTable::new([
         "-batch --batch -nx --nx -nh --nh -n -q -quiet --quiet -return-child-result \
          --return-child-result -ex=@ --ex=@",
         "",
@@ -122,33 +121,11 @@ impl Examiner<'_> {
 
     /// Goes through options up to another word, or one of those that end them; returns whether all
     /// are known.
-    fn known_options(
-        &mut self,
-        options: &HashMap<&'static str, OptionArgument>,
-        name: &str,
-        ends: &[&str],
-    ) -> bool {
+    fn known_options(&mut self, options: &OptionTable, name: &str, ends: &[&str]) -> bool {
         let is_option = |word: &&String| word.starts_with('-') && !ends.contains(&word.as_str());
-        while let Some(word) = self.words.get(self.next).filter(is_option) {
-            let (index, word) = (self.next, word.as_str());
-            self.next += 1;
-            let (option, value) =
-                word.split_once('=').map_or((word, None), |(option, value)| (option, Some(value)));
-            match (options.get(option).copied(), value) {
-                (Some(OptionArgument::Nothing), None) => {}
-                (Some(OptionArgument::Optional), _) => {}
-                (Some(OptionArgument::Setting), value) => {
-                    let value = value.map(str::to_owned).or_else(|| self.take_next());
-                    self.setting(name, option, index, value);
-                }
-                (Some(takes), value) if takes != OptionArgument::Nothing => {
-                    let value = value.map(str::to_owned).or_else(|| self.next_value(name, option));
-                    self.value(takes, name, index, value);
-                }
-                (_, _) => {
-                    self.unlisted(name, index, word);
-                    return false;
-                }
+        while self.words.get(self.next).is_some_and(|word| is_option(&word)) {
+            if !self.option(options, name, self.next) {
+                return false;
             }
         }
         true

@@ -5,6 +5,7 @@
 //! policy weighs what is found.
 
 mod archives;
+pub(crate) mod awk;
 mod examiner;
 pub(crate) mod fed;
 pub(crate) mod given;

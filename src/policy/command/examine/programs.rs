@@ -1,6 +1,5 @@
-//! Programs whose words no table can describe: `test`, `find` and `awk`.
+//! Programs whose words no table can describe: `test` and `find`.
 
-use crate::command::awk;
 use crate::command::examine::examiner::Examiner;
 use crate::command::examine::{PathUse, fed, path_use};
 
@@ -44,34 +43,6 @@ impl Examiner<'_> {
             }
         }
         any
-    }
-
-    /// A program of awk, then files and variables. What it might do besides printing is left to
-    /// rules that spell it out.
-    pub(super) fn awk(&mut self) {
-        (self.known, self.found.only_reads) = (true, true);
-        let mut program = None;
-        while let Some(word) = self.words.get(self.next).cloned() {
-            let index = self.next;
-            self.next += 1;
-            match word.as_str() {
-                "--" if program.is_none() => {}
-                "-F" | "-v" if program.is_none() => {
-                    self.take_next();
-                }
-                option if program.is_none() && option.starts_with("-F") => {}
-                option if program.is_none() && option.len() > 1 && option.starts_with('-') => {
-                    self.unfamiliar(index, format!("the option `{option}` of `awk` is not known"));
-                }
-                _ if program.is_none() => {
-                    if let Err(why) = awk::check(&word) {
-                        self.unfamiliar(index, why);
-                    }
-                    program = Some(index);
-                }
-                _ => self.found.reads.extend(path_use(&word, self.folder)),
-            }
-        }
     }
 
     pub(super) fn find(&mut self) {

@@ -2,20 +2,21 @@
 //!
 //! In: the words of a command. Out: files that are read or written, and findings.
 
+use std::sync::LazyLock;
+
 use crate::command::examine::examiner::Examiner;
 use crate::command::sed;
+use crate::command::tables::options::{GivenOption, OptionTable};
 
-/// Options that take nothing and change only how lines are read and shown.
-const PLAIN: &[&str] = &[
-    "--null-data",
-    "--posix",
-    "--quiet",
-    "--regexp-extended",
-    "--sandbox",
-    "--separate",
-    "--silent",
-    "--unbuffered",
-];
+/// Its options: they change only how lines are read and shown, name scripts, or say that files are
+/// changed in place.
+static OPTIONS: LazyLock<OptionTable> = LazyLock::new(|| {
+    OptionTable::new([
+        "-n -E -r -s -u -z --null-data --posix --quiet --regexp-extended --sandbox --separate \
+         --silent --unbuffered",
+        "-e= --expression= -i=? --in-place=?",
+    ])
+});
 
 /// The words of `sed` by what they are, with their indexes.
 #[derive(Default)]
@@ -34,27 +35,39 @@ impl SedWords {
     /// Cuts the words of `sed`.
     pub(crate) fn of(words: &[String]) -> Self {
         let mut found = Self::default();
-        let mut rest = words.iter().cloned().enumerate().skip(1);
-        let mut plain = false;
-        while let Some((index, word)) = rest.next() {
-            match word.as_str() {
-                "--" if !plain => plain = true,
-                "-e" | "--expression" if !plain => found.scripts.extend(rest.next()),
-                option if !plain && PLAIN.contains(&option) => {}
-                option if !plain && option.len() > 1 && option.starts_with('-') => {
-                    match cluster(option) {
-                        Some(None) => {}
-                        Some(Some(suffix)) => found.in_place = Some(suffix.to_owned()),
-                        None => found.unlisted.push((index, word)),
-                    }
+        let (mut next, mut plain) = (1, false);
+        while let Some(word) = words.get(next) {
+            let index = next;
+            next += 1;
+            if plain || word.len() < 2 || !word.starts_with('-') {
+                found.files.push((index, word.clone()));
+            } else if word == "--" {
+                plain = true;
+            } else {
+                let read = OPTIONS.read(words, index);
+                next = read.next;
+                let is_known = read.given.iter().all(|option| found.takes(option));
+                if !is_known || !read.is_known {
+                    found.unlisted.push((index, word.clone()));
                 }
-                _ => found.files.push((index, word)),
             }
         }
         if found.scripts.is_empty() && !found.files.is_empty() {
             found.scripts.push(found.files.remove(0));
         }
         found
+    }
+
+    /// Takes an option; returns whether its value is one that is known.
+    fn takes(&mut self, option: &GivenOption<'_>) -> bool {
+        let value = option.value.unwrap_or_default();
+        match option.name {
+            "-e" | "--expression" => self.scripts.push((option.at, value.to_owned())),
+            "-i" | "--in-place" if is_suffix(value) => self.in_place = Some(value.to_owned()),
+            "-i" | "--in-place" => return false,
+            _ => {}
+        }
+        !option.after_equals && !option.lacks_value()
     }
 }
 
@@ -88,26 +101,9 @@ impl Examiner<'_> {
     }
 }
 
-/// Reads letters that take nothing, perhaps with `i` at their end and what the old file is called
-/// after it; `None` for anything else.
-fn cluster(option: &str) -> Option<Option<&str>> {
-    if option == "--in-place" {
-        return Some(Some(""));
-    }
-    let suffix = match option.strip_prefix("--in-place=") {
-        Some(suffix) => suffix,
-        None => {
-            let letters = option.strip_prefix('-')?;
-            let rest = letters.trim_start_matches(['n', 'E', 'r', 's', 'u', 'z']);
-            match rest.strip_prefix('i') {
-                None => return rest.is_empty().then_some(None),
-                Some("") => return Some(Some("")),
-                Some(suffix) => suffix,
-            }
-        }
-    };
-    // `-ie` would look like two options; a `*` or a slash would name another file.
+/// Returns true for what may be put behind the names of the old files: not for what looks like more
+/// options (`-ie`), nor for a `*` or a slash, with which the name would be another.
+fn is_suffix(suffix: &str) -> bool {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "._~-".contains(letter);
-    let is_suffix = suffix.starts_with(['.', '~']) && suffix.chars().all(plain);
-    is_suffix.then_some(Some(suffix))
+    suffix.is_empty() || (suffix.starts_with(['.', '~']) && suffix.chars().all(plain))
 }

@@ -3,7 +3,17 @@
 //! In: the words of a command. Out: what is known of how it cuts its input, or nothing where an
 //! option is not known.
 
+use std::sync::LazyLock;
+
+use crate::command::tables::options::{GivenOption, OptionArgument, OptionTable};
 use crate::words;
+
+static OPTIONS: LazyLock<OptionTable> = LazyLock::new(|| {
+    OptionTable::new([
+        "-0 --null -r --no-run-if-empty -t --verbose",
+        "-n= -P= -L= -I= --max-args= --max-procs=",
+    ])
+});
 
 /// Options of `xargs`.
 #[derive(Default)]
@@ -18,42 +28,34 @@ pub(super) struct XargsOptions {
     pub(super) mark: Option<String>,
 }
 
+impl XargsOptions {
+    /// Takes an option; returns whether its value is one that is known.
+    fn takes(&mut self, option: &GivenOption<'_>) -> bool {
+        let value = option.value.unwrap_or_default();
+        match option.name {
+            "-0" | "--null" => self.null = true,
+            "-I" => self.mark = Some(value.to_owned()),
+            "-L" => self.lines = true,
+            "-n" | "--max-args" => self.several |= value != "1",
+            _ => {}
+        }
+        let is_known = match (option.takes, option.name) {
+            (OptionArgument::Nothing, _) => true,
+            (_, "-I") => !value.is_empty() && !value.starts_with('-'),
+            (_, _) => words::is_number(value),
+        };
+        is_known && !option.after_equals
+    }
+}
+
 /// Returns the options of `xargs`, and where the command begins that it starts.
 pub(super) fn options(words: &[String]) -> Option<(XargsOptions, usize)> {
     let mut given = XargsOptions::default();
     let mut at = 1;
-    while let Some(word) = words.get(at).filter(|word| word.starts_with('-')) {
-        at += 1;
-        match word.as_str() {
-            "-0" | "--null" => given.null = true,
-            "-r" | "--no-run-if-empty" | "-t" | "--verbose" => {}
-            "-r0" | "-0r" => given.null = true,
-            "-n" | "-P" | "-L" => {
-                let value = words.get(at).filter(|value| words::is_number(value))?;
-                given.lines |= word == "-L";
-                given.several |= word == "-n" && value != "1";
-                at += 1;
-            }
-            "-I" => {
-                given.mark = Some(words.get(at).filter(|mark| !mark.starts_with('-'))?.clone());
-                at += 1;
-            }
-            other => {
-                let mark = other.strip_prefix("-I").filter(|mark| !mark.is_empty());
-                let value = ["-n", "-P", "-L", "--max-args=", "--max-procs="]
-                    .iter()
-                    .find_map(|option| other.strip_prefix(option));
-                match mark {
-                    Some(mark) => given.mark = Some(mark.to_owned()),
-                    None => {
-                        let value = value.filter(|value| words::is_number(value))?;
-                        given.lines |= other.starts_with("-L");
-                        let counts = other.starts_with("-n") || other.starts_with("--max-args=");
-                        given.several |= counts && value != "1";
-                    }
-                }
-            }
-        }
+    while words.get(at).is_some_and(|word| word.starts_with('-')) {
+        let read = OPTIONS.read(words, at);
+        let all = read.given.iter().all(|option| given.takes(option));
+        at = Some(read.next).filter(|_| read.is_known && all)?;
     }
     // With these, `xargs` takes back what stands for a name.
     let is_taken_back = given.mark.is_some() && (given.lines || given.several);

@@ -16,7 +16,7 @@ const GIT_DIFF: &str = "-p -u -s --patch --no-patch --stat=? --shortstat --numst
      --compact-summary --patch-with-stat --cc -c -m --no-indent-heuristic --indent-heuristic \
      --irreversible-delete --stat-width= --stat-count= --stat-name-width= --stat-graph-width=";
 
-const GIT_LOG: &str = "--oneline -n= --max-count= --skip= --graph --all --decorate=? --no-decorate --decorate-refs= \
+const GIT_LOG: &str = "--oneline -# -n= --max-count= --skip= --graph --all --decorate=? --no-decorate --decorate-refs= \
      --author= --committer= --grep= -i --regexp-ignore-case -E -F -P --extended-regexp \
      --fixed-strings --invert-grep --all-match --since= --after= --until= --before= --pretty=? \
      --format=? --abbrev-commit --no-abbrev-commit --no-merges --merges --first-parent --reverse \
@@ -27,7 +27,7 @@ const GIT_LOG: &str = "--oneline -n= --max-count= --skip= --graph --all --decora
      --no-mailmap --mailmap --use-mailmap --encoding= --expand-tabs=? --show-pulls --exclude=";
 
 const REFLOG: &str =
-    "--oneline -n= --max-count= --all --date= --format=? --pretty=? --no-abbrev --abbrev-commit";
+    "--oneline -# -n= --max-count= --all --date= --format=? --pretty=? --no-abbrev --abbrev-commit";
 
 /// Returns true for an option of `git log` after which it shows files or what is in them.
 pub(super) fn is_about_files(word: &str) -> bool {
@@ -179,7 +179,7 @@ pub(super) const TABLES: &[CommandTable] = &[
     reads(&["git worktree list"], OperandKind::None, "-v --verbose --porcelain -z"),
     reads(&["git count-objects"], OperandKind::None, "-v -H --verbose --human-readable"),
     reads(&["git cherry"], OperandKind::Revisions, "-v --abbrev=?"),
-    reads(&["git stash list"], OperandKind::None, "--oneline --stat"),
+    reads(&["git stash list"], OperandKind::None, "--oneline -# --stat"),
     reads(
         &["git show-ref"],
         OperandKind::Text,

@@ -15,6 +15,7 @@ pub(super) mod git;
 pub mod index;
 mod native;
 mod node;
+pub(crate) mod options;
 pub(crate) mod programs;
 pub(super) mod settings;
 pub(super) mod spelling;

@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use crate::command::UNKNOWN;
-use crate::command::tables::index::{OptionArgument, read};
+use crate::command::tables::options::{GivenOption, OptionArgument, OptionTable};
 use crate::words;
 
 /// Most words that are tried as the verb of one command.
@@ -122,17 +122,17 @@ const TABLES: &[VerbTable] = &[
 /// A table, read.
 struct ProgramOptions {
     table: &'static VerbTable,
-    moved: HashMap<&'static str, OptionArgument>,
-    folder: HashMap<&'static str, OptionArgument>,
-    rest: HashMap<&'static str, OptionArgument>,
+    moved: OptionTable,
+    folder: OptionTable,
+    rest: OptionTable,
 }
 
 static BY_PROGRAM: LazyLock<HashMap<&'static str, ProgramOptions>> = LazyLock::new(|| {
     let of = |table: &'static VerbTable| ProgramOptions {
         table,
-        moved: read([table.moved, ""]),
-        folder: read([table.folder, ""]),
-        rest: read([table.dropped, table.other]),
+        moved: OptionTable::new([table.moved, ""]),
+        folder: OptionTable::new([table.folder, ""]),
+        rest: OptionTable::new([table.dropped, table.other]),
     };
     TABLES
         .iter()
@@ -147,8 +147,8 @@ impl ProgramOptions {
             return Some(1);
         }
         let known = [&self.moved, &self.folder, &self.rest];
-        let takes = known.iter().find_map(|options| options.get(word))?;
-        Some(if *takes == OptionArgument::Value { 2 } else { 1 })
+        let takes = known.iter().find_map(|options| options.takes(word))?;
+        Some(if takes == OptionArgument::Value { 2 } else { 1 })
     }
 
     /// Returns every place where a verb may stand, from a word on.
@@ -215,16 +215,17 @@ pub(crate) fn without_dropped(words: &[String]) -> Option<Vec<String>> {
 pub(crate) fn moved(words: &[String]) -> Option<Vec<String>> {
     let program = of(words)?;
     let mut at = 1;
-    while let Some(word) = words.get(at).filter(|word| is_option(word)) {
-        let (name, value) =
-            word.split_once('=').map_or((word.as_str(), None), |(name, value)| (name, Some(value)));
-        at += match (program.moved.get(name)?, value) {
-            (OptionArgument::Nothing, None) | (OptionArgument::Value, Some(_)) => 1,
-            (OptionArgument::Value, None) => {
-                words.get(at + 1).filter(|value| !is_option(value)).map(|_| 2)?
-            }
-            (_, _) => return None,
+    while words.get(at).is_some_and(|word| is_option(word)) {
+        let read = program.moved.read(words, at);
+        let is_harmless = |option: &GivenOption<'_>| match (option.takes, option.value) {
+            (OptionArgument::Nothing, None) => true,
+            (OptionArgument::Value, Some(value)) => option.at == at || !is_option(value),
+            (_, _) => false,
         };
+        if !read.is_known || !read.given.iter().all(is_harmless) {
+            return None;
+        }
+        at = read.next;
     }
     let verb = words.get(at..at + program.table.depth).filter(|_| at > 1)?;
     if verb.iter().any(|word| is_option(word)) {
@@ -242,12 +243,12 @@ pub(crate) fn folder(words: &[String]) -> Option<(&str, Vec<String>)> {
     let option = words.get(1)?;
     let (folder, next) = match option.split_once('=') {
         Some((name, folder)) if name.starts_with("--") => {
-            program.folder.get(name)?;
+            program.folder.takes(name)?;
             (folder, 2)
         }
         Some(_) => return None,
         None => {
-            program.folder.get(option.as_str())?;
+            program.folder.takes(option)?;
             (words.get(2)?.as_str(), 3)
         }
     };

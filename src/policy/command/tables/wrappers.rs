@@ -3,10 +3,9 @@
 //! In: the words of a command. Out: where the inner command begins, if everything before it is
 //! known. The inner command is judged as if it stood alone.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::command::tables::index::{self, OptionArgument};
+use crate::command::tables::options::{GivenOption, OptionArgument, OptionTable};
 use crate::command::tables::programs;
 use crate::command::variables;
 use crate::words;
@@ -97,8 +96,9 @@ const fn module(words: &'static [&'static str]) -> Wrapper {
     Wrapper { words, kind: WrapperKind::Module, options: PYTHON, first: FirstWord::ModuleOption }
 }
 
-static OPTIONS: LazyLock<Vec<HashMap<&'static str, OptionArgument>>> =
-    LazyLock::new(|| WRAPPERS.iter().map(|wrapper| index::read([wrapper.options, ""])).collect());
+static OPTIONS: LazyLock<Vec<OptionTable>> = LazyLock::new(|| {
+    WRAPPERS.iter().map(|wrapper| OptionTable::new([wrapper.options, ""])).collect()
+});
 
 /// Returns where the inner command begins; `None` where something before it is not known.
 pub(crate) fn inner(words: &[String]) -> Option<(usize, WrapperKind)> {
@@ -113,7 +113,7 @@ pub(crate) fn inner(words: &[String]) -> Option<(usize, WrapperKind)> {
         if wrapper.first == FirstWord::ModuleOption && word == "-m" {
             break;
         }
-        at += option(options, word, words.get(at + 1))?;
+        at = behind_options(options, words, at)?;
     }
     let next = words.get(at)?;
     at += match wrapper.first {
@@ -159,28 +159,15 @@ pub(crate) fn is_named(words: &[String]) -> bool {
     })
 }
 
-/// Returns how many words an option takes; `None` for one that is not known.
-fn option(
-    options: &HashMap<&'static str, OptionArgument>,
-    word: &str,
-    next: Option<&String>,
-) -> Option<usize> {
-    let (name, value) =
-        word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
-    match (options.get(name), value) {
-        (Some(OptionArgument::Nothing), None) => return Some(1),
-        (Some(OptionArgument::Value), Some(value)) => return is_plain(value).then_some(1),
-        (Some(OptionArgument::Value), None) => return is_plain(next?).then_some(2),
-        (Some(_), _) => return None,
-        (None, _) => {}
-    }
-    let letters = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
-    let numbered = options.contains_key("-#") && words::is_number(letters);
-    let attached = letters.get(..1).zip(letters.get(1..)).is_some_and(|(letter, value)| {
-        options.get(format!("-{letter}").as_str()) == Some(&OptionArgument::Value)
-            && is_plain(value)
-    });
-    (numbered || attached).then_some(1)
+/// Returns what stands behind a word of options and their values; `None` where one is not known.
+fn behind_options(options: &OptionTable, words: &[String], at: usize) -> Option<usize> {
+    let read = options.read(words, at);
+    let is_harmless = |option: &GivenOption<'_>| match (option.takes, option.value) {
+        (OptionArgument::Nothing, None) => true,
+        (OptionArgument::Value, Some(value)) => is_plain(value),
+        (_, _) => option.name == "-#",
+    };
+    (read.is_known && read.given.iter().all(is_harmless)).then_some(read.next)
 }
 
 /// A value that is no path and no option.
