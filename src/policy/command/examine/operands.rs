@@ -68,105 +68,29 @@ impl Examiner<'_> {
         self.refuse(pattern, |word| {
             format!("`{name}` may take `{word}` for a pattern of files; name each")
         });
+        let operands = operands.as_slice();
         match table.operands {
             OperandKind::Words | OperandKind::Text => {}
-            OperandKind::Plain => {
-                let refused = operands.iter().find(|(_, word)| {
-                    !word.starts_with(|first: char| first.is_alphanumeric() || "._".contains(first))
-                });
-                self.refuse(refused, |word| {
-                    format!("`{name}` may do more than show with `{word}`")
-                });
-                self.reads(operands.iter().map(|(_, word)| word.as_str()));
+            OperandKind::Plain => self.plain(name, operands),
+            OperandKind::HarmlessKeys => self.harmless_keys(name, operands),
+            OperandKind::Tasks => self.tasks(name, operands),
+            OperandKind::Edited => self.edits(texts(operands)),
+            OperandKind::ChangeThenEdited => self.edits(texts(operands).skip(1)),
+            OperandKind::EditedWith(options) => self.edited_where(self.has_any(options), operands),
+            OperandKind::EditedWithout(options) => {
+                self.edited_where(!self.has_any(options), operands);
             }
-            OperandKind::HarmlessKeys => {
-                // `git remote -v` shows these too.
-                let shown = |word: &str| word.starts_with("remote.") && word.ends_with(".url");
-                let refused = operands.iter().find(|(_, word)| {
-                    tasks::may_be_secret(word) && !(name == "git config --get" && shown(word))
-                });
-                self.refuse(refused, |word| format!("`{word}` may hold credentials"));
-                if operands.is_empty() {
-                    self.finding(self.words.len(), format!("`{name}` alone shows all there is"));
-                }
+            OperandKind::Program(endings) => self.program_of(name, endings, operands),
+            OperandKind::OnlyWith(options) => {
+                self.refuse(operands.first(), |word| format!("`{name}` with `{word}` does more"));
+                self.changes_without(name, options);
             }
-            OperandKind::Tasks => {
-                let harmless: fn(&str) -> bool = match name {
-                    "mvn" | "./mvnw" | "mvnw" | "mvnd" => tasks::is_harmless_goal,
-                    "gradle" | "./gradlew" | "gradlew" => tasks::is_harmless_task,
-                    _ => tasks::is_harmless,
-                };
-                let tested: Vec<&str> = operands
-                    .iter()
-                    .filter(|_| name == "rake")
-                    .filter_map(|(_, word)| tasks::tested_file(word))
-                    .collect();
-                self.reads(tested.into_iter());
-                let refused = operands.iter().find(|(_, word)| {
-                    !harmless(word) && (name != "rake" || tasks::tested_file(word).is_none())
-                });
-                self.refuse(refused, |word| {
-                    format!("`{word}` of `{name}` is no task that only builds, tests or shows")
-                });
-            }
-            OperandKind::Edited => self.edits(operands.iter().map(|(_, word)| word.as_str())),
-            OperandKind::ChangeThenEdited => {
-                self.edits(operands.iter().skip(1).map(|(_, word)| word.as_str()));
-            }
-            OperandKind::EditedWith(options) | OperandKind::EditedWithout(options) => {
-                let writes_with = matches!(table.operands, OperandKind::EditedWith(_));
-                let edited = self.has_any(options) == writes_with;
-                self.reads(operands.iter().map(|(_, word)| word.as_str()));
-                if edited {
-                    self.found.only_reads = false;
-                    self.edits(operands.iter().map(|(_, word)| word.as_str()));
-                }
-            }
-            OperandKind::Program(endings) => {
-                let inside = |word: &str| {
-                    word == "."
-                        || word.starts_with("./")
-                        || endings.iter().any(|ending| word.ends_with(ending))
-                };
-                let program = operands.first();
-                let refused = program.filter(|(_, word)| !inside(word));
-                self.refuse(refused, |word| {
-                    format!("`{word}`, which `{name}` starts, does not lie in the repository")
-                });
-                self.reads(program.iter().map(|(_, word)| word.as_str()));
-                for (index, word) in &operands {
-                    if tasks::reaches_out(word) {
-                        self.finding(*index, format!("`{word}` says that it reaches out"));
-                    } else if leaves(word, self.folder) {
-                        self.unfamiliar(*index, format!("`{word}` may be a path outside"));
-                    }
-                }
-            }
-            OperandKind::OnlyWith(options) | OperandKind::PathsUnder(options) => {
-                if table.operands == OperandKind::PathsUnder(options) {
-                    self.reads(operands.iter().map(|(_, word)| word.as_str()));
-                } else {
-                    self.refuse(operands.first(), |word| {
-                        format!("`{name}` with `{word}` does more")
-                    });
-                }
-                if !self.has_any(options) {
-                    self.finding(self.words.len(), format!("`{name}` changes files"));
-                }
+            OperandKind::PathsUnder(options) => {
+                self.reads(texts(operands));
+                self.changes_without(name, options);
             }
             OperandKind::RevisionThenEdited => {
-                // A name with an ending is a file's.
-                let named = operands.iter().all(|(_, word)| git::is_name_of_a_file(word));
-                let here = plain_from.is_none() && named && !operands.is_empty();
-                let from = plain_from.unwrap_or(if here { 0 } else { usize::MAX });
-                if from > 1 || operands.len() <= from {
-                    self.finding(
-                        self.words.len(),
-                        format!("`{name}` may switch to another revision; name files after `--`"),
-                    );
-                }
-                let files = operands.iter().skip(from);
-                self.edits(files.map(|(_, word)| word.as_str()));
+                self.revision_then_edited(name, operands, plain_from);
             }
             OperandKind::Format => {
                 let refused = operands.iter().find(|(_, word)| !word.starts_with('+'));
@@ -174,8 +98,8 @@ impl Examiner<'_> {
             }
             OperandKind::Copied => {
                 let count = operands.len().saturating_sub(1);
-                self.reads(operands.iter().take(count).map(|(_, word)| word.as_str()));
-                self.edits(operands.iter().skip(count).map(|(_, word)| word.as_str()));
+                self.reads(texts(operands).take(count));
+                self.edits(texts(operands).skip(count));
             }
             OperandKind::PatternsUnder(options)
                 if plain_from.is_none() && self.has_any(options) => {}
@@ -183,110 +107,210 @@ impl Examiner<'_> {
                 let refused = operands.first();
                 self.refuse(refused, |word| format!("`{name}` with `{word}` does more than show"));
             }
-            OperandKind::Only(listed) => {
-                // What follows `--` is for the tests that `tox` starts.
-                let own = plain_from.filter(|_| name == "tox").unwrap_or(usize::MAX);
-                self.reads(operands.iter().skip(own).map(|(_, word)| word.as_str()));
-                let behind = operands.iter().skip(own).find(|(_, word)| word.starts_with('-'));
-                self.refuse(behind, |word| {
-                    format!("`{name}` with `{word}` does more than is known")
-                });
-                let refused =
-                    operands.iter().take(own).find(|(_, word)| !listed.contains(&word.as_str()));
-                self.refuse(refused, |word| {
-                    format!("`{name}` with `{word}` does more than is known")
-                });
-            }
-            OperandKind::Paths if name == "rustc" => {
-                self.reads(operands.iter().map(|(_, word)| word.as_str()));
-                let refused = operands.iter().find(|(_, word)| !word.ends_with(".rs"));
-                self.refuse(refused, |word| format!("`{name}` with `{word}` compiles other code"));
-                if !operands.is_empty() && self.found.edits.is_empty() {
-                    let reason = format!("`{name}` without `-o` or `--out-dir`");
-                    self.finding(self.words.len(), reason);
-                }
-            }
+            OperandKind::Only(listed) => self.only(name, listed, operands, plain_from),
+            OperandKind::Paths if name == "rustc" => self.sources_of_rustc(operands),
             OperandKind::PathsOrHere if operands.is_empty() => self.reads(["."].into_iter()),
-            OperandKind::Paths | OperandKind::PathsOrHere => {
-                self.reads(operands.iter().map(|(_, word)| word.as_str()))
-            }
-            OperandKind::Compiled => self.compiled(name, &operands, plain_from),
-            OperandKind::Configured => self.configured(&operands, plain_from),
+            OperandKind::Paths | OperandKind::PathsOrHere => self.reads(texts(operands)),
+            OperandKind::Compiled => self.compiled(name, operands, plain_from),
+            OperandKind::Configured => self.configured(operands, plain_from),
             OperandKind::OnePath => {
-                self.reads(operands.iter().take(1).map(|(_, word)| word.as_str()));
+                self.reads(texts(operands).take(1));
                 self.refuse(operands.get(1), |_| format!("a second file of `{name}` is written"));
             }
             OperandKind::PatternThenPaths(givers) => {
-                let verb = |(_, word): &&(usize, String)| {
-                    name == "yq" && words::holds("e ea eval eval-all", word)
-                };
-                let skipped = usize::from(operands.first().filter(verb).is_some());
-                let operands = operands.get(skipped..).unwrap_or_default();
-                let program = operands
-                    .first()
-                    .filter(|(_, program)| matches!(name, "jq" | "yq") && reaches_out(program));
-                self.refuse(program, |_| {
-                    format!("this program of `{name}` reads more than its input")
-                });
-                if let Some((index, word)) = operands.first().filter(|_| name == "yq") {
-                    self.program_of_yq(*index, word, operands.len() - 1);
-                }
-                let skipped = usize::from(!self.has_any(givers));
-                let paths = operands.iter().skip(skipped);
-                if name == "git grep" {
-                    for (position, (_, word)) in operands.iter().enumerate().skip(skipped) {
-                        self.revision(word, plain_from.is_some_and(|from| position >= from));
-                    }
-                } else {
-                    self.reads(paths.clone().map(|(_, word)| word.as_str()));
-                }
-                if name == "yq" && self.has_any(IN_PLACE) {
-                    self.found.only_reads = false;
-                    self.edits(paths.clone().map(|(_, word)| word.as_str()));
-                }
-                if paths.count() == 0
-                    && matches!(name, "rg" | "git grep" | "grep" | "fd" | "fdfind")
-                {
-                    self.reads(["."].into_iter());
-                }
+                self.pattern_then_paths(name, givers, operands, plain_from);
             }
             OperandKind::Revisions if name == "git diff" && self.has_any(&["--no-index"]) => {
                 // It knows no pattern of what to leave out.
                 self.found.needs_sandbox = true;
-                self.reads(operands.iter().map(|(_, word)| word.as_str()));
+                self.reads(texts(operands));
                 self.refuse(operands.get(2), |word| {
                     format!("`{name} --no-index` compares two files; `{word}` is one more")
                 });
             }
-            OperandKind::Revisions => {
-                let any = operands.iter().find(|(_, word)| {
-                    name == "git cat-file"
-                        && git::path_of_revision(word).is_none()
-                        && git::may_be_any_object(word)
-                });
-                self.refuse(any, |word| {
-                    format!("`{word}` could be any file; name it as `REVISION:PATH`")
-                });
-                for (position, (_, word)) in operands.iter().enumerate() {
-                    self.revision(word, plain_from.is_some_and(|from| position >= from));
-                }
+            OperandKind::Revisions => self.revisions(name, operands, plain_from),
+            OperandKind::Targets => self.targets(name, operands),
+        }
+    }
+
+    fn plain(&mut self, name: &str, operands: &[(usize, String)]) {
+        let refused = operands.iter().find(|(_, word)| {
+            !word.starts_with(|first: char| first.is_alphanumeric() || "._".contains(first))
+        });
+        self.refuse(refused, |word| format!("`{name}` may do more than show with `{word}`"));
+        self.reads(texts(operands));
+    }
+
+    fn harmless_keys(&mut self, name: &str, operands: &[(usize, String)]) {
+        // `git remote -v` shows these too.
+        let shown = |word: &str| word.starts_with("remote.") && word.ends_with(".url");
+        let refused = operands.iter().find(|(_, word)| {
+            tasks::may_be_secret(word) && !(name == "git config --get" && shown(word))
+        });
+        self.refuse(refused, |word| format!("`{word}` may hold credentials"));
+        if operands.is_empty() {
+            self.finding(self.words.len(), format!("`{name}` alone shows all there is"));
+        }
+    }
+
+    fn tasks(&mut self, name: &str, operands: &[(usize, String)]) {
+        let harmless: fn(&str) -> bool = match name {
+            "mvn" | "./mvnw" | "mvnw" | "mvnd" => tasks::is_harmless_goal,
+            "gradle" | "./gradlew" | "gradlew" => tasks::is_harmless_task,
+            _ => tasks::is_harmless,
+        };
+        let tested = |word| tasks::tested_file(word).filter(|_| name == "rake");
+        self.reads(texts(operands).filter_map(tested));
+        let refused =
+            operands.iter().find(|(_, word)| !harmless(word) && tested(word.as_str()).is_none());
+        self.refuse(refused, |word| {
+            format!("`{word}` of `{name}` is no task that only builds, tests or shows")
+        });
+    }
+
+    /// Files that are read, and changed where the options say so.
+    fn edited_where(&mut self, edited: bool, operands: &[(usize, String)]) {
+        self.reads(texts(operands));
+        if edited {
+            self.found.only_reads = false;
+            self.edits(texts(operands));
+        }
+    }
+
+    /// A program of the repository, which some other one starts, and its words.
+    fn program_of(&mut self, name: &str, endings: &[&str], operands: &[(usize, String)]) {
+        let inside = |word: &str| {
+            word == "."
+                || word.starts_with("./")
+                || endings.iter().any(|ending| word.ends_with(ending))
+        };
+        let program = operands.first();
+        self.refuse(program.filter(|(_, word)| !inside(word)), |word| {
+            format!("`{word}`, which `{name}` starts, does not lie in the repository")
+        });
+        self.reads(texts(operands).take(1));
+        for (index, word) in operands {
+            if tasks::reaches_out(word) {
+                self.finding(*index, format!("`{word}` says that it reaches out"));
+            } else if leaves(word, self.folder) {
+                self.unfamiliar(*index, format!("`{word}` may be a path outside"));
             }
-            OperandKind::Targets => {
-                for (index, word) in &operands {
-                    if word.contains('=') && name == "make" {
-                        self.finding(
-                            *index,
-                            "a variable given to `make` can change what it runs".to_owned(),
-                        );
-                    }
-                    if matches!(name, "make" | "ninja") && tasks::reaches_out(word) {
-                        self.finding(*index, format!("`{word}` says that it reaches out"));
-                    }
-                    let path = word.split("::").next().unwrap_or_default().trim_end_matches("...");
-                    if !path.is_empty() {
-                        self.perhaps(path);
-                    }
-                }
+        }
+    }
+
+    fn changes_without(&mut self, name: &str, options: &[&str]) {
+        if !self.has_any(options) {
+            self.finding(self.words.len(), format!("`{name}` changes files"));
+        }
+    }
+
+    fn revision_then_edited(
+        &mut self,
+        name: &str,
+        operands: &[(usize, String)],
+        plain_from: Option<usize>,
+    ) {
+        // A name with an ending is a file's.
+        let named = texts(operands).all(git::is_name_of_a_file);
+        let here = plain_from.is_none() && named && !operands.is_empty();
+        let from = plain_from.unwrap_or(if here { 0 } else { usize::MAX });
+        if from > 1 || operands.len() <= from {
+            self.finding(
+                self.words.len(),
+                format!("`{name}` may switch to another revision; name files after `--`"),
+            );
+        }
+        self.edits(texts(operands).skip(from));
+    }
+
+    fn only(
+        &mut self,
+        name: &str,
+        listed: &[&str],
+        operands: &[(usize, String)],
+        plain_from: Option<usize>,
+    ) {
+        // What follows `--` is for the tests that `tox` starts.
+        let own = plain_from.filter(|_| name == "tox").unwrap_or(usize::MAX);
+        self.reads(texts(operands).skip(own));
+        let behind = operands.iter().skip(own).find(|(_, word)| word.starts_with('-'));
+        let unlisted = operands.iter().take(own).find(|(_, word)| !listed.contains(&word.as_str()));
+        for refused in [behind, unlisted] {
+            self.refuse(refused, |word| format!("`{name}` with `{word}` does more than is known"));
+        }
+    }
+
+    fn sources_of_rustc(&mut self, operands: &[(usize, String)]) {
+        self.reads(texts(operands));
+        let refused = operands.iter().find(|(_, word)| !word.ends_with(".rs"));
+        self.refuse(refused, |word| format!("`rustc` with `{word}` compiles other code"));
+        if !operands.is_empty() && self.found.edits.is_empty() {
+            self.finding(self.words.len(), "`rustc` without `-o` or `--out-dir`".to_owned());
+        }
+    }
+
+    fn pattern_then_paths(
+        &mut self,
+        name: &str,
+        givers: &[&str],
+        operands: &[(usize, String)],
+        plain_from: Option<usize>,
+    ) {
+        let verb =
+            |(_, word): &&(usize, String)| name == "yq" && words::holds("e ea eval eval-all", word);
+        let skipped = usize::from(operands.first().filter(verb).is_some());
+        let operands = operands.get(skipped..).unwrap_or_default();
+        let program = operands
+            .first()
+            .filter(|(_, program)| matches!(name, "jq" | "yq") && reaches_out(program));
+        self.refuse(program, |_| format!("this program of `{name}` reads more than its input"));
+        if let Some((index, word)) = operands.first().filter(|_| name == "yq") {
+            self.program_of_yq(*index, word, operands.len() - 1);
+        }
+        let skipped = usize::from(!self.has_any(givers));
+        let paths = operands.get(skipped..).unwrap_or_default();
+        if name == "git grep" {
+            for (position, word) in texts(operands).enumerate().skip(skipped) {
+                self.revision(word, plain_from.is_some_and(|from| position >= from));
+            }
+        } else {
+            self.reads(texts(paths));
+        }
+        if name == "yq" && self.has_any(IN_PLACE) {
+            self.found.only_reads = false;
+            self.edits(texts(paths));
+        }
+        if paths.is_empty() && matches!(name, "rg" | "git grep" | "grep" | "fd" | "fdfind") {
+            self.reads(["."].into_iter());
+        }
+    }
+
+    fn revisions(&mut self, name: &str, operands: &[(usize, String)], plain_from: Option<usize>) {
+        let any = operands.iter().find(|(_, word)| {
+            name == "git cat-file"
+                && git::path_of_revision(word).is_none()
+                && git::may_be_any_object(word)
+        });
+        self.refuse(any, |word| format!("`{word}` could be any file; name it as `REVISION:PATH`"));
+        for (position, word) in texts(operands).enumerate() {
+            self.revision(word, plain_from.is_some_and(|from| position >= from));
+        }
+    }
+
+    fn targets(&mut self, name: &str, operands: &[(usize, String)]) {
+        for (index, word) in operands {
+            if word.contains('=') && name == "make" {
+                self.finding(
+                    *index,
+                    "a variable given to `make` can change what it runs".to_owned(),
+                );
+            }
+            if matches!(name, "make" | "ninja") && tasks::reaches_out(word) {
+                self.finding(*index, format!("`{word}` says that it reaches out"));
+            }
+            let path = word.split("::").next().unwrap_or_default().trim_end_matches("...");
+            if !path.is_empty() {
+                self.perhaps(path);
             }
         }
     }
@@ -415,6 +439,11 @@ impl Examiner<'_> {
             None => {}
         }
     }
+}
+
+/// Returns the words of operands.
+fn texts(operands: &[(usize, String)]) -> impl Iterator<Item = &str> + Clone {
+    operands.iter().map(|(_, word)| word.as_str())
 }
 
 /// Returns true for scripts that `package.json` names: what they start is not known.
