@@ -150,15 +150,32 @@ fn is_of_type(value: &Json, word: &str) -> bool {
 pub(crate) fn faults_of_line(line: &Json) -> Vec<String> {
     let schema = whole(SchemaWord::Events);
     let mut found = faults(&schema, line, "");
-    let name = line.get("event");
-    let of_event = schema["oneOf"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|one| name.is_some() && one.pointer("/properties/event/const") == name);
-    let Some(of_event) = of_event.filter(|_| name != Some(&json!("ended"))) else { return found };
-    let known = of_event["properties"].as_object().unwrap();
-    let keys = line.as_object().unwrap().keys();
-    found.extend(keys.filter(|key| !known.contains_key(*key)).map(|key| format!("{key}: unknown")));
+    let lines = schema["oneOf"].as_array().unwrap();
+    let of_line = lines.iter().find(|one| match line.get("event") {
+        Some(name) => one.pointer("/properties/event/const") == Some(name),
+        None => faults(one, line, "").is_empty(),
+    });
+    unknown_keys(of_line.unwrap_or(&json!({})), line, "", &mut found);
     found
+}
+
+/// Names keys that a schema with keys does not have.
+fn unknown_keys(schema: &Json, value: &Json, at: &str, found: &mut Vec<String>) {
+    for one in schema["anyOf"].as_array().into_iter().flatten() {
+        unknown_keys(one, value, at, found);
+    }
+    for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+        unknown_keys(&schema["items"], item, &format!("{at}{index}/"), found);
+    }
+    let known = schema["properties"].as_object();
+    for (key, value) in value.as_object().into_iter().flatten() {
+        let path = format!("{at}{key}");
+        match known.map(|known| known.get(key)) {
+            Some(None) => found.push(format!("{path}: unknown")),
+            Some(Some(schema)) => unknown_keys(schema, value, &format!("{path}/"), found),
+            None => {
+                unknown_keys(&schema["additionalProperties"], value, &format!("{path}/"), found)
+            }
+        }
+    }
 }

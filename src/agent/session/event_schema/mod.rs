@@ -1,42 +1,17 @@
 //! The JSON Schema of the lines that `--output-format stream-json` prints: the events of a session,
 //! and the report behind them.
 //!
-//! In: nothing. Out: a schema. What stands inside of a part (a verdict, an outcome) may grow, and
-//! is described where it is documented. Every line that the program's own tests see is held to it.
+//! In: nothing. Out: a schema. What stands inside of a part of an event may grow, and is described
+//! where it is documented. Every line that the program's own tests see is held to it.
 
-use serde_json::{Map, Value, json};
+mod keys;
+mod report;
 
-/// What a key of a line holds.
-#[derive(Clone, Copy)]
-enum Holds {
-    Text,
-    Flag,
-    Count,
-    Number,
-    /// The number of a task; 0 is the root task.
-    Task,
-    Texts,
-    /// A list of parts.
-    List,
-    /// A part.
-    Part,
-    /// One of these words.
-    Word(&'static [&'static str]),
-}
+use serde_json::{Value, json};
 
-/// Whether a line always has a key.
-#[derive(Clone, Copy, PartialEq)]
-enum Presence {
-    Always,
-    /// It may be missing, or be `null`.
-    Sometimes,
-}
-
-use Holds::{Count, Flag, List, Number, Part, Task, Text, Texts, Word};
-use Presence::{Always, Sometimes};
-
-/// A key: its name, what it holds, whether it is always there, what it means.
-type Key = (&'static str, Holds, Presence, &'static str);
+use keys::Holds::{Count, Flag, List, Number, Part, Task, Text, Texts, Word};
+use keys::Key;
+use keys::Presence::{Always, Sometimes};
 
 /// An event: its name, what happened, its keys.
 type EventKeys = (&'static str, &'static str, &'static [Key]);
@@ -344,7 +319,9 @@ const EVENTS: &[EventKeys] = &[
 /// Returns the schema of a line.
 pub fn schema() -> Value {
     let events = EVENTS.iter().map(|(name, about, keys)| event(name, about, keys));
-    let lines: Vec<Value> = events.chain([ended(), report()]).collect();
+    let last =
+        [event("ended", "the session ended", report::ENDED), report::report(), report::mistake()];
+    let lines: Vec<Value> = events.chain(last).collect();
     json!({ "oneOf": lines })
 }
 
@@ -354,93 +331,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 fn event(name: &str, about: &str, keys: &[Key]) -> Value {
-    let mut properties = head(name);
-    let mut required = vec![json!("at"), json!("event")];
-    for (key, holds, presence, meaning) in keys {
-        let mut value = of(*holds);
-        if *presence == Sometimes {
-            value = json!({ "anyOf": [value, { "type": "null" }] });
-        } else {
-            required.push(json!(key));
-        }
-        if let Some(fields) = value.as_object_mut() {
-            fields.insert("description".to_owned(), json!(meaning));
-        }
-        properties.insert((*key).to_owned(), value);
-    }
+    let mut properties = keys::properties(keys);
+    properties.extend(keys::head(name));
+    let required: Vec<&str> = ["at", "event"].into_iter().chain(keys::required(keys)).collect();
     json!({
-        "type": "object", "description": about, "properties": properties, "required": required
+        "type": "object", "description": about, "properties": properties,
+        "required": required,
     })
-}
-
-/// Returns what every event has.
-fn head(name: &str) -> Map<String, Value> {
-    Map::from_iter([
-        ("at".to_owned(), json!({ "type": "string", "description": "when, in UTC" })),
-        ("event".to_owned(), json!({ "const": name, "description": "what happened" })),
-    ])
-}
-
-/// The last event has an outcome's keys beside its own.
-fn ended() -> Value {
-    json!({
-        "type": "object",
-        "description": "the session ended; its keys are those of the outcome",
-        "properties": head("ended"),
-        "required": ["at", "event", "word"],
-    })
-}
-
-/// The last line is no event.
-fn report() -> Value {
-    let text = json!({ "type": "string" });
-    json!({
-        "type": "object",
-        "description": "the report: the last line, the object of `--output-format json`",
-        "properties": {
-            "version": { "type": "integer", "description": "version of the report's format" },
-            "outcome": { "type": "string", "description": "how it ended, in a word" },
-            "exit_code": { "type": "integer", "description": "what the program exits with" },
-            "session": { "type": "string", "description": "ID of the session" },
-            "summary": { "type": "string", "description": "the result in the model's words" },
-            "policy_hash": { "type": "string", "description": "SHA-256 of the policy" },
-            "base": { "type": "string", "description": "commit that the run started from" },
-            "notes": { "type": "array", "items": text, "description": "what readers have to know" },
-            "tasks": { "type": "array", "description": "every task" },
-            "refusals": { "type": "array", "description": "every denied or held call" },
-            "changes": { "type": "array", "description": "every changed file" },
-            "spent": { "type": "object", "description": "turns, tokens, dollars, seconds" },
-        },
-        "required": ["version", "outcome", "exit_code", "session", "summary", "spent"],
-    })
-}
-
-fn of(holds: Holds) -> Value {
-    match holds {
-        Text => json!({ "type": "string" }),
-        Flag => json!({ "type": "boolean" }),
-        Count | Task => json!({ "type": "integer", "minimum": 0 }),
-        Number => json!({ "type": "number", "minimum": 0 }),
-        Texts => json!({ "type": "array", "items": { "type": "string" } }),
-        List => json!({ "type": "array" }),
-        Part => json!({ "type": "object" }),
-        Word(words) => json!({ "enum": words }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::names;
-    use crate::session::event::Event;
-    use pretty_assertions::assert_eq;
-    use serde_json::json;
-
-    #[test]
-    fn every_event_is_in_the_schema_and_no_other() {
-        let error = serde_json::from_value::<Event>(json!({ "event": "no such" })).unwrap_err();
-        let said = error.to_string();
-        let known = said.split_once("expected one of ").unwrap().1;
-        let known: Vec<&str> = known.split(", ").map(|name| name.trim_matches('`')).collect();
-        assert_eq!(names().collect::<Vec<_>>(), known);
-    }
 }
