@@ -51,7 +51,7 @@ use crate::judge::Judge;
 use crate::kind::RuleKind;
 use crate::lint::instead;
 use crate::rule::{RULES_LIMIT, Rule, read_rule};
-use crate::schema::{CommandNetwork, PolicyErrors, PolicySpec};
+use crate::schema::{CommandNetwork, PolicyErrors, PolicySpec, SandboxSetting};
 use crate::verdict::{Decision, Refusal, RefusedBy, RuleRef, Verdict};
 use locum_base::path::RepoPath;
 use locum_files::fields::Diagnostics;
@@ -217,6 +217,13 @@ impl Policy {
     /// Whether a rule denies reading a path, under some circumstances at least.
     pub fn may_deny_reading(&self, path: &RepoPath) -> bool {
         self.judge.may_deny_reading(path)
+    }
+
+    /// Returns the same policy for commands that no sandbox of ours holds: `commands.sandbox`
+    /// decides nothing.
+    pub fn without_sandbox(mut self) -> Self {
+        self.spec.commands.sandbox = SandboxSetting::Off;
+        self
     }
 
     /// Returns the same policy with everything hidden that ignore files name: for reading, editing

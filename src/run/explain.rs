@@ -119,13 +119,25 @@ impl Explainer {
     /// When it has no answer: the mode does not exist, or a tool call is asked about where there is
     /// no checkout.
     pub fn answer(&self, question: &PolicyQuery) -> Result<ExplainedQuery, String> {
+        self.answer_where(question, self.facts.sandboxed)
+    }
+
+    /// Answers one question for a machine with a sandbox, or without one.
+    ///
+    /// # Errors
+    /// As [`Explainer::answer`].
+    pub fn answer_where(
+        &self,
+        question: &PolicyQuery,
+        sandboxed: bool,
+    ) -> Result<ExplainedQuery, String> {
         let facts = Facts {
             mode: question.mode.clone().unwrap_or_else(|| self.facts.mode.clone()),
             trigger: question.trigger.unwrap_or(self.facts.trigger),
             tier: question.tier.unwrap_or(self.facts.tier),
             job: question.job.clone().or_else(|| self.facts.job.clone()),
             check: self.facts.check.clone(),
-            sandboxed: self.facts.sandboxed,
+            sandboxed,
             contained: self.facts.contained,
             restriction: self.facts.restriction.clone(),
             outside_text: self.facts.outside_text,

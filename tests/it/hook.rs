@@ -289,3 +289,40 @@ fn the_settings_call_the_hook_of_the_same_agent() {
         assert!(settings.to_string().contains(&format!("locum hook {agent}")), "{settings}");
     }
 }
+
+#[test]
+fn what_only_our_sandbox_would_keep_from_hidden_files_is_asked_about() {
+    let policy = "version: 1
+modes: { default: code, allow: [code] }
+rules:
+  - allow: ['read(**)', 'command(grep:*)', 'command(rg:*)', 'command(find:*)', 'command(cat:*)']
+  - allow: ['command(cargo test:*)', 'command(rm:*)', 'command(git log:*)']
+commands: { sandbox: required, expansions: allow }
+";
+    let stage = Stage::with(&[
+        (".locum/policy.yml", policy),
+        (".gitignore", ".env\n"),
+        (".locumignore", "secrets/\n"),
+        ("src/a.rs", "one\n"),
+        ("secrets/a.txt", "s\n"),
+    ]);
+    stage.write("checkout/.env", "X=1\n");
+    for (tool, arguments, expected) in [
+        ("Grep", json!({ "pattern": "x" }), "ask"),
+        ("Grep", json!({ "pattern": "x", "path": "src" }), "allow"),
+        ("Grep", json!({ "pattern": "x", "glob": ".env" }), "ask"),
+        ("Grep", json!({ "pattern": "x", "glob": "{.env,secrets/*}" }), "ask"),
+        ("Grep", json!({ "pattern": "x", "glob": "*.rs" }), "allow"),
+        ("Bash", json!({ "command": "grep -R x ." }), "ask"),
+        ("Bash", json!({ "command": "grep -n x src/a.rs" }), "allow"),
+        ("Bash", json!({ "command": "find . -exec cat {} +" }), "ask"),
+        ("Bash", json!({ "command": "rg --hidden x" }), "ask"),
+        ("Bash", json!({ "command": "rm -rf /tmp/x" }), "ask"),
+        ("Bash", json!({ "command": "cargo test" }), "allow"),
+        ("Bash", json!({ "command": "grep 'a\rb' src/a.rs" }), "ask"),
+        ("Bash", json!({ "command": "cat .env" }), "deny"),
+    ] {
+        let (decided, why) = decision(&stage, "claude", tool, &arguments);
+        assert_eq!(decided, expected, "{tool} {arguments}: {why}");
+    }
+}

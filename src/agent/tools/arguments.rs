@@ -16,6 +16,7 @@ use locum_base::text::code_list;
 use locum_base::tool::ToolName;
 use locum_files::fields::nearest;
 use locum_modes::access;
+use locum_policy::intent::Intent;
 
 /// The arguments of one call that are not taken yet.
 #[derive(Debug)]
@@ -35,6 +36,8 @@ pub struct ResolvedPath {
     pub asked: RepoPath,
     /// With every link followed.
     pub real: RepoPath,
+    /// Whether something that may not be read is to be changed there.
+    hidden: bool,
 }
 
 impl CallFields {
@@ -301,10 +304,7 @@ impl ResolvedPath {
     /// # Errors
     /// See [`ResolvedPath::find`].
     pub fn find_or_root(text: Option<&str>, context: ToolContext<'_>) -> Result<Self, CallError> {
-        text.map_or_else(
-            || Ok(Self { asked: RepoPath::root(), real: RepoPath::root() }),
-            |text| Self::find(text, context),
-        )
+        text.map_or_else(|| Ok(Self::plain(RepoPath::root())), |text| Self::find(text, context))
     }
 
     /// Finds the place a text names.
@@ -314,7 +314,7 @@ impl ResolvedPath {
     pub fn find(text: &str, context: ToolContext<'_>) -> Result<Self, CallError> {
         let asked = asked(text, context)?;
         let real = context.checkout.resolve(&asked).map_err(|error| sentence(&error))?;
-        Ok(Self { asked, real })
+        Ok(Self { real, ..Self::plain(asked) })
     }
 
     /// As [`ResolvedPath::find`], without following a link at the end: the name itself.
@@ -324,7 +324,34 @@ impl ResolvedPath {
     pub fn find_name(text: &str, context: ToolContext<'_>) -> Result<Self, CallError> {
         let asked = asked(text, context)?;
         let real = context.checkout.resolve_name(&asked).map_err(|error| sentence(&error))?;
-        Ok(Self { asked, real })
+        Ok(Self { real, ..Self::plain(asked) })
+    }
+
+    /// Returns the place of a path that leads through no link.
+    pub(crate) fn plain(path: RepoPath) -> Self {
+        Self { asked: path.clone(), real: path, hidden: false }
+    }
+
+    /// Asks the mode whether the tool may edit here, and looks whether what is there may be read.
+    ///
+    /// # Errors
+    /// The mode's own words.
+    pub(crate) fn into_edited(
+        self,
+        tool: ToolName,
+        context: ToolContext<'_>,
+    ) -> Result<Self, CallError> {
+        self.check_edit(tool, context)?;
+        // What cannot be looked at counts as there.
+        let is_there = !matches!(context.checkout.entry(&self.real), Ok(None));
+        Ok(Self { hidden: is_there && !(context.visible)(&self.real), ..self })
+    }
+
+    /// Returns what the policy decides on where a tool edits here. What becomes of a file shows what
+    /// it held, in diffs and in answers, and may end it: so one that is there has to be readable.
+    pub(crate) fn edit_intents(&self) -> impl Iterator<Item = Intent> {
+        let read = self.hidden.then(|| Intent::Read(self.real.clone()));
+        std::iter::once(Intent::Edit(self.real.clone())).chain(read)
     }
 
     /// Asks the mode whether the tool may edit here, under the path as written and the real one.

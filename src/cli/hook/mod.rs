@@ -6,6 +6,7 @@
 
 pub mod args;
 mod dialect;
+mod search;
 
 use std::io::Read as _;
 use std::path::Path;
@@ -20,6 +21,7 @@ use crate::cli::policy_file::{chosen, parse};
 use crate::cli::{CommandContext, ExitStatus, local_run};
 use crate::run::error::RunError;
 use crate::run::explain::{ExplainedQuery, Explainer};
+use locum_agent::tools::dispatch;
 use locum_base::tool::ToolName;
 use locum_policy::intent::{Facts, Intent};
 use locum_policy::query::{PolicyQuery, QueriedAct};
@@ -114,15 +116,45 @@ fn decided(call: &HookedCall, explainer: &Explainer, context: &CommandContext) -
             return HookAnswer::Decided(Decision::Deny, why);
         }
     };
-    match explainer.answer(&PolicyQuery::about(question)) {
+    let question = PolicyQuery::about(question);
+    match explainer.answer(&question) {
         // Not the policy's decision: the agent's tool has arguments that none of ours has.
         Ok(answer) if answer.is_misread => HookAnswer::Decided(Decision::Hold, reason(&answer)),
         Ok(answer) if call.leaves_sandbox() => {
             let why = format!("{}; the call leaves the agent's own sandbox", reason(&answer));
             HookAnswer::Decided(answer.decision().max(Decision::Hold), why)
         }
+        Ok(answer) if answer.decision() == Decision::Allow => {
+            match unheld(&question, explainer)
+                .or_else(|| search::unread(&question, explainer, &root))
+            {
+                Some(why) => HookAnswer::Decided(Decision::Hold, why),
+                None => HookAnswer::Decided(Decision::Allow, reason(&answer)),
+            }
+        }
         Ok(answer) => HookAnswer::Decided(answer.decision(), reason(&answer)),
         Err(why) => HookAnswer::Decided(Decision::Hold, why),
+    }
+}
+
+/// Says what only the sandbox of our own runs would keep a call from.
+fn unheld(question: &PolicyQuery, explainer: &Explainer) -> Option<String> {
+    // In JSON, a carriage return is written as two letters.
+    let has_returns = match &question.act {
+        QueriedAct::Intent(Intent::Command(script)) => script.text().contains('\r'),
+        QueriedAct::Intent(_) => false,
+        QueriedAct::Call(call) => {
+            dispatch::meant(call) == Some(ToolName::ExecuteCommand)
+                && call.arguments.contains("\\r")
+        }
+    };
+    if has_returns {
+        return Some("shells disagree about carriage returns in a script".to_owned());
+    }
+    match explainer.answer_where(question, false) {
+        Ok(answer) if answer.decision() == Decision::Allow => None,
+        Ok(answer) => Some(reason(&answer)),
+        Err(why) => Some(why),
     }
 }
 
@@ -149,7 +181,7 @@ fn explainer(
 ) -> Result<Explainer, RunError> {
     let file = chosen(context, args.policy.as_deref(), "--policy", None)?;
     let from = InspectedRepository::open(context, None)?;
-    let policy = parse(file.as_ref())?.with_ignored(from.source().ignored()?);
+    let policy = parse(file.as_ref())?.with_ignored(from.source().ignored()?).without_sandbox();
     let modes = &policy.settings().modes;
     let usual = if modes.allow.iter().any(|slug| slug == MODE) { MODE } else { &modes.default };
     let mode = args.mode.clone().unwrap_or_else(|| usual.to_owned());

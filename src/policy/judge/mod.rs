@@ -19,7 +19,7 @@ use crate::glob::{LetterCase, PathGlob, folded};
 use crate::ignore::IgnoreFiles;
 use crate::intent::{Facts, Intent, PublicationKind, TriggerKind};
 use crate::kind::RuleKind;
-use crate::paths::{Protection, plain_spelling};
+use crate::paths::{Protection, of_store, plain_spelling};
 use crate::pattern::Pattern;
 use crate::rule::{LocatedPattern, Rule};
 use crate::schema::PolicySpec;
@@ -213,7 +213,10 @@ impl Evaluation<'_> {
             Intent::Command(script) => self.script(script),
             Intent::Read(path) => {
                 let protection = &self.judge.protection;
-                let guard = protection.of_read(path).or_else(|| self.judge.itself(path));
+                let guard = protection
+                    .of_read(path)
+                    .or_else(|| of_store(path))
+                    .or_else(|| self.judge.itself(path));
                 self.path(intent, path, guard.map(|why| ("reading", why)))
             }
             Intent::Edit(path) => {

@@ -61,6 +61,21 @@ impl Protection {
     }
 }
 
+/// Folders below git's own in which the text of files lies, hidden ones among them.
+const STORES: [&str; 6] =
+    ["lfs", "objects", "rebase-apply", "rebase-merge", "rr-cache", "sequencer"];
+
+/// Returns why a file of git's own folder is not read as such, or `None`: it may hold the text of a
+/// file that may not be read. Git itself reads them.
+pub(crate) fn of_store(path: &RepoPath) -> Option<&'static str> {
+    let plain = plain_spelling(path)?;
+    let mut parts = plain.parts().skip_while(|part| *part != ".git");
+    parts.next()?;
+    parts
+        .any(|part| STORES.contains(&part))
+        .then_some("git keeps the text of files there, also of hidden ones; ask `git show`")
+}
+
 /// Returns why a path is protected from edits whatever the rules say, or `None`.
 pub fn protected(path: &RepoPath) -> Option<&'static str> {
     Protection::default().of_edit(path)

@@ -144,6 +144,26 @@ fn protects_credentials_from_reading_but_not_their_examples() {
 }
 
 #[test]
+fn what_git_keeps_of_files_is_not_read_as_a_file() {
+    for (path, is_store) in [
+        (".git/objects/e3/ac7a", true),
+        (".GIT/Objects/pack/x.pack", true),
+        (".git/lfs/objects/ab/cd/abcd", true),
+        (".git/rr-cache/x/preimage", true),
+        (".git/rebase-merge/patch", true),
+        (".git/modules/sub/objects/aa/b", true),
+        ("sub/.git/objects/aa/b", true),
+        (".git/HEAD", false),
+        (".git/hooks/pre-commit", false),
+        (".git", false),
+        ("src/objects/a", false),
+        ("lfs/a", false),
+    ] {
+        assert_eq!(super::of_store(&RepoPath::parse(path).unwrap()).is_some(), is_store, "{path}");
+    }
+}
+
+#[test]
 fn every_listed_pattern_is_one() {
     for list in [super::PROTECTED, super::SECRET] {
         let lines = list

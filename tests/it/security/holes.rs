@@ -207,3 +207,101 @@ fn commands_that_ask_the_repository_s_compiler_run_code() {
     let refused = stage.run(&["policy", "explain", "edit(rust-toolchain.toml)"]);
     assert!(refused.out.contains("which program a tool's name starts"), "{refused:?}");
 }
+
+#[test]
+fn an_edit_shows_nothing_of_a_file_that_may_not_be_read() {
+    let write = |path: &str, content: &str| json!({ "tool": "write_to_file", "args": { "path": path, "content": content } });
+    let calls = [
+        json!({ "tool": "insert_content", "args": { "path": ".env", "line": 0, "content": "FOO=1" } }),
+        json!({ "tool": "apply_patch", "args": { "patch": "*** Begin Patch\n*** Update File: .env\n@@\n+BAR=1\n*** End Patch" } }),
+        json!({ "tool": "delete_file", "args": { "path": "server.pem" } }),
+        write("config/private/plan.txt", "x\n"),
+        write("hid/h.txt", "x\n"),
+        // New ones, and others, are made.
+        write("config/private/new.txt", "new\n"),
+        write("src/new.rs", "new\n"),
+    ];
+    let turns: Vec<_> = calls
+        .into_iter()
+        .chain([json!({ "tool": "attempt_completion", "args": { "result": "r" } })])
+        .map(|call| json!({ "calls": [call] }))
+        .collect();
+    let script = json!({ "version": 1, "tasks": [{ "turns": turns }] }).to_string();
+    for stage in Stage::in_both_worlds(stage) {
+        let ran = stage.play(&script, &["--mode", "code", "--output-format", "json"]);
+        let report = ran.json();
+        let refused: Vec<_> = report["refusals"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|refusal| refusal["call"].as_str().unwrap())
+            .collect();
+        let calls = [
+            "edit .env",
+            "edit .env",
+            "delete server.pem",
+            "write config/private/plan.txt",
+            "write hid/h.txt",
+        ];
+        assert_eq!(refused, calls, "{report}");
+        let shown = format!(
+            "{ran:?}{}",
+            stage.read(&format!("state/locum/sessions/{}/journal.jsonl", stage.sessions()[0]))
+        );
+        for hidden in ["disk-only-secret", "PEM-BODY", "launch-code-777", "HIDDEN-FOLDER"] {
+            assert!(!shown.contains(hidden), "{hidden}: {shown}");
+        }
+        assert_eq!(stage.read("checkout/.env"), "DB_PASSWORD=disk-only-secret\n");
+        assert_eq!(stage.read("checkout/config/private/new.txt"), "new\n");
+        assert_eq!(stage.read("checkout/src/new.rs"), "new\n");
+    }
+}
+
+#[test]
+fn what_git_keeps_of_hidden_files_is_shown_by_no_tool_and_no_command() {
+    let read = |path: &str| json!({ "tool": "read_file", "args": { "path": path } });
+    let run = |command: &str| json!({ "tool": "execute_command", "args": { "command": command } });
+    let calls = [
+        read(".git/lfs/objects/ab/abcd"),
+        read(".git/rebase-merge/patch"),
+        json!({ "tool": "search_files", "args": { "path": ".git", "regex": "HIDDEN" } }),
+        run("cat .git/lfs/objects/ab/abcd"),
+        run("sh t.sh"),
+        run("cp -r .git/lfs src/copy"),
+        run("cp -r . src/all"),
+        run("git log --oneline"),
+        read(".git/HEAD"),
+    ];
+    let turns: Vec<_> = calls
+        .into_iter()
+        .chain([json!({ "tool": "attempt_completion", "args": { "result": "r" } })])
+        .map(|call| json!({ "calls": [call] }))
+        .collect();
+    let script = json!({ "version": 1, "tasks": [{ "turns": turns }] }).to_string();
+    let stage_of = || {
+        let stage = stage();
+        stage.write(
+            "checkout/t.sh",
+            "cat .git/objects/??/* >/dev/null && echo SEEN; cat .git/lfs/objects/ab/abcd\n",
+        );
+        stage.commit("t");
+        stage.write("checkout/.git/lfs/objects/ab/abcd", "HIDDEN-LFS\n");
+        stage.write("checkout/.git/rebase-merge/patch", "HIDDEN-PATCH\n");
+        stage
+    };
+    for stage in Stage::in_both_worlds(stage_of) {
+        let ran = stage.play(&script, &["--mode", "code"]);
+        let journal = format!("state/locum/sessions/{}/journal.jsonl", stage.sessions()[0]);
+        let shown = format!("{ran:?}{}", stage.read(&journal));
+        for hidden in ["HIDDEN-LFS", "HIDDEN-PATCH", "SEEN"] {
+            assert!(!shown.contains(hidden), "{hidden}: {shown}");
+        }
+        let copied = ["src", "-type", "f", "-path", "*objects*"];
+        let found = stage.plain("find").args(copied).current_dir(stage.path("checkout")).output();
+        assert_eq!(String::from_utf8_lossy(&found.unwrap().stdout), "", "{shown}");
+        // Git itself shows what is not hidden.
+        let answers = stage.answers();
+        assert!(answers[7].1.contains("Exit code: 0"), "{:?}", answers[7]);
+        assert!(answers[8].1.contains("ref: refs/heads/main"), "{:?}", answers[8]);
+    }
+}

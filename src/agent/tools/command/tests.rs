@@ -26,7 +26,7 @@ fn output(exit: Exit, text: &str) -> CommandOutput {
 
 #[test]
 fn says_how_a_command_ended() {
-    let folder = ResolvedPath { asked: RepoPath::root(), real: RepoPath::root() };
+    let folder = ResolvedPath::plain(RepoPath::root());
     let command = ExecuteCommand {
         script: Script::parse("true"),
         folder,

@@ -269,3 +269,46 @@ fn the_model_never_sees_a_secret() {
         Ok(CheckedCall::ReadFile(_))
     ));
 }
+
+#[test]
+fn a_file_that_may_not_be_read_is_changed_by_no_tool() {
+    let mut fixture = ToolFixture::new(&[("a", "x\n"), ("n.ipynb", "{}")]);
+    let calls = |path: &str| {
+        let notebook = path.replace('a', "n.ipynb");
+        let patch = |body: &str| format!("*** Begin Patch\n{body}\n*** End Patch");
+        [
+            ("write_to_file", json!({ "path": path, "content": "y\n" })),
+            ("insert_content", json!({ "path": path, "line": 0, "content": "y" })),
+            (
+                "apply_diff",
+                json!({ "path": path, "diff": "<<<<<<< SEARCH\nx\n=======\ny\n>>>>>>> REPLACE" }),
+            ),
+            ("search_and_replace", json!({ "path": path, "search": "x", "replace": "y" })),
+            (
+                "multi_edit",
+                json!({ "path": path, "edits": [{ "old_text": "x", "new_text": "y" }] }),
+            ),
+            ("notebook_edit", json!({ "path": notebook, "cell_number": 1, "new_source": "y" })),
+            ("apply_patch", json!({ "patch": patch(&format!("*** Update File: {path}\n@@\n+y")) })),
+            ("apply_patch", json!({ "patch": patch(&format!("*** Delete File: {path}")) })),
+            ("delete_file", json!({ "path": path })),
+            ("move_file", json!({ "from": "other", "to": path })),
+        ]
+    };
+    let reads = |fixture: &ToolFixture, path: &str| -> Vec<bool> {
+        let parsed = calls(path).map(|(name, arguments)| {
+            let call = fixture.parse(name, &arguments.to_string(), ToolName::ALL).unwrap();
+            let at = |path: &str| locum_base::path::RepoPath::parse(path).unwrap();
+            let wanted = [Intent::Read(at(path)), Intent::Read(at("n.ipynb"))];
+            call.intents().iter().any(|intent| wanted.contains(intent))
+        });
+        parsed.to_vec()
+    };
+    fixture.hidden = vec!["a", "n.ipynb", "new"];
+    assert_eq!(reads(&fixture, "a"), [true; 10]);
+    // What a file will hold that is not there, who writes it knows.
+    let by_content = [false, false, false, true, true, true, false, false, false, false];
+    assert_eq!(reads(&fixture, "new"), by_content);
+    fixture.hidden = Vec::new();
+    assert_eq!(reads(&fixture, "a"), by_content);
+}

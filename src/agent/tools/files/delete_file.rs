@@ -42,12 +42,11 @@ impl Tool for DeleteFile {
     fn parse(mut arguments: CallFields, context: ToolContext<'_>) -> Result<Self, CallError> {
         let place = named_place(&mut arguments, "path", context)?;
         arguments.finish()?;
-        place.check_edit(ToolName::DeleteFile, context)?;
-        Ok(Self { place })
+        Ok(Self { place: place.into_edited(ToolName::DeleteFile, context)? })
     }
 
     fn intents(&self) -> Vec<Intent> {
-        vec![Intent::Edit(self.place.real.clone())]
+        self.place.edit_intents().collect()
     }
 
     fn headline(&self) -> String {
@@ -59,7 +58,7 @@ impl Tool for DeleteFile {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
-        let ResolvedPath { asked, real } = &self.place;
+        let ResolvedPath { asked, real, .. } = &self.place;
         let kind = existing_kind(&self.place, context)?;
         if kind == EntryKind::Folder {
             return Err(CallError(format!(
@@ -115,7 +114,7 @@ pub(crate) fn existing_kind(
     place: &ResolvedPath,
     context: ToolContext<'_>,
 ) -> Result<EntryKind, CallError> {
-    let ResolvedPath { asked, real } = place;
+    let ResolvedPath { asked, real, .. } = place;
     match context.checkout.entry(real) {
         Ok(Some(entry)) => Ok(entry.kind),
         Ok(None) => Err(CallError(format!(

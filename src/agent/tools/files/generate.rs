@@ -66,7 +66,7 @@ impl Tool for GenerateImage {
             .map(|path| ResolvedPath::find(&path, context))
             .transpose()?;
         arguments.finish()?;
-        place.check_edit(ToolName::GenerateImage, context)?;
+        let place = place.into_edited(ToolName::GenerateImage, context)?;
         if context.image_models.is_empty() {
             return Err(CallError(
                 "No model that draws pictures is configured for this run \
@@ -93,7 +93,7 @@ impl Tool for GenerateImage {
     fn intents(&self) -> Vec<Intent> {
         let from = self.from.iter().map(|place| Intent::Read(place.real.clone()));
         let models = self.models.iter().map(|name| Intent::Expert(name.clone()));
-        std::iter::once(Intent::Edit(self.place.real.clone())).chain(from).chain(models).collect()
+        self.place.edit_intents().chain(from).chain(models).collect()
     }
 
     fn headline(&self) -> String {
@@ -105,7 +105,7 @@ impl Tool for GenerateImage {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
-        let ResolvedPath { asked, real } = &self.place;
+        let ResolvedPath { asked, real, .. } = &self.place;
         let Some((picture, bytes)) =
             context.given.picture.and_then(|picture| Some((picture, picture.content.bytes()?)))
         else {

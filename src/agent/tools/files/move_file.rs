@@ -59,8 +59,8 @@ impl Tool for MoveFile {
         let from = named_place(&mut arguments, "path", context)?;
         let to = named_place(&mut arguments, "to", context)?;
         arguments.finish()?;
-        from.check_edit(ToolName::MoveFile, context)?;
-        to.check_edit(ToolName::MoveFile, context)?;
+        let from = from.into_edited(ToolName::MoveFile, context)?;
+        let to = to.into_edited(ToolName::MoveFile, context)?;
         if from.real == to.real {
             return Err(CallError(format!(
                 "Nothing was moved: `{}` and `{}` are the same.",
@@ -72,8 +72,9 @@ impl Tool for MoveFile {
 
     /// What is moved can be read at its new place.
     fn intents(&self) -> Vec<Intent> {
-        let (from, to) = (self.from.real.clone(), self.to.real.clone());
-        vec![Intent::Edit(from.clone()), Intent::Edit(to), Intent::Read(from)]
+        let from = self.from.real.clone();
+        let to = self.to.edit_intents();
+        std::iter::once(Intent::Edit(from.clone())).chain(to).chain([Intent::Read(from)]).collect()
     }
 
     fn headline(&self) -> String {

@@ -67,7 +67,7 @@ impl Tool for WriteToFile {
             arguments.place("path", "the file, relative to the repository root", context)?;
         let content = arguments.text("content", "the complete content of the file")?;
         arguments.finish()?;
-        place.check_edit(ToolName::WriteToFile, context)?;
+        let place = place.into_edited(ToolName::WriteToFile, context)?;
         let limit = usize::try_from(FILE_LIMIT_BYTES).unwrap_or(usize::MAX);
         if content.len() > limit {
             return Err(CallError(format!(
@@ -81,7 +81,7 @@ impl Tool for WriteToFile {
     }
 
     fn intents(&self) -> Vec<Intent> {
-        vec![Intent::Edit(self.place.real.clone())]
+        self.place.edit_intents().collect()
     }
 
     fn headline(&self) -> String {
@@ -93,7 +93,7 @@ impl Tool for WriteToFile {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
-        let ResolvedPath { asked, real } = &self.place;
+        let ResolvedPath { asked, real, .. } = &self.place;
         // What cannot be read is for the write to say.
         let before = context.checkout.read(permit, real, FILE_LIMIT_BYTES).ok();
         let (content, taken_off) = self.content(before.as_deref());
@@ -159,7 +159,7 @@ pub(crate) fn write(
     permit: &Permit<CheckedCall>,
     context: ToolContext<'_>,
 ) -> Result<bool, CallError> {
-    let ResolvedPath { asked, real } = place;
+    let ResolvedPath { asked, real, .. } = place;
     let existed =
         matches!(context.checkout.entry(real), Ok(Some(entry)) if entry.kind == EntryKind::File);
     let written = context.checkout.write(permit, real, content);

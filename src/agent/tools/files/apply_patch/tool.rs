@@ -75,8 +75,8 @@ impl Tool for ApplyPatch {
             if places.iter().any(|(known, _)| known == path) {
                 continue;
             }
-            let place = ResolvedPath::find(path, context)?;
-            place.check_edit(ToolName::ApplyPatch, context)?;
+            let place =
+                ResolvedPath::find(path, context)?.into_edited(ToolName::ApplyPatch, context)?;
             places.push((path.to_owned(), place));
         }
         Ok(Self { hunks, places })
@@ -87,12 +87,8 @@ impl Tool for ApplyPatch {
             Hunk::Update { path, to: Some(_), .. } => Some(Intent::Read(self.real(path))),
             Hunk::Update { to: None, .. } | Hunk::Add { .. } | Hunk::Delete { .. } => None,
         });
-        let mut intents: Vec<Intent> = self
-            .places
-            .iter()
-            .map(|(_, place)| Intent::Edit(place.real.clone()))
-            .chain(moved)
-            .collect();
+        let mut intents: Vec<Intent> =
+            self.places.iter().flat_map(|(_, place)| place.edit_intents()).chain(moved).collect();
         intents.dedup();
         intents
     }
@@ -236,7 +232,7 @@ impl ApplyPatch {
             };
             refuse_outdated(path, before.as_bytes(), context)?;
             let Some(after) = after.as_ref().filter(|_| changed.is_empty()) else { continue };
-            let place = ResolvedPath { asked: path.clone(), real: path.clone() };
+            let place = ResolvedPath::plain(path.clone());
             if let Some(refusal) = refusal(&place, before.as_bytes(), after, context) {
                 return Ok(Some(refusal));
             }

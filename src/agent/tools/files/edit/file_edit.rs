@@ -41,15 +41,16 @@ impl FileEdit {
         change: FileChange,
         context: ToolContext<'_>,
     ) -> Result<Self, CallError> {
-        place.check_edit(tool, context)?;
+        let place = place.into_edited(tool, context)?;
         Ok(Self { place, change })
     }
 
     /// Returns what the policy decides on.
     pub(crate) fn intents(&self) -> Vec<Intent> {
-        let real = &self.place.real;
-        let read = self.change.reads().then(|| Intent::Read(real.clone()));
-        std::iter::once(Intent::Edit(real.clone())).chain(read).collect()
+        let read = self.change.reads().then(|| Intent::Read(self.place.real.clone()));
+        let mut intents: Vec<Intent> = self.place.edit_intents().chain(read).collect();
+        intents.dedup();
+        intents
     }
 
     /// Returns what it does, for readers.
@@ -66,7 +67,7 @@ impl FileEdit {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
-        let ResolvedPath { asked, real } = &self.place;
+        let ResolvedPath { asked, real, .. } = &self.place;
         if let Some(content) = self.new_file()
             && let Err(FileError::Missing(_)) =
                 context.checkout.read(permit, real, FILE_LIMIT_BYTES)
@@ -154,7 +155,7 @@ impl FileEdit {
         permit: &Permit<CheckedCall>,
         context: ToolContext<'_>,
     ) -> Result<String, CallError> {
-        let ResolvedPath { asked, real } = &self.place;
+        let ResolvedPath { asked, real, .. } = &self.place;
         let original =
             context.checkout.read(permit, real, FILE_LIMIT_BYTES).map_err(|error| match error {
                 FileError::Missing(_) => CallError(format!(
@@ -332,7 +333,7 @@ mod tests {
     #[test]
     fn the_notice_names_lines_and_failures() {
         let path = RepoPath::parse("a/b.rs").unwrap();
-        let place = ResolvedPath { asked: path.clone(), real: path };
+        let place = ResolvedPath::plain(path);
         let changed = vec![
             ChangedRange { line: 3, removed: 1, added: 2 },
             ChangedRange { line: 9, removed: 4, added: 0 },
