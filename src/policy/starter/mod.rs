@@ -18,7 +18,9 @@ mod owners;
 mod proof;
 pub mod scan;
 mod setup;
+mod setup_step;
 pub mod unheard;
+mod usual_setup;
 pub mod workflow;
 mod workflow_events;
 

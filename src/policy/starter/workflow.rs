@@ -11,7 +11,7 @@ use crate::schema::PolicySpec;
 use crate::starter::StarterProposal;
 use crate::starter::jobs::JobRecipe;
 use crate::starter::mark;
-use crate::starter::setup;
+use crate::starter::setup_step;
 use crate::starter::workflow_events::WorkflowEvents;
 use crate::written::quoted;
 
@@ -180,7 +180,7 @@ fn checkout(text: &mut String, proposal: &StarterProposal) {
     }
     for (name, value) in &proposal.checkout {
         if !(reads_history && name == "fetch-depth") {
-            text.push_str(&setup::input(name, value));
+            text.push_str(&setup_step::input(name, value));
         }
     }
     text.push_str(&proposal.setup);
