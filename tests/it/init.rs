@@ -419,3 +419,24 @@ fn a_workflow_that_is_not_yaml_is_said_to_be_passed_over() {
     let policy = stage.run(&["policy", "init", "--force"]);
     assert!(policy.err.contains(told), "{policy:?}");
 }
+
+#[test]
+fn packages_of_a_monorepo_are_tried_and_what_is_left_is_a_next_step() {
+    let makefile = "test:\n\ttest -f a.sh\n";
+    let stage = Stage::with(&[
+        ("one/Makefile", makefile),
+        ("one/a.sh", ""),
+        ("two/Makefile", makefile),
+        ("two/a.sh", ""),
+        ("web/package.json", "{}"),
+    ]);
+    let ran = init(&stage, &[]);
+    for folder in ["one", "two"] {
+        let passes = format!("check: `cd {folder} && make test` passes in the sandbox\n");
+        assert!(ran.out.contains(&passes), "{ran:?}");
+    }
+    assert!(ran.err.contains("No test was found in `web`"), "{ran:?}");
+    assert!(!ran.err.contains("No test was found in `one`"), "{ran:?}");
+    let checked = stage.run(&["policy", "check", "--deny-warnings"]);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+}

@@ -46,6 +46,7 @@ pub(super) fn next_steps(plan: &InitPlan, updates: bool) -> Result<Vec<String>, 
         "`locum policy check`; name the command that tests a change in `publish.success`"
     };
     let mut steps = vec![format!("Review `{POLICY_FILE}`, and try it: {check}.")];
+    steps.extend(proposal.untested.iter().cloned());
     steps.extend(may_edit(plan, &policy));
     steps.push(match model.secret {
         None if !model.workflow.variables.is_empty() => identity(&model.workflow.variables),

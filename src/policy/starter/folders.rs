@@ -14,7 +14,7 @@ use crate::words;
 use locum_base::path::RepoPath;
 
 /// Folders that are not edited by hand.
-const CLOSED: &str = "\
+pub(super) const CLOSED: &str = "\
     vendor third_party third-party node_modules generated __generated__ gen dist build out \
     target coverage Pods site-packages bower_components";
 /// Endings of files that programs write.

@@ -15,6 +15,8 @@ pub mod jobs;
 pub mod mark;
 mod output;
 mod owners;
+mod package_setup;
+mod packages;
 mod proof;
 pub mod scan;
 mod setup;
@@ -23,6 +25,7 @@ pub mod unheard;
 mod usual_setup;
 pub mod workflow;
 mod workflow_events;
+mod workspaces;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -47,6 +50,8 @@ use locum_base::path::RepoPath;
 const WRITERS: &[&str] = &["code", "debug"];
 /// How errors name the text.
 const ORIGIN: &str = "the starter policy";
+/// Folders of what is installed: their manifests are those of others.
+const INSTALLED: &str = "node_modules .venv venv site-packages bower_components";
 /// Commands among the examples.
 const EXAMPLES: usize = 8;
 /// Modes there are without any file.
@@ -58,11 +63,16 @@ pub fn is_read(path: &RepoPath) -> bool {
     let workflow = path.as_str().starts_with(".github/workflows/")
         && (path.as_str().ends_with(".yml") || path.as_str().ends_with(".yaml"));
     let name = path.name().unwrap_or_default();
+    if path.parts().any(|part| words::holds(INSTALLED, part)) {
+        return false;
+    }
     workflow
         || name == ".gitattributes"
         || documents::is_document(path)
         || owners::PLACES.contains(&path.as_str())
-        || path.as_str() == ".gitignore"
+        || path.as_str() == ".gitmodules"
+        || name == ".gitignore"
+        || workspaces::is_read(name)
         || words::holds(commands::MANIFESTS, name)
         || words::holds(commands::READ, name)
         || commands::python::is_requirements(name)
@@ -85,6 +95,8 @@ pub struct StarterProposal {
     pub unreadable: Vec<String>,
     /// What the repository's workflow sets up and the proposed one does not, as fragments.
     pub left_out: Vec<String>,
+    /// Which tests of packages are no success commands, as sentences on what to do.
+    pub untested: Vec<String>,
     /// The jobs that were chosen, as they are written.
     pub jobs: Vec<StarterJob>,
     /// Steps that set up what the tests need, for a job of a workflow.
@@ -132,7 +144,9 @@ pub fn propose(
     let mut ci = ci::jobs(scan);
     ci.extend(documents::jobs(scan));
     let mut tools = commands::find(scan);
+    let packages = packages::find(scan);
     let mut proofs = proof::find(&ci, &tools);
+    proofs.retain(|proof| !packages::is_of_package(proof, &tools, &packages));
     let shown = proof::find(&[], &tools);
     for proof in &proofs {
         let why = proof.source.as_ref().map(ProofSource::why);
@@ -157,9 +171,21 @@ pub fn propose(
             proofs.push(proof);
         }
     }
+    let mut below = packages::beside(scan, &packages, &proofs);
+    let (wide, exact): (Vec<ProposedTool>, Vec<ProposedTool>) =
+        std::mem::take(&mut below.tools).into_iter().partition(|tool| tool.line.is_open());
+    let open: Vec<ProposedLine> = wide.iter().map(|tool| tool.line.clone()).collect();
+    tools.retain(|tool| tool.line.is_open() || !tool.line.is_covered(&open));
+    tools.extend(wide);
+    let draft = Policy::parse(&render((scan, choices), &folders, &tools, &[]), ORIGIN)?;
+    tools.extend(exact.into_iter().filter(|tool| !allows(&draft, &tool.command)));
+    let draft = Policy::parse(&render((scan, choices), &folders, &tools, &[]), ORIGIN)?;
+    tools.retain(|tool| tool.line.is_open() || allows(&draft, &tool.command));
+    below.admit(&mut proofs, |command| allows(&draft, command));
     let policy = render((scan, choices), &folders, &tools, &proofs);
     Policy::parse(&policy, ORIGIN)?;
-    let setup = setup::steps(scan, &ci, &proofs);
+    let prepared = [proofs.as_slice(), below.below_make.as_slice()].concat();
+    let setup = setup::steps(scan, &ci, &prepared);
     let jobs = jobs::fitted(&choices.jobs, scan, &proofs)?;
     Ok(StarterProposal {
         policy,
@@ -169,6 +195,7 @@ pub fn propose(
         installs: setup::installing(&setup),
         unreadable: ci::unreadable(scan),
         left_out: setup::left_out(&ci, &proofs),
+        untested: below.notes(),
         jobs,
         checkout: setup::checkout_inputs(&ci, &proofs),
         setup,
@@ -241,10 +268,7 @@ fn render(
     }
     rules((scan, choices), folders, tools, &mut text);
     if proofs.is_empty() {
-        text.push_str(
-            "  # No test command was found. Name yours, as exact words, or with `:*` where more \
-             may follow:\n  # - allow: \"command(make test)\"\n  #   modes: [code, debug]\n",
-        );
+        text.push_str(without_proof(tools));
     }
     examples(folders, proofs, &mut text);
     text.push_str(
@@ -274,6 +298,16 @@ fn render(
         let _ = writeln!(text, "    - {}{}", quoted(&proof.command), why.unwrap_or_default());
     }
     text
+}
+
+/// Says what is missing where no command shows that a change is ready.
+fn without_proof(tools: &[ProposedTool]) -> &'static str {
+    if tools.iter().any(|tool| proof::tests(ci::in_folder(&tool.command).1)) {
+        return "  # No command was found that tests the whole repository. Name yours in \
+                `publish.success`, as in:\n  # publish:\n  #   success: [cd FOLDER && COMMAND]\n";
+    }
+    "  # No test command was found. Name yours, as exact words, or with `:*` where more may \
+     follow:\n  # - allow: \"command(make test)\"\n  #   modes: [code, debug]\n"
 }
 
 /// Returns what commands reach: nothing, but for the hosts of a job.
@@ -344,7 +378,11 @@ fn rules(
     let writers_of_text: Vec<&str> =
         std::iter::once("architect").chain(writers.iter().copied()).collect();
     list(text, "allow", "texts for people", &folders.texts, Some(&writers_of_text));
-    list(text, "allow", "what builds write and git ignores", &output::find(scan), Some(&writers));
+    let below = tools.iter().filter_map(|tool| ci::in_folder(&tool.command).0);
+    let below: BTreeSet<String> = below.map(str::to_owned).collect();
+    let mut written = output::find(scan, &below);
+    written.retain(|line| below.is_empty() || !line.is_covered(&folders.sources));
+    list(text, "allow", "what builds write and git ignores", &written, Some(&writers));
     let ran: Vec<ProposedLine> = tools.iter().map(|tool| tool.line.clone()).collect();
     let mut seen = BTreeSet::new();
     let ran: Vec<ProposedLine> = ran

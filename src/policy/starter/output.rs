@@ -1,40 +1,83 @@
 //! What builds and tests leave behind and git ignores, so that nothing of it is published: it may
 //! be written and removed.
 //!
-//! In: a repository scan. Out: globs with why. Folders whose names begin with a dot are protected,
+//! In: a repository scan, and the folders whose tests run. Out: globs with why. Folders whose names begin with a dot are protected,
 //! so that no line for `.pytest_cache` and its like would open them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::starter::scan::{ProposedLine, StarterScan};
+use crate::starter::workspaces::at;
 use crate::words;
 
+/// Number of folders side by side from which one pattern replaces theirs.
+const SIBLINGS: usize = 3;
+/// The name of ignore files.
+const IGNORE_FILE: &str = ".gitignore";
 /// Folders that builds and tests write.
 const FOLDERS: &str = "bin build coverage dist htmlcov out target";
 /// Files that they write.
 const FILES: &str = ".coverage .eslintcache coverage.out coverage.xml lcov.info";
 
-/// Finds build output and caches of which the repository holds nothing.
-pub(super) fn find(scan: &StarterScan) -> Vec<ProposedLine> {
-    let ignored = scan.texts.iter().find(|(path, _)| path.as_str() == ".gitignore");
-    let lines = ignored.map(|(_, text)| text.lines()).into_iter().flatten();
-    let names = lines.map(|line| line.trim().trim_matches('/'));
-    let globs: BTreeSet<String> = names.filter_map(|name| glob(scan, name)).collect();
-    let line = |glob: &String| ProposedLine::new(format!("edit({glob})"), ".gitignore");
-    globs.iter().filter_map(line).collect()
+/// What git ignores in one folder, and the ignore file that says so.
+type IgnoredName<'s> = (&'s str, &'s str, String);
+
+/// Finds build output and caches of which the repository holds nothing: at the top, and in these
+/// folders, whose tests write there.
+pub(super) fn find(scan: &StarterScan, folders: &BTreeSet<String>) -> Vec<ProposedLine> {
+    let mut ignored: Vec<IgnoredName<'_>> = Vec::new();
+    for folder in std::iter::once("").chain(folders.iter().map(String::as_str)) {
+        for file in BTreeSet::from([at(folder, IGNORE_FILE), IGNORE_FILE.to_owned()]) {
+            let is_own = file == at(folder, IGNORE_FILE);
+            let text = scan.texts.iter().find(|(path, _)| path.as_str() == file);
+            let lines = text.map(|(_, text)| text.lines()).into_iter().flatten().map(str::trim);
+            // A line that begins with a slash is about the folder of the file alone.
+            let lines = lines.filter(|line| is_own || !line.starts_with('/'));
+            ignored.extend(lines.map(|line| (folder, line.trim_matches('/'), file.clone())));
+        }
+    }
+    ignored.retain(|(folder, name, _)| glob(scan, folder, name).is_some());
+    let mut globs: BTreeMap<String, &str> = BTreeMap::new();
+    for (folder, name, file) in &ignored {
+        let shared = (!folder.is_empty()).then(|| at(above(folder), "*"));
+        let is_alike =
+            |other: &&IgnoredName<'_>| other.1 == *name && above(other.0) == above(folder);
+        let is_shared = ignored.iter().filter(is_alike).count() >= SIBLINGS;
+        let shared = shared.filter(|_| is_shared && !is_held_beside(scan, folder, name));
+        let place = shared.as_deref().unwrap_or(folder);
+        if let Some(glob) = glob(scan, place, name) {
+            globs.entry(glob).or_insert(file);
+        }
+    }
+    let line = |(glob, file): (String, &str)| ProposedLine::new(format!("edit({glob})"), file);
+    globs.into_iter().filter_map(line).collect()
 }
 
-/// Returns the glob of what a name in `.gitignore` stands for.
-fn glob(scan: &StarterScan, name: &str) -> Option<String> {
-    let is_held = |name: &str| scan.files.iter().any(|path| path.as_str().starts_with(name));
+fn above(folder: &str) -> &str {
+    folder.rsplit_once('/').map_or("", |(above, _)| above)
+}
+
+/// Whether a folder beside this one holds something of a name.
+fn is_held_beside(scan: &StarterScan, folder: &str, name: &str) -> bool {
+    let is_held = |path: &str| {
+        let below = path.strip_prefix(above(folder)).unwrap_or_default().trim_start_matches('/');
+        below.split('/').nth(1) == Some(name)
+    };
+    scan.files.iter().any(|file| is_held(file.as_str()))
+}
+
+/// Returns the glob of what a name in an ignore file stands for in a folder.
+fn glob(scan: &StarterScan, folder: &str, name: &str) -> Option<String> {
+    let path = at(folder, name);
+    let is_held = |path: &str| scan.files.iter().any(|file| file.as_str().starts_with(path));
     let anywhere = || scan.files.iter().any(|path| path.parts().any(|part| part == name));
     match name {
         // What is installed stays as it is.
-        "node_modules" if !anywhere() => Some("node_modules/.cache/**".to_owned()),
-        _ if words::holds(FOLDERS, name) && !is_held(&format!("{name}/")) => {
-            Some(format!("{name}/**"))
+        "node_modules" if !anywhere() => Some(format!("{path}/.cache/**")),
+        _ if words::holds(FOLDERS, name) && !is_held(&format!("{path}/")) => {
+            Some(format!("{path}/**"))
         }
-        _ if words::holds(FILES, name) && !is_held(name) => Some(name.to_owned()),
+        _ if words::holds(FILES, name) && !is_held(&path) => Some(path),
         _ => None,
     }
 }

@@ -68,6 +68,11 @@ pub(super) struct Proof {
 }
 
 impl Proof {
+    /// Whether a workflow runs it.
+    pub(super) fn is_automatic(&self) -> bool {
+        self.source.as_ref().is_some_and(|source| source.is_automatic)
+    }
+
     /// Whether it belongs to another tool chain than these. What a Makefile runs is as a rule what
     /// the other tool chain runs.
     pub(super) fn adds_to(&self, found: &[Self]) -> bool {
@@ -85,7 +90,7 @@ pub(super) struct ProofSource {
     /// File and line, for people.
     pub(super) place: String,
     /// Whether a workflow runs it; else a document names it.
-    is_automatic: bool,
+    pub(super) is_automatic: bool,
 }
 
 impl ProofSource {
@@ -314,7 +319,7 @@ fn looks(command: &str) -> bool {
 }
 
 /// Returns true for a command that runs tests, and does nothing else.
-fn tests(command: &str) -> bool {
+pub(super) fn tests(command: &str) -> bool {
     let Some((program, arguments)) = plain(in_folder(command).1) else { return false };
     let named = |word: &&str| is_named(word, &is_test);
     match program {

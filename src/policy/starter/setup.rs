@@ -8,10 +8,12 @@
 use std::fmt::Write as _;
 
 use crate::starter::ci::{CiJob, CiStep, in_folder};
+use crate::starter::package_setup::usual_in;
 use crate::starter::proof::{Proof, ToolChain};
 use crate::starter::scan::StarterScan;
 use crate::starter::setup_step::{input, run};
 use crate::starter::usual_setup::{UsualSetup, usual};
+
 use crate::words;
 
 /// Most steps of one job that are taken over.
@@ -50,9 +52,10 @@ pub(super) fn steps(scan: &StarterScan, jobs: &[CiJob], proofs: &[Proof]) -> Str
     let mut written: Vec<String> = Vec::new();
     for proof in proofs {
         let (own, place) = of_workflow(jobs, proof);
-        let usual = match in_folder(&proof.command) {
-            (Some(folder), _) => usual_below(scan, proof, folder),
-            (None, _) => usual(scan, proof),
+        let folder = in_folder(&proof.command).0;
+        let usual = match folder {
+            Some(folder) if proof.is_automatic() => usual_below(scan, proof, folder),
+            Some(_) | None => usual_in(scan, proof, proofs),
         };
         let lacks = |part| !own.iter().any(|step| step.part == part);
         let (lacks_chain, lacks_dependencies) =
@@ -74,9 +77,11 @@ pub(super) fn steps(scan: &StarterScan, jobs: &[CiJob], proofs: &[Proof]) -> Str
             continue;
         }
         let place = place.map_or_else(String::new, |place| format!(", as {place} does"));
+        let whose = folder.filter(|_| !proof.is_automatic());
+        let whose = whose.map_or_else(String::new, |folder| format!(" of {folder}"));
         let _ = writeln!(
             text,
-            "      # What the tests need{place}: commands of a run have no network."
+            "      # What the tests{whose} need{place}: commands of a run have no network."
         );
         for step in steps {
             text.push_str(&step);
@@ -115,30 +120,34 @@ pub(super) fn checkout_inputs(jobs: &[CiJob], proofs: &[Proof]) -> Vec<(String, 
     found
 }
 
-/// Returns the commands of steps, and those that stand for actions which install.
+/// Returns the commands of steps, and those that stand for actions which install; `cd FOLDER &&
+/// COMMAND` for those of a folder.
 pub(super) fn installing(setup: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    let mut in_script = false;
-    for line in setup.lines() {
-        let step = line.strip_prefix("      - ");
-        let own = match (step, in_script) {
-            (Some("run: |"), _) => {
-                in_script = true;
-                None
+    for step in format!("\n{setup}").split("\n      - ").skip(1) {
+        let mut lines = step.lines();
+        let first = lines.next().unwrap_or_default();
+        let lines: Vec<&str> = lines.filter(|line| !line.starts_with("      #")).collect();
+        let script = || lines.iter().filter_map(|line| line.strip_prefix("          "));
+        let commands: Vec<&str> = match first.strip_prefix("run: ") {
+            Some("|") => script().map(str::trim).collect(),
+            Some(command) => vec![command],
+            None if first.contains("ramsey/composer-install") => vec!["composer install"],
+            None if lines.iter().any(|line| line.trim() == "bundler-cache: \"true\"") => {
+                vec!["bundle install"]
             }
-            (Some(step), _) => {
-                in_script = false;
-                let by_action = [("ramsey/composer-install", "composer install")];
-                let action = by_action.iter().find(|(action, _)| step.contains(action));
-                step.strip_prefix("run: ").or(action.map(|(_, command)| *command))
-            }
-            (None, true) => Some(line.trim()),
-            (None, false) => {
-                line.trim().starts_with("bundler-cache: \"true\"").then_some("bundle install")
-            }
+            None => Vec::new(),
         };
-        let own = own.filter(|command| !found.iter().any(|other| other == command));
-        found.extend(own.map(str::to_owned));
+        let folder = lines.iter().find_map(|line| line.trim().strip_prefix("working-directory: "));
+        for command in commands {
+            let command = match folder {
+                Some(folder) => format!("cd {folder} && {command}"),
+                None => command.to_owned(),
+            };
+            if !found.contains(&command) {
+                found.push(command);
+            }
+        }
     }
     found
 }

@@ -12,12 +12,16 @@ use locum_base::path::RepoPath;
 /// Actions that set up tool chains, by the commit that a release was made from, as their
 /// repositories name it: a tag can be moved.
 const SETUP_BEAM: &str = "erlef/setup-beam@54075bcc5e249e4758d363f27d099f55d843f124 # v1.24.1";
-const SETUP_BUN: &str = "oven-sh/setup-bun@0c5077e51419868618aeaa5fe8019c62421857d6 # v2.2.0";
-const SETUP_GO: &str = "actions/setup-go@924ae3a1cded613372ab5595356fb5720e22ba16 # v6.5.0";
+pub(super) const SETUP_BUN: &str =
+    "oven-sh/setup-bun@0c5077e51419868618aeaa5fe8019c62421857d6 # v2.2.0";
+pub(super) const SETUP_GO: &str =
+    "actions/setup-go@924ae3a1cded613372ab5595356fb5720e22ba16 # v6.5.0";
 const SETUP_JAVA: &str = "actions/setup-java@b6effb05e454b25005698d916606bdc6ffcbf961 # v5.7.0";
-const SETUP_NODE: &str = "actions/setup-node@249970729cb0ef3589644e2896645e5dc5ba9c38 # v6.5.0";
+pub(super) const SETUP_NODE: &str =
+    "actions/setup-node@249970729cb0ef3589644e2896645e5dc5ba9c38 # v6.5.0";
 const SETUP_PHP: &str = "shivammathur/setup-php@f3e473d116dcccaddc5834248c87452386958240 # 2.37.2";
-const SETUP_PYTHON: &str = "actions/setup-python@ece7cb06caefa5fff74198d8649806c4678c61a1 # v6.3.0";
+pub(super) const SETUP_PYTHON: &str =
+    "actions/setup-python@ece7cb06caefa5fff74198d8649806c4678c61a1 # v6.3.0";
 const SETUP_RUBY: &str = "ruby/setup-ruby@0dafeac902942906541bc140009cdbf32665b601 # v1.315.0";
 const SETUP_UV: &str = "astral-sh/setup-uv@37802adc94f370d6bfd71619e3f0bf239e1f3b78 # v7.6.0";
 

@@ -46,7 +46,9 @@ pub(super) fn node(found: &mut RepositoryTools<'_>) {
     ) {
         found.add(&format!("{manager} {verb}:*"), false, "package.json");
     }
-    let manifests: Vec<&RepoPath> = found.all_named("package.json").collect();
+    let mut manifests: Vec<&RepoPath> = found.all_named("package.json").collect();
+    // A script of the top is the one that proves a change, whatever folders come before it.
+    manifests.sort_by_key(|manifest| manifest.parts().count());
     for manifest in manifests {
         let Ok(Json::Object(package)) = serde_json::from_str::<Json>(found.text(manifest)) else {
             continue;

@@ -5,6 +5,7 @@ mod built_in;
 mod checkers;
 mod jobs;
 mod output;
+mod packages;
 mod workflows;
 
 use std::collections::BTreeMap;
