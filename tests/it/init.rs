@@ -437,6 +437,10 @@ fn packages_of_a_monorepo_are_tried_and_what_is_left_is_a_next_step() {
     }
     assert!(ran.err.contains("No test was found in `web`"), "{ran:?}");
     assert!(!ran.err.contains("No test was found in `one`"), "{ran:?}");
+    assert!(ran.err.contains("add `node_modules/` to `.gitignore`"), "{ran:?}");
     let checked = stage.run(&["policy", "check", "--deny-warnings"]);
     assert_eq!(checked.code, Some(0), "{checked:?}");
+    stage.write("checkout/.gitignore", "node_modules\n");
+    let ran = init(&stage, &["--force", "--no-check"]);
+    assert!(!ran.err.contains("to `.gitignore`"), "{ran:?}");
 }

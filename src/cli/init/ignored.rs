@@ -1,14 +1,16 @@
-//! Whether git would leave out of a commit what `locum init` wrote, and the lines that bring it
-//! back.
+//! Whether git would leave out of a commit what `locum init` wrote, or take in what builds write,
+//! and the lines that change it.
 //!
-//! In: a repository and paths. Out: lines for the end of the top `.gitignore`. Every ignore file
-//! that git reads counts: those of the checkout, `.git/info/exclude` and the user's own.
+//! In: a repository and paths. Out: lines for the end of the top `.gitignore`. For what `locum init`
+//! wrote every ignore file that git reads counts: those of the checkout, `.git/info/exclude` and
+//! the user's own. For what builds write those of the checkout count, as others have no more.
 
 use std::path::{Path, PathBuf};
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use locum_base::path::RepoPath;
+use locum_policy::starter::build_output::BuildOutput;
 use locum_workspace::repo::Repo;
 
 /// Returns what has to be at the end of the top `.gitignore` for git to take these files in: as few
@@ -31,6 +33,24 @@ pub(super) fn lines_to_keep(repo: &Repo, paths: &[&str], global: Option<PathBuf>
             if is_ignored(root, part, (&lines, &last)) {
                 lines.push(format!("!/{part}"));
             }
+        }
+    }
+    lines
+}
+
+/// Returns the lines without which git takes in what builds and tests write; none for what the
+/// repository holds on purpose.
+pub(super) fn lines_to_ignore(repo: &Repo, outputs: &[BuildOutput]) -> Vec<&'static str> {
+    let mut lines: Vec<&'static str> = Vec::new();
+    for BuildOutput { file, line } in outputs {
+        let Ok(path) = RepoPath::parse(file) else { continue };
+        let folder = path.parent();
+        let is_held =
+            || repo.tracked(|own| own.is_within(&folder), 1).is_ok_and(|found| !found.is_empty());
+        let mut parts = file.match_indices('/').filter_map(|(end, _)| file.get(..=end));
+        let is_ignored = |part: &str| is_ignored(repo.root(), part, (&[], &[]));
+        if !lines.contains(line) && !parts.any(is_ignored) && !is_ignored(file) && !is_held() {
+            lines.push(line);
         }
     }
     lines
@@ -66,7 +86,8 @@ fn matcher(folder: &Path, file: &Path, lines: &[String]) -> Gitignore {
 
 #[cfg(test)]
 mod tests {
-    use super::lines_to_keep;
+    use super::{lines_to_ignore, lines_to_keep};
+    use locum_policy::starter::build_output::BuildOutput;
     use locum_testing::repository::init;
     use locum_workspace::repo::Repo;
     use pretty_assertions::assert_eq;
@@ -101,6 +122,34 @@ mod tests {
                 [""; 0],
                 "{file}: {text}"
             );
+        }
+    }
+
+    #[test]
+    fn build_output_is_named_unless_an_ignore_file_of_the_checkout_swallows_it() {
+        for (file, text, expected) in [
+            ("README", "", &["node_modules/", "__pycache__/"][..]),
+            (".gitignore", "node_modules\n*.pyc\n", &["__pycache__/"]),
+            (".gitignore", "web/node_modules/*\n__pycache__/\n", &[]),
+            ("web/.gitignore", "/node_modules\n", &["__pycache__/"]),
+            (".gitignore", "/node_modules/\n", &["node_modules/", "__pycache__/"]),
+            // What is the user's own does not count where the Action runs.
+            (".git/info/exclude", "node_modules/\n", &["node_modules/", "__pycache__/"]),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            init(folder.path());
+            for folder in [".git/info", "web"].map(|name| folder.path().join(name)) {
+                std::fs::create_dir_all(folder).unwrap();
+            }
+            std::fs::write(folder.path().join(file), text).unwrap();
+            let repo = Repo::open(folder.path()).unwrap();
+            let output = |file: &str, line| BuildOutput { file: file.to_owned(), line };
+            let outputs = [
+                output("web/node_modules/x", "node_modules/"),
+                output("api/__pycache__/x", "__pycache__/"),
+                output("lib/__pycache__/x", "__pycache__/"),
+            ];
+            assert_eq!(lines_to_ignore(&repo, &outputs), expected, "{file}: {text}");
         }
     }
 }

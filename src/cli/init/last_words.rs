@@ -6,7 +6,7 @@
 use ignore::gitignore::gitconfig_excludes_path;
 
 use crate::cli::init::files::WORKFLOW_FILE;
-use crate::cli::init::ignored::lines_to_keep;
+use crate::cli::init::ignored::{lines_to_ignore, lines_to_keep};
 use crate::cli::init::plan::InitPlan;
 use crate::cli::init::update::{FileUpdate, PlannedFile};
 use crate::cli::output::Output;
@@ -15,6 +15,7 @@ use crate::run::trusted::POLICY_FILE;
 use locum_policy::Policy;
 use locum_policy::intent::{Facts, PublicationKind};
 use locum_policy::kind::RuleKind;
+use locum_policy::starter::build_output::BuildOutput;
 use locum_policy::starter::jobs::JobRecipe;
 use locum_workspace::repo::Repo;
 
@@ -36,7 +37,11 @@ pub(super) fn ignored(repo: &Repo, paths: &[&str], output: &mut Output) -> Vec<S
 ///
 /// # Errors
 /// When the policy has mistakes.
-pub(super) fn next_steps(plan: &InitPlan, updates: bool) -> Result<Vec<String>, RunError> {
+pub(super) fn next_steps(
+    plan: &InitPlan,
+    repo: &Repo,
+    updates: bool,
+) -> Result<Vec<String>, RunError> {
     let InitPlan { proposal, model, policy, .. } = plan;
     let policy = Policy::parse(&policy.text, &policy.origin)?;
     let settings = policy.settings();
@@ -48,6 +53,7 @@ pub(super) fn next_steps(plan: &InitPlan, updates: bool) -> Result<Vec<String>, 
     let mut steps = vec![format!("Review `{POLICY_FILE}`, and try it: {check}.")];
     steps.extend(proposal.untested.iter().cloned());
     steps.extend(may_edit(plan, &policy));
+    steps.extend(unignored(repo, &proposal.outputs));
     steps.push(match model.secret {
         None if !model.workflow.variables.is_empty() => identity(&model.workflow.variables),
         Some(secret) => format!(
@@ -105,6 +111,20 @@ pub(super) fn next_steps(plan: &InitPlan, updates: bool) -> Result<Vec<String>, 
         ));
     }
     Ok(steps)
+}
+
+/// Says which build output git does not ignore, and what to do about it.
+fn unignored(repo: &Repo, outputs: &[BuildOutput]) -> Option<String> {
+    let lines = lines_to_ignore(repo, outputs);
+    let quoted: Vec<String> = lines.iter().map(|line| format!("`{line}`")).collect();
+    let each = if quoted.len() > 1 { ", each on a line" } else { "" };
+    (!quoted.is_empty()).then(|| {
+        format!(
+            "Let git ignore what installs, builds and tests write, or a run's change may contain \
+             it: add {} to `.gitignore`{each}.",
+            quoted.join(", ")
+        )
+    })
 }
 
 /// Says that runs may edit nothing, or no source, and what to do about it.

@@ -128,7 +128,7 @@ pub(super) fn all(
         let paths: Vec<&str> = plan.files.iter().map(|file| file.path).collect();
         report.missing_programs = missing(&plan.proposal, context, output);
         report.unignore = last_words::ignored(&repo, &paths, output);
-        report.next_steps = last_words::next_steps(&plan, args.update)?;
+        report.next_steps = last_words::next_steps(&plan, &repo, args.update)?;
     }
     let is_tried = args.check || !args.no_check && (args.update || !new.is_empty());
     let check = is_tried

@@ -5,6 +5,7 @@
 //! same repository. It is written to be read, cut down and added to by a maintainer, and is a valid
 //! policy whatever the repository holds.
 
+pub mod build_output;
 mod built_in;
 mod ci;
 pub mod ci_commands;
@@ -36,6 +37,7 @@ use crate::command::Script;
 use crate::command::tables::verbs;
 use crate::intent::{Facts, Intent};
 use crate::schema::PolicyErrors;
+use crate::starter::build_output::BuildOutput;
 use crate::starter::commands::{ProposedTool, ToolOrigin};
 use crate::starter::folders::ScannedFolders;
 use crate::starter::jobs::{JobRecipe, StarterJob};
@@ -97,6 +99,8 @@ pub struct StarterProposal {
     pub left_out: Vec<String>,
     /// Which tests of packages are no success commands, as sentences on what to do.
     pub untested: Vec<String>,
+    /// What builds and tests write.
+    pub outputs: Vec<BuildOutput>,
     /// The jobs that were chosen, as they are written.
     pub jobs: Vec<StarterJob>,
     /// Steps that set up what the tests need, for a job of a workflow.
@@ -196,6 +200,7 @@ pub fn propose(
         unreadable: ci::unreadable(scan),
         left_out: setup::left_out(&ci, &proofs),
         untested: below.notes(),
+        outputs: build_output::find(scan),
         jobs,
         checkout: setup::checkout_inputs(&ci, &proofs),
         setup,
