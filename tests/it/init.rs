@@ -444,3 +444,19 @@ fn packages_of_a_monorepo_are_tried_and_what_is_left_is_a_next_step() {
     let ran = init(&stage, &["--force", "--no-check"]);
     assert!(!ran.err.contains("to `.gitignore`"), "{ran:?}");
 }
+
+#[test]
+fn flags_that_contradict_each_other_and_empty_names_are_refused() {
+    let stage = Stage::with(&[("src/a.sh", "true\n")]);
+    let both = init(&stage, &["--check", "--no-check"]);
+    assert!(both.code == Some(2) && both.err.contains("cannot be used with"), "{both:?}");
+    for name in ["", " ", "anthropic:"] {
+        let ran = init(&stage, &["--no-check", "--model", name]);
+        assert!(ran.code == Some(2) && ran.err.contains("not the name of a model"), "{ran:?}");
+    }
+    assert!(!stage.path("checkout/.locum").exists());
+    let ran = init(&stage, &["--no-check", "--model", "gpt-4.1"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let updated = init(&stage, &["--no-check", "--update"]);
+    assert!(updated.code == Some(0) && updated.err.contains("Nothing to change."), "{updated:?}");
+}

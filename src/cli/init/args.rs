@@ -62,7 +62,7 @@ pub struct InitArgs {
     ///
     /// Exits with 2 unless each of them passes. Without the flag, a new or updated policy is tried
     /// as well, and what fails is reported with the exit code 0.
-    #[arg(long, overrides_with = "no_check")]
+    #[arg(long, conflicts_with = "no_check")]
     pub check: bool,
     /// Do not run the success commands.
     #[arg(long)]

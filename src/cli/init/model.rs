@@ -176,8 +176,9 @@ pub(super) fn choose(
     environment: &Environment,
 ) -> Result<InitModel, RunError> {
     let ModelWish { provider, model, no_key } = wish;
-    let named = model
-        .or_else(|| environment.get(MODEL_VARIABLE).map(str::trim).filter(|_| provider.is_none()));
+    let of_variable =
+        || environment.get(MODEL_VARIABLE).map(str::trim).filter(|name| !name.is_empty());
+    let named = model.or_else(|| of_variable().filter(|_| provider.is_none()));
     let host = provider
         .or_else(|| named.and_then(of_model))
         .or_else(|| of_key(environment))
@@ -211,8 +212,11 @@ pub(super) fn choose(
         None => format!("{}{}", host.protocol, host.model),
     };
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:@".contains(letter);
-    if name.is_empty() || !name.chars().all(is_plain) {
-        return Err(RunError::usage("--model", format!("`{name}` is not the name of a model"))
+    if named.is_some_and(|name| name.is_empty() || name.ends_with(':'))
+        || !name.chars().all(is_plain)
+    {
+        let wrong = named.unwrap_or(&name);
+        return Err(RunError::usage("--model", format!("`{wrong}` is not the name of a model"))
             .hint("give the name your provider uses, as in `--model claude-sonnet-5-5`"));
     }
     if no_key && host.identity.is_none() {

@@ -15,6 +15,9 @@ use locum_workspace::diff;
 use locum_workspace::repo::Repo;
 use locum_workspace::updated::updated;
 
+/// What is said where every file stays as it is.
+const NOTHING_TO_CHANGE: &str = "Nothing to change.";
+
 /// What becomes of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FileUpdate {
@@ -137,7 +140,7 @@ pub(super) fn propose(files: &[PlannedFile], report: &mut InitReport, output: &m
     } else if !by_hand.is_empty() {
         output.talk(nothing);
     } else if !adapted.is_empty() {
-        output.talk("Nothing to change.");
+        output.talk(NOTHING_TO_CHANGE);
     } else if !has_new {
         output.talk("Nothing to change: the files are as `locum init` would write them.");
     }
@@ -173,6 +176,11 @@ pub(super) fn write(
             FileUpdate::Same => report.file((path, FileState::Same), String::new(), output),
             FileUpdate::New => {}
         }
+    }
+    let is_left =
+        |file: &PlannedFile| matches!(file.update, FileUpdate::Same | FileUpdate::Adapted { .. });
+    if files.iter().all(is_left) {
+        output.talk(NOTHING_TO_CHANGE);
     }
     Ok(())
 }
