@@ -9,6 +9,7 @@ use std::fmt;
 use locum_agent::report::markdown::visible;
 use locum_agent::session::outcome::{CheckEnd, CheckReport};
 use locum_base::text::tail_lines;
+use locum_policy::command::change_of_folder;
 use locum_sandbox::exec::Exit;
 
 /// Most lines shown of what a failed check wrote, the last ones.
@@ -137,7 +138,7 @@ impl CheckFailure {
             CheckEnd::Exited(Exit::Code(0)) => return None,
             CheckEnd::NotStarted(why) => {
                 // What packages bring along lies below the checkout, or is started by their tool.
-                let own = report.command.split(' ').next().unwrap_or_default();
+                let own = program(&report.command);
                 let is_below = |name: &String| {
                     ["vendor/bin/", "node_modules/", ".venv/"]
                         .iter()
@@ -231,10 +232,15 @@ fn pinned_manager(written: &str) -> Option<String> {
     by_itself.or_else(by_refusal).or_else(by_corepack)
 }
 
+/// Returns the program of a command, in whatever folder it runs.
+fn program(command: &str) -> &str {
+    let bare = change_of_folder(command).map_or(command, |(_, bare)| bare);
+    bare.split(' ').next().unwrap_or_default()
+}
+
 /// Whether a command starts what the project's packages bring along.
 fn starts_packages(command: &str) -> bool {
-    let program = command.split(' ').next().unwrap_or_default();
-    matches!(program, "npm" | "pnpm" | "yarn" | "bun" | "composer" | "bundle")
+    matches!(program(command), "npm" | "pnpm" | "yarn" | "bun" | "composer" | "bundle")
 }
 
 impl fmt::Display for CheckFailure {
@@ -269,6 +275,9 @@ mod tests {
             ("mix test", &["mix"] as &[&str], CheckLack::Program),
             ("npm test", &["npm"], CheckLack::Program),
             ("npm test", &["tap"], CheckLack::Dependencies),
+            ("cd web && npm test", &["npm"], CheckLack::Program),
+            ("cd web && npm test", &["tap"], CheckLack::Dependencies),
+            ("cd web && mix test", &["tap"], CheckLack::Program),
             ("composer exec phpunit", &["phpunit"], CheckLack::Dependencies),
             ("vendor/bin/phpunit", &["vendor/bin/phpunit"], CheckLack::Dependencies),
             ("mix test", &[], CheckLack::Success),
