@@ -362,3 +362,40 @@ fn a_mode_that_an_event_of_the_policy_starts_is_told_with_its_line() {
     assert!(found.iter().any(|one| one.starts_with(&told)), "{found:?}");
     assert!(with("code").iter().all(|one| !one.contains("names mode")));
 }
+
+#[test]
+fn notes_name_what_a_run_would_lack_and_cost_no_exit_code() {
+    let policy = |success: &str| {
+        format!(
+            "version: 1\nrules:\n  - allow: [\"read(**)\", \"command(no-such-a:*)\", \
+             \"command(no-such-b:*)\", \"command(./node_modules/.bin/vitest:*)\", \
+             \"command(npm test)\"]\npublish:\n  allow: [comment]\n  success: {success}\n"
+        )
+    };
+    let stage = set_up();
+    stage.write("checkout/web/package.json", "{\"scripts\": {\"test\": \"true\"}}\n");
+    stage.write(POLICY, &policy("[]"));
+    stage.commit("a package");
+    let found = problems(&stage, "notes");
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains("`locum init` proposes `cd web && npm test`"), "{found:?}");
+    assert!(found[1].contains("add `node_modules/` to `.gitignore`"), "{found:?}");
+    let shown = ran(&stage, &["doctor"]).out;
+    let line = "no-such-a, no-such-b: the policy allows them; install what you use\n";
+    assert!(shown.contains(line), "{shown}");
+    let built = "./node_modules/.bin/vitest: a build or an install step makes them\n";
+    assert!(shown.contains(built), "{shown}");
+    // The workflow was written for a repository without tests, and `cd` is no program to install.
+    stage.write(POLICY, &policy("[cd web && npm test]"));
+    stage.write("checkout/.gitignore", "node_modules/\n");
+    stage.commit("a success command");
+    let found = problems(&stage, "notes");
+    assert!(found.len() == 1 && found[0].contains("no step of `.github/"), "{found:?}");
+    assert!(!ran(&stage, &["doctor"]).out.contains("`cd` is not installed"));
+    let workflow = stage.read(WORKFLOW);
+    let step = format!("- uses: {ACTION}");
+    stage.write(WORKFLOW, &workflow.replace(&step, &format!("- run: npm ci\n      {step}")));
+    stage.commit("a step");
+    let report = ran(&stage, &["doctor", "--json"]);
+    assert_eq!(report.json()["notes"], Value::Null, "{report:?}");
+}

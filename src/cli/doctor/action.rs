@@ -125,7 +125,7 @@ fn has_placeholder(workflow: &Workflow) -> bool {
 }
 
 /// Reads the workflows that use Locum; beside them, what is wrong with those that are not YAML.
-fn workflows(place: &InspectedRepository<'_>) -> (Vec<Workflow>, Vec<String>) {
+pub(super) fn workflows(place: &InspectedRepository<'_>) -> (Vec<Workflow>, Vec<String>) {
     let (mut workflows, mut broken) = (Vec::new(), Vec::new());
     for (path, text) in place.source().below(WORKFLOWS).unwrap_or_default() {
         match Workflow::read(format!("{WORKFLOWS}/{path}"), text) {

@@ -3,6 +3,7 @@
 
 mod action;
 mod laptop;
+mod notes;
 mod report;
 mod workflow;
 mod workflow_checks;
@@ -12,6 +13,7 @@ use std::path::Path;
 use crate::cli::browser_row::BrowserFinding;
 use crate::cli::doctor::action::action_problems;
 use crate::cli::doctor::laptop::{laptop_problems, said, unwritable};
+use crate::cli::doctor::notes::notes;
 use crate::cli::doctor::report::{DoctorReport, HalfVisible, broken_modes, rows};
 use crate::cli::init;
 use crate::cli::inspect_args::{DoctorArgs, DoctorTarget};
@@ -33,6 +35,7 @@ use crate::run::trusted::POLICY_FILE;
 use crate::run::user::own_settings;
 use locum_models::resolve::{ModelFacts, resolve};
 use locum_policy::Policy;
+use locum_policy::command::change_of_folder;
 use locum_policy::schema::{CommandLimits, CommandNetwork, SandboxSetting};
 use locum_sandbox::half_visible;
 use locum_sandbox::level::SandboxLevel;
@@ -79,16 +82,29 @@ fn tried(context: &CommandContext, output: &mut Output) -> Result<Option<Success
     if parse(Some(&policy)).is_err() {
         return Ok(None);
     }
-    success_check::run(&policy, &init::installs(context), context, output).map(Some)
+    let installs = init::proposal(context).map(|proposal| proposal.installs).unwrap_or_default();
+    success_check::run(&policy, &installs, context, output).map(Some)
+}
+
+/// Programs that the policy names and that are not here.
+#[derive(Default)]
+struct MissingPrograms {
+    /// Those that it allows, by their names.
+    named: Vec<String>,
+    /// Those that it allows, by their paths in the checkout.
+    unbuilt: Vec<String>,
+    /// Success commands that cannot start, as sentences.
+    of_success: Vec<String>,
 }
 
 /// Returns the programs that the policy allows or checks with, and that are not on this machine.
-fn missing_programs(policy: &Policy, context: &CommandContext) -> (Vec<String>, Vec<String>) {
+fn missing_programs(policy: &Policy, context: &CommandContext) -> MissingPrograms {
     let is_missing = |program: &str| !is_on_path(program, &context.environment);
-    let allowed: Vec<String> =
-        policy.programs().into_iter().filter(|program| is_missing(program)).collect();
+    let (unbuilt, named): (Vec<String>, Vec<String>) =
+        policy.programs().into_iter().partition(|program| program.contains('/'));
     let checks = policy.settings().publish.success.iter().filter_map(|command| {
-        let program = command.split_whitespace().next()?;
+        let bare = change_of_folder(command).map_or(command.as_str(), |(_, bare)| bare);
+        let program = bare.split_whitespace().next()?;
         let own = program.contains(['/', '=', '$', '(']);
         (!own && is_missing(program)).then(|| {
             format!(
@@ -97,7 +113,11 @@ fn missing_programs(policy: &Policy, context: &CommandContext) -> (Vec<String>, 
             )
         })
     });
-    (allowed, checks.collect())
+    MissingPrograms {
+        named: named.into_iter().filter(|program| is_missing(program)).collect(),
+        unbuilt: unbuilt.into_iter().filter(|path| !context.folder.join(path).exists()).collect(),
+        of_success: checks.collect(),
+    }
 }
 
 fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, RunError> {
@@ -135,12 +155,11 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
     let modes_problem =
         readable.and_then(|place| place.modes().err()).map(|error| broken_modes(&error));
     let file = repository_file(context, None);
-    let (missing_programs, success_problems) = file
-        .as_ref()
-        .ok()
-        .and_then(|file| parse(file.as_ref()).ok())
-        .map(|policy| missing_programs(&policy, context))
-        .unwrap_or_default();
+    let own_policy = file.as_ref().ok().and_then(|file| parse(file.as_ref()).ok());
+    let missing = own_policy.as_ref().map(|policy| missing_programs(policy, context));
+    let missing = missing.unwrap_or_default();
+    let has_policy = matches!(file, Ok(Some(_)));
+    let notes = notes(own_policy.as_ref().filter(|_| has_policy), context);
     let (sandbox, namespaces_refused) = SandboxLevel::tried();
     let (policy, (commands_run, commands), half_visible) = judged(file, context, sandbox);
     let uncommitted = uncommitted(context);
@@ -178,8 +197,10 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
         half_visible,
         probe,
         modes_problem,
-        missing_programs,
-        success_problems,
+        missing_programs: missing.named,
+        unbuilt_programs: missing.unbuilt,
+        notes,
+        success_problems: missing.of_success,
     };
     findings.laptop = laptop_problems(&findings, context);
     findings.laptop.extend(no_sessions);

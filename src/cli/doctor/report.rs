@@ -59,6 +59,12 @@ pub(super) struct DoctorReport {
     pub(super) modes_problem: Option<String>,
     /// Programs that the policy allows and that are not installed.
     pub(super) missing_programs: Vec<String>,
+    /// Programs that the policy allows and that a build or an install step makes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) unbuilt_programs: Vec<String>,
+    /// What to look at in the repository, although runs can start.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) notes: Vec<String>,
     /// Success commands that cannot run here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(super) success_problems: Vec<String>,
@@ -121,10 +127,15 @@ pub(super) fn rows(findings: &DoctorReport) -> Vec<[String; 3]> {
         row("tool chain", "half visible", &more)
     };
     rows.extend(findings.half_visible.iter().map(in_part));
-    let missing = |program: &String| {
-        row("program", "missing", &format!("{program}: the policy allows it; install it to use it"))
-    };
-    rows.extend(findings.missing_programs.iter().map(missing));
+    for (programs, state, what) in [
+        (&findings.missing_programs, "missing", "the policy allows them; install what you use"),
+        (&findings.unbuilt_programs, "not built", "a build or an install step makes them"),
+    ] {
+        if !programs.is_empty() {
+            rows.push(row("programs", state, &format!("{}: {what}", programs.join(", "))));
+        }
+    }
+    rows.extend(findings.notes.iter().map(|note| row("repository", "note", note)));
     rows.extend(findings.probe.iter().flat_map(|probe| {
         let state = if probe.answered { "answered" } else { "no answer" };
         probe.lines().into_iter().map(move |line| row("probe", state, &line))

@@ -114,7 +114,7 @@ pub(super) fn next_steps(
 }
 
 /// Says which build output git does not ignore, and what to do about it.
-fn unignored(repo: &Repo, outputs: &[BuildOutput]) -> Option<String> {
+pub(in crate::cli) fn unignored(repo: &Repo, outputs: &[BuildOutput]) -> Option<String> {
     let lines = lines_to_ignore(repo, outputs);
     let quoted: Vec<String> = lines.iter().map(|line| format!("`{line}`")).collect();
     let each = if quoted.len() > 1 { ", each on a line" } else { "" };

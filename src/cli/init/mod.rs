@@ -6,7 +6,7 @@
 pub mod args;
 mod files;
 mod ignored;
-mod last_words;
+pub(super) mod last_words;
 mod model;
 mod plan;
 mod questions;
@@ -219,14 +219,11 @@ fn in_checkout(context: &CommandContext) -> Result<Repo, RunError> {
     })
 }
 
-/// Returns the commands that install what the repository's tests need; none where that cannot be
-/// known.
-pub(super) fn installs(context: &CommandContext) -> Vec<String> {
-    let proposal = InspectedRepository::open(context, None).and_then(|place| {
-        let scan = scanned(&place, &place.modes().unwrap_or_default())?;
-        Ok(propose(&scan, &StarterChoices::default())?)
-    });
-    proposal.map(|proposal| proposal.installs).unwrap_or_default()
+/// Returns what would be written for the repository now; `None` where that cannot be known.
+pub(super) fn proposal(context: &CommandContext) -> Option<StarterProposal> {
+    let place = InspectedRepository::open(context, None).ok()?;
+    let scan = scanned(&place, &place.modes().unwrap_or_default()).ok()?;
+    propose(&scan, &StarterChoices::default()).ok()
 }
 
 /// Reads what a policy is made from. A mode file with mistakes is left out, and that is said.
