@@ -78,7 +78,7 @@ pub(super) async fn run(
     let merges = rebase.map(|rebase| rebase.give_to(&mut request));
     // Fixed work, a check and what is only published begin without what was said here.
     let is_of_thread = request.work.is_none() && bundle.is_none() && check.is_none();
-    let ThreadRun { mut run, mut extras, request, past, superseded } = match is_of_thread {
+    let ThreadRun { mut run, mut extras, request, past, before, superseded } = match is_of_thread {
         true => Box::pin(conversation::prepare(env, admitted, request, wish)).await?,
         false => ThreadRun::without(admitted, request, env.workspace)?,
     };
@@ -130,7 +130,7 @@ pub(super) async fn run(
         images: shown,
     };
     let session =
-        SessionRun { run, folder, carried, superseded, start: ActionStart::Fresh(extras) };
+        SessionRun { run, folder, carried, before, superseded, start: ActionStart::Fresh(extras) };
     match (&env.inputs.bundle, bundle) {
         (Some(_), Some(bundle)) => {
             return Box::pin(bundle::publish(env, event, session, (control, claim), bundle)).await;

@@ -4,18 +4,22 @@
 //! conversation, or as it was, with one sentence why. The conversation alone goes on, with the work
 //! that was not published: who asks now, by which trigger and for how much is judged anew. It goes
 //! on only for the same tier, policy and mode, and in the checkout that it left: at the commit that
-//! its changes were published as, or at its base.
+//! its changes were published as, or at its base. Work that a run does not go on with stays where
+//! it is, and the run says so.
 
 use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use crate::run::action::admission::{AdmittedEvent, PROGRESS};
+use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::carry::CarriedState;
 use crate::run::action::declined::Declined;
 use crate::run::action::kept::{KEPT_LIMIT_BYTES, KeptSession, head_in};
-use crate::run::action::thread::{self, KnownComments, ThreadComments, ThreadPast};
-use crate::run::action::{ActionEnv, carry, earlier, kept, progress_marker, reviewed, work_items};
+use crate::run::action::thread::{self, KnownComments, ThreadPast};
+use crate::run::action::thread_sessions::{ThreadSession, ThreadSessions, WORKS_LIMIT};
+use crate::run::action::{
+    ActionEnv, carry, earlier, going_on, progress_marker, reviewed, work_items,
+};
 use crate::run::error::RunError;
 use crate::run::extras::RunExtras;
 use crate::run::plan::{RunPlan, RunSubject};
@@ -26,16 +30,21 @@ use locum_agent::session::earlier::{EarlierConversation, UnpublishedWork};
 use locum_agent::session::go_on;
 use locum_agent::session::hold;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
+use locum_agent::session::outcome::OutcomeWord;
 use locum_agent::session::state::SessionState;
 use locum_base::path::RepoPath;
 use locum_policy::intent::Facts;
 use locum_workspace::Workspace;
 use locum_workspace::repo::CommitId;
 
-/// Why a run begins anew.
+/// Why a run does not go on with a session.
 enum NotResumed {
     /// It is started again: that it does not resume its own session surprises nobody.
     SameComment,
+    /// It is another request's, and nobody asks to go on.
+    NotAsked,
+    /// It worked in this mode, which is not the one that is asked for; nothing else is in the way.
+    OtherMode(String, String),
     /// For this reason, which is reported to whoever asks.
     Otherwise(String),
 }
@@ -53,13 +62,38 @@ impl From<&str> for NotResumed {
 }
 
 impl NotResumed {
-    /// Says it in the plan of a run, and to whoever asks where it surprises.
-    fn note(self, plan: &mut RunPlan) {
-        let (why, is_told) = match self {
-            Self::SameComment => ("the same comment asked for it".to_owned(), false),
-            Self::Otherwise(why) => (why, true),
+    /// Says it in the plan of a run, and to whoever asks where it surprises; of a session before
+    /// the last one, only where it holds what was not published.
+    fn note(
+        &self,
+        session: Option<&ThreadSession>,
+        is_last: bool,
+        (plan, prefix): (&mut RunPlan, &str),
+    ) {
+        let (why, go_on) = match self {
+            Self::NotAsked => return,
+            Self::SameComment => ("the same comment asked for it", String::new()),
+            Self::OtherMode(mode, why) => {
+                (why.as_str(), format!("; `{prefix} {mode} go on` goes on with it"))
+            }
+            Self::Otherwise(why) => (why.as_str(), String::new()),
         };
-        let note = format!("the conversation of the last run here is not resumed: {why}");
+        let work = session.filter(|session| session.has_work);
+        let of = match session {
+            Some(session) if !is_last && work.is_some() => {
+                format!("session {}", session.kept.session)
+            }
+            Some(_) if !is_last => return,
+            Some(_) | None => "the last run here".to_owned(),
+        };
+        let stays = work.map_or_else(String::new, |work| {
+            let (name, days) = (work.kept.ref_name(), hold::WAIT_LIMIT.as_hours() / 24);
+            format!(
+                "; what it changed and did not publish stays in `{name}` for up to {days} days{go_on}"
+            )
+        });
+        let note = format!("the conversation of {of} is not resumed: {why}{stays}");
+        let is_told = !matches!(self, Self::SameComment);
         plan.for_asker.extend(Some(note.clone()).filter(|_| is_told));
         plan.notes.push(note);
     }
@@ -75,6 +109,8 @@ pub(super) struct ThreadRun {
     pub(super) request: RunRequest,
     /// What was said on the thread that it does not know yet.
     pub(super) past: ThreadPast,
+    /// Where the session is kept that ended last here.
+    pub(super) before: Option<KeptSession>,
     /// Where sessions are kept that this one takes the place of.
     pub(super) superseded: Vec<KeptSession>,
 }
@@ -91,7 +127,7 @@ impl ThreadRun {
     ) -> Result<Self, RunError> {
         let run = prepare::prepare(request.clone(), &admitted.config, workspace)?;
         let (extras, past) = (RunExtras::default(), ThreadPast::default());
-        Ok(Self { run, extras, request, past, superseded: Vec::new() })
+        Ok(Self { run, extras, request, past, before: None, superseded: Vec::new() })
     }
 }
 
@@ -118,30 +154,9 @@ pub(super) async fn prepare(
 ) -> Result<ThreadRun, RunError> {
     let comments = thread::read(env, admitted).await;
     let own = progress_marker(env, &admitted.event.trigger);
-    let ThreadSessions { last, is_own, superseded } =
-        ThreadSessions::of(env, &comments, &own).await;
-    let asks = match wish {
-        ConversationWish::GoOn => is_own || admitted.event.trigger.comment.is_some(),
-        ConversationWish::Repeat => is_own,
-        ConversationWish::StartOver => false,
-    };
-    let resumed = match &last {
-        LastRun::Kept(kept) if asks => {
-            let settled = SettledRun::of(&request, &admitted.config)?;
-            let new_run = NewRun { request: &request, settled: &settled };
-            match resume(env, admitted, (kept, is_own), &new_run).await {
-                // What it published or reported is recreated: nobody has to know.
-                Err(NotResumed::SameComment) if is_own => Ok(None),
-                resumed => resumed.map(Some),
-            }
-        }
-        LastRun::NotKept(why) if asks => Err((*why).into()),
-        LastRun::Kept(_) | LastRun::NotKept(_) | LastRun::None => Ok(None),
-    };
-    let (resumed, not_resumed) = match resumed {
-        Ok(resumed) => (resumed, None),
-        Err(why) => (None, Some(why)),
-    };
+    let sessions = ThreadSessions::of(env, &comments, &own).await;
+    let Resumption { resumed, refused } =
+        choose(env, admitted, &sessions, (&request, wish)).await?;
     let known = resumed.as_ref().map(|resumed| &resumed.known);
     let mut past = thread::past(env, admitted, comments, known).await;
     if resumed.is_some() {
@@ -157,8 +172,22 @@ pub(super) async fn prepare(
         request.base.clone_from(base);
     }
     let mut run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
-    if let Some(why) = not_resumed {
-        why.note(&mut run.plan);
+    let triggers = &admitted.config.policy.settings().triggers;
+    let prefix = triggers.comment.as_ref().map_or("", |comment| comment.prefix.as_str());
+    for (place, (session, why)) in refused.iter().enumerate() {
+        let is_last = place == 0 && resumed.is_none();
+        why.note(session.as_ref(), is_last, (&mut run.plan, prefix));
+    }
+    let goes_on_with = resumed.as_ref().map(|resumed| &resumed.earlier.session);
+    let (before, superseded) = (sessions.newest().cloned(), sessions.superseded(goes_on_with));
+    for gone in sessions.too_many(goes_on_with) {
+        let note = format!(
+            "what session {} changed and did not publish is removed: a thread keeps {WORKS_LIMIT} \
+             such sessions",
+            gone.session
+        );
+        run.plan.for_asker.push(note.clone());
+        run.plan.notes.push(note);
     }
     let mut extras = RunExtras::default();
     if let Some(ResumedConversation { earlier, .. }) = resumed {
@@ -167,75 +196,70 @@ pub(super) async fn prepare(
         take_up(env, &run, &earlier)?;
         extras.earlier = Some(earlier);
     }
-    Ok(ThreadRun { run, extras, request, past, superseded })
+    Ok(ThreadRun { run, extras, request, past, before, superseded })
 }
 
-/// What the last run on a thread left.
-enum LastRun {
-    /// There was none.
-    None,
-    /// Its session is kept.
-    Kept(KeptSession),
-    /// Its session is not; says why.
-    NotKept(&'static str),
+/// What a run goes on with, and what not, the last one first.
+#[derive(Default)]
+struct Resumption {
+    resumed: Option<ResumedConversation>,
+    /// `None` where the last run left no session.
+    refused: Vec<(Option<ThreadSession>, NotResumed)>,
 }
 
-impl LastRun {
-    /// Reads it off our own comments; the one of this very request, by its first line, does not
-    /// count.
-    fn of(comments: &ThreadComments, own: &str) -> Self {
-        let is_other = |body: &str| body.starts_with(PROGRESS) && body.lines().next() != Some(own);
-        let mut bodies = comments.own.iter().rev().map(|comment| comment.body.as_str());
-        let Some(body) = bodies.find(|body| is_other(body)) else { return Self::None };
-        match KeptSession::parse(body) {
-            Some(kept) => Self::Kept(kept),
-            None if body.lines().nth(1).is_some_and(|line| line.starts_with(carry::WAITS)) => {
-                Self::NotKept("it waits for a decision")
+/// Finds the session that a run goes on with. Where nothing else is asked for, one that did all it
+/// was to do comes behind one with changes that are not published.
+async fn choose(
+    env: &ActionEnv<'_>,
+    admitted: &AdmittedEvent<'_>,
+    sessions: &ThreadSessions,
+    (request, wish): (&RunRequest, ConversationWish),
+) -> Result<Resumption, RunError> {
+    let mut choice = Resumption::default();
+    let is_comment = admitted.event.trigger.comment.is_some();
+    let asks = |is_own: bool| match wish {
+        ConversationWish::GoOn => is_own || is_comment,
+        ConversationWish::Repeat => is_own,
+        ConversationWish::StartOver => false,
+    };
+    let candidates = match sessions.candidates() {
+        Err(why) if asks(false) => {
+            choice.refused.push((None, why.into()));
+            return Ok(choice);
+        }
+        candidates => candidates.unwrap_or_default(),
+    };
+    let only_goes_on = going_on::is_alone(env, admitted);
+    let mut settled = None;
+    let mut over = None;
+    for one in candidates.into_iter().filter(|one| asks(one.is_own)) {
+        if over.is_some() && !one.has_work {
+            continue;
+        }
+        let settled = match &mut settled {
+            Some(settled) => settled,
+            None => settled.insert(SettledRun::of(request, &admitted.config)?),
+        };
+        let new_run = NewRun { request, settled, may_go_on: asks(false) };
+        match resume(env, admitted, &one, &new_run).await {
+            Ok(resumed) if only_goes_on && resumed.is_over && !one.is_own => {
+                over.get_or_insert(resumed);
             }
-            None => Self::NotKept("it is not kept in the repository"),
+            Ok(resumed) => {
+                choice.resumed = Some(resumed);
+                return Ok(choice);
+            }
+            // What it published or reported is recreated: nobody has to know.
+            Err(NotResumed::SameComment) if one.is_own => return Ok(Resumption::default()),
+            Err(why @ NotResumed::SameComment) => {
+                choice.refused = vec![(Some(one), why)];
+                return Ok(choice);
+            }
+            Err(why) => choice.refused.push((Some(one), why)),
         }
     }
-}
-
-/// The sessions that are kept on a thread.
-struct ThreadSessions {
-    last: LastRun,
-    /// Whether that is one of this very request, whose workflow run was started again.
-    is_own: bool,
-    /// Those that no later comment goes on with once this run has left something.
-    superseded: Vec<KeptSession>,
-}
-
-impl ThreadSessions {
-    /// Finds them by our own comments. Which is the last one, their refs tell: a workflow run that
-    /// was started again has an early comment and ended late.
-    async fn of(env: &ActionEnv<'_>, comments: &ThreadComments, own: &str) -> Self {
-        let bodies = comments.own.iter().map(|comment| comment.body.as_str());
-        let bodies = bodies.filter(|body| body.starts_with(PROGRESS));
-        let kept = |body: &str| {
-            Some((KeptSession::parse(body)?, body.lines().next().is_some_and(|line| line == own)))
-        };
-        let kept: Vec<(KeptSession, bool)> = bodies.filter_map(kept).collect();
-        // One that nothing took the place of is named by several comments.
-        let mut named: Vec<KeptSession> = Vec::new();
-        for (one, _) in &kept {
-            if !named.contains(one) {
-                named.push(one.clone());
-            }
-        }
-        let there = kept::on_their_refs(env, named).await;
-        let is_only_own = |one: &KeptSession| {
-            kept.iter().filter(|(kept, _)| kept == one).all(|(_, is_own)| *is_own)
-        };
-        let newest = there.last().cloned();
-        let is_own = newest.as_ref().is_some_and(is_only_own);
-        let last = match (LastRun::of(comments, own), newest) {
-            (_, Some(newest)) if is_own => LastRun::Kept(newest),
-            (LastRun::Kept(last), newest) => LastRun::Kept(newest.unwrap_or(last)),
-            (other @ (LastRun::NotKept(_) | LastRun::None), _) => other,
-        };
-        Self { last, is_own, superseded: there }
-    }
+    choice.resumed = over;
+    Ok(choice)
 }
 
 /// A conversation that goes on.
@@ -244,6 +268,8 @@ struct ResumedConversation {
     known: KnownComments,
     /// The commit to go on from.
     base: CommitId,
+    /// Whether it did all it was to do, and nothing of it is left to be published.
+    is_over: bool,
 }
 
 /// Fetches the session that a comment of ours names, and judges whether this run goes on with it.
@@ -251,7 +277,7 @@ struct ResumedConversation {
 async fn resume(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
-    (kept, is_own): (&KeptSession, bool),
+    ThreadSession { kept, is_own, .. }: &ThreadSession,
     new_run: &NewRun<'_>,
 ) -> Result<ResumedConversation, NotResumed> {
     let flags = &admitted.request.flags;
@@ -273,6 +299,8 @@ async fn resume(
 struct NewRun<'a> {
     request: &'a RunRequest,
     settled: &'a SettledRun,
+    /// Whether it may go on with the session of another request.
+    may_go_on: bool,
 }
 
 /// A session that ended, as its journal tells.
@@ -312,7 +340,7 @@ impl EndedSession {
         &self,
         env: &ActionEnv<'_>,
         admitted: &AdmittedEvent<'_>,
-        NewRun { request, settled }: &NewRun<'_>,
+        NewRun { request, settled, may_go_on }: &NewRun<'_>,
     ) -> Result<ResumedConversation, NotResumed> {
         let (Some(start), Some(outcome)) = (&self.state.start, &self.state.outcome) else {
             return Err("it did not end".into());
@@ -320,17 +348,16 @@ impl EndedSession {
         let asked = earlier::asked(env, &admitted.event.trigger);
         // What the same request did not bring to an end is gone on with.
         let is_left = outcome.was_stopped() || !outcome.changes.is_empty();
-        if self.carried.destination.asked == asked && (self.head.is_some() || !is_left) {
+        let is_own = self.carried.destination.asked == asked;
+        if is_own && (self.head.is_some() || !is_left) {
             return Err(NotResumed::SameComment);
         }
+        if !is_own && !may_go_on {
+            return Err(NotResumed::NotAsked);
+        }
         check_age(&self.state, env.clock.now())?;
-        let judged =
-            JudgedBy { policy_hash: &start.policy_hash, mode: &start.mode, facts: &start.facts };
-        let now = JudgedBy {
-            policy_hash: settled.policy.hash(),
-            mode: &settled.first.slug,
-            facts: &request.facts,
-        };
+        let judged = JudgedBy { policy_hash: &start.policy_hash, facts: &start.facts };
+        let now = JudgedBy { policy_hash: settled.policy.hash(), facts: &request.facts };
         judged.check_same(&now)?;
         let earlier = go_on::conversation_of(&self.state).ok_or("its model never replied")?;
         let begins = StartCommits { base: &request.base, trusted: &request.trusted };
@@ -345,6 +372,12 @@ impl EndedSession {
             has_approvals: !outcome.approved.is_empty(),
         };
         let (base, has_work) = left.base_after(&begins)?;
+        let (mode, wanted) = (&start.mode, &settled.first.slug);
+        if mode != wanted {
+            let why =
+                format!("it worked in mode `{mode}`, and this comment asks for mode `{wanted}`");
+            return Err(NotResumed::OtherMode(mode.clone(), why));
+        }
         let received = self.state.messages.iter();
         let received = received.filter_map(|message| message.id.strip_prefix("comment "));
         let asked = self.carried.destination.asked.strip_prefix("comment-");
@@ -356,6 +389,8 @@ impl EndedSession {
             (Some(_), None) => return Err("its changes are not kept".into()),
         };
         Ok(ResumedConversation {
+            is_over: work.is_none()
+                && matches!(outcome.word, OutcomeWord::Done | OutcomeWord::NothingToDo),
             earlier: EarlierConversation {
                 result: work.as_ref().map(|_| earlier.result).unwrap_or_default(),
                 work,
@@ -384,7 +419,6 @@ fn check_age(state: &SessionState, now: Timestamp) -> Result<(), String> {
 /// What judges a run.
 struct JudgedBy<'a> {
     policy_hash: &'a str,
-    mode: &'a str,
     facts: &'a Facts,
 }
 
@@ -394,12 +428,6 @@ impl JudgedBy<'_> {
     fn check_same(&self, now: &Self) -> Result<(), String> {
         if self.policy_hash != now.policy_hash {
             return Err("the policy, or an ignore file, is another one since".to_owned());
-        }
-        if self.mode != now.mode {
-            return Err(format!(
-                "it worked in mode `{}`, and this comment asks for mode `{}`",
-                self.mode, now.mode
-            ));
         }
         let limits = |facts: &Facts| (facts.restriction.read_only, facts.restriction.contained);
         if self.facts.tier != now.facts.tier || limits(self.facts) != limits(now.facts) {

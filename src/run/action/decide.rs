@@ -155,8 +155,8 @@ async fn take<'a>(
     let destination = PublishDestination { thread, ..carried.destination };
     let carried = CarriedState { destination, ..carried };
     let start = ActionStart::Resumed { claim: tip, waited: waits.line(), by: own.line() };
-    let superseded = Vec::new();
-    Ok((SessionRun { run, folder, carried, superseded, start }, claim, proposed))
+    let (before, superseded) = (None, Vec::new());
+    Ok((SessionRun { run, folder, carried, before, superseded, start }, claim, proposed))
 }
 
 /// Returns why somebody may not approve of a note for later runs: that takes a maintainer, whoever

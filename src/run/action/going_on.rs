@@ -32,6 +32,16 @@ pub(super) fn is_asked(command: &CommentCommand, modes: &[String]) -> bool {
     WORDS.contains(&words.join(" ").as_str())
 }
 
+/// Returns whether the comment of an event asks to go on, and for nothing else.
+pub(super) fn is_alone(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> bool {
+    let settings = admitted.config.policy.settings();
+    let triggers = env.inputs.tighten(&settings.triggers);
+    let comment = admitted.event.trigger.comment.as_ref();
+    let asked = comment.zip(triggers.comment.as_ref());
+    let command = asked.and_then(|(comment, rule)| command::parse(&comment.body, &rule.prefix));
+    command.is_some_and(|command| is_asked(&command, &settings.modes.allow))
+}
+
 /// Returns an event that asks to go on as one that decides, where a run waits here that went on by
 /// a decision before and was cut short; `None` where none does, or several.
 ///

@@ -7,7 +7,7 @@
 //! published hang on the commit as its first parent, without what was there on the way to them; with
 //! a secret in them, nothing is kept. What cannot be kept ends no run: the next one begins anew.
 
-use crate::run::action::{ActionEnv, SessionRun, carry, refs};
+use crate::run::action::{ActionEnv, SessionRun, carry};
 use crate::run::publish::{PublishResult, Publisher};
 use locum_agent::report::markdown;
 use locum_agent::session::id::SessionId;
@@ -30,7 +30,8 @@ pub(super) struct KeptSession {
 }
 
 impl KeptSession {
-    fn ref_name(&self) -> String {
+    /// Returns the full name of its ref.
+    pub(super) fn ref_name(&self) -> String {
         format!("{SESSION_REFS}{}", self.session)
     }
 
@@ -100,44 +101,7 @@ pub(super) async fn keep(
     }
 }
 
-/// Returns those of these sessions that are on their refs, as they ended, the last one last; all of
-/// them where the refs cannot be asked for.
-pub(super) async fn on_their_refs(
-    env: &ActionEnv<'_>,
-    sessions: Vec<KeptSession>,
-) -> Vec<KeptSession> {
-    if sessions.is_empty() {
-        return sessions;
-    }
-    let known = match env.git.own_refs(env.remote).await {
-        Ok(known) => known,
-        Err(error) => {
-            tracing::debug!(%error, "which sessions are kept is not known");
-            return sessions;
-        }
-    };
-    let is_there = |one: &KeptSession| {
-        let name = one.ref_name();
-        known.iter().any(|(known, tip)| *known == name && *tip == one.commit)
-    };
-    let mut there: Vec<KeptSession> = sessions.into_iter().filter(is_there).collect();
-    if there.len() > 1 {
-        let mut ended = Vec::new();
-        for one in there {
-            let name = one.ref_name();
-            let depth = refs::depth_of(env, 1);
-            let fetched = env.git.fetch(env.remote, &format!("+{name}:{name}"), depth).await;
-            let time_s = fetched.and_then(|()| env.workspace.repo.time_of(&one.commit));
-            ended.push((time_s.unwrap_or_default(), one));
-        }
-        // Of the same second, the later comment counts.
-        ended.sort_by_key(|(time_s, _)| *time_s);
-        there = ended.into_iter().map(|(_, one)| one).collect();
-    }
-    there
-}
-
-/// Takes the sessions off their refs that a run took the place of: the newest counts.
+/// Takes the sessions off their refs that a run took the place of.
 pub(super) async fn drop_superseded(
     env: &ActionEnv<'_>,
     session: &SessionRun,

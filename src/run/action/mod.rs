@@ -41,6 +41,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 mod thread;
+mod thread_sessions;
 mod undo;
 mod work_items;
 

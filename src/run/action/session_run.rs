@@ -49,8 +49,9 @@ pub(super) struct SessionRun {
     pub(super) folder: PathBuf,
     /// What the next workflow run needs.
     pub(super) carried: CarriedState,
-    /// Where sessions are kept that it takes the place of once it has left something, the last one
-    /// last.
+    /// Where the session is kept that ended last on its thread.
+    pub(super) before: Option<KeptSession>,
+    /// Where sessions are kept that it takes the place of once it has left something.
     pub(super) superseded: Vec<KeptSession>,
     /// Whether it begins or resumes.
     pub(super) start: ActionStart,
@@ -135,9 +136,9 @@ impl SessionRun {
         }
     }
 
-    /// Returns the hidden line of the last session that it takes the place of.
+    /// Returns the hidden line of the session that ended last on its thread.
     pub(super) fn line_before(&self) -> Option<String> {
-        self.superseded.last().map(KeptSession::line)
+        self.before.as_ref().map(KeptSession::line)
     }
 
     /// Returns what carries it out.

@@ -8,6 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::action::conversation::{BRANCH, HELLO, earlier, note, says, start};
+use crate::action::events::of_pull_request;
 use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
 use crate::support::stage::Ran;
 
@@ -98,13 +99,16 @@ fn a_run_that_goes_on_and_fails_at_once_leaves_the_work_where_it_was() {
 #[test]
 fn what_asked_to_go_on_is_not_the_request_that_is_tried_again() {
     let (fixture, _) = kept();
+    let before = fixture.ended_sessions();
     let asks = fixture.server.add_comment(7, "alice", "User", FAILS);
     says(&fixture, asks, FAILS);
     let step = says(&fixture, 157, "/locum retry");
     let start = start(&fixture, &step);
     assert!(start["message"].as_str().unwrap().starts_with("say hello"), "{start}");
     assert_eq!((step.output("outcome"), &start["earlier"]), ("done", &Value::Null), "{step:?}");
-    assert_eq!(fixture.ended_sessions().len(), 1);
+    // What was done before is not thrown away.
+    let there = fixture.ended_sessions();
+    assert!(there.len() == 2 && there.contains(&before[0]), "{there:?}");
 }
 
 #[test]
@@ -170,4 +174,85 @@ fn a_pull_request_of_earlier_work_has_the_words_of_who_made_it_first() {
     // The comment says what its own run did.
     let comment = fixture.server.comments(7).pop().unwrap();
     assert!(!comment.contains("Said hello to"), "{comment}");
+}
+
+#[test]
+fn a_run_that_did_something_else_leaves_work_that_is_not_published_where_it_is() {
+    for other in ["/locum ask look at it", "/locum code --model=fixed look at it"] {
+        let (fixture, first) = kept();
+        let before = fixture.ended_sessions();
+        let second = says(&fixture, 156, other);
+        assert_eq!(second.code, Some(0), "{second:?}");
+        let there = fixture.ended_sessions();
+        assert!(there.len() == 2 && there.contains(&before[0]), "{other}: {there:?}");
+        // Its comment says so.
+        let comment = fixture.server.comments(7).pop().unwrap();
+        let stays = "what it changed and did not publish stays in `refs/locum/sessions/";
+        assert!(comment.contains(stays), "{other}: {comment}");
+        let mode = comment.contains("`/locum code go on` goes on with it");
+        assert_eq!(mode, other.contains("ask"), "{comment}");
+        went_on(&fixture, &says(&fixture, 157, GOES_ON), first.output("session-id"));
+    }
+}
+
+#[test]
+fn a_run_in_another_mode_that_fails_names_the_work_before_it() {
+    let (fixture, first) = kept();
+    let fails = json!({ "expect": { "contains": ["what nobody says"] }, "say": "no" });
+    fixture.script_first("explain it now", &[fails]);
+    let failed = says(&fixture, 156, "/locum ask explain it now");
+    assert_eq!(failed.output("outcome"), "failed", "{failed:?}");
+    let comment = fixture.server.comments(7).pop().unwrap();
+    assert!(comment.contains("What the run before did is kept."), "{comment}");
+    went_on(&fixture, &says(&fixture, 157, GOES_ON), first.output("session-id"));
+}
+
+#[test]
+fn work_that_cannot_be_gone_on_with_any_more_stays_and_is_named() {
+    let (fixture, first) = kept();
+    let before = fixture.ended_sessions();
+    let second = says(&fixture, 156, "/locum code --model=fixed say another");
+    assert_eq!(second.output("outcome"), "done", "{second:?}");
+    // Its change would go onto a branch that holds another one by now.
+    let third = says(&fixture, 157, GOES_ON);
+    assert_eq!(earlier(&fixture, &third)["session"], json!(second.output("session-id")));
+    let comment = fixture.server.comments(7).pop().unwrap();
+    let said = format!(
+        "Note: the conversation of session {} is not resumed: the branch has new commits since; \
+         what it changed and did not publish stays in `refs/locum/sessions/",
+        first.output("session-id")
+    );
+    assert!(comment.contains(&said), "{said}: {comment}");
+    assert!(fixture.ended_sessions().contains(&before[0]), "{:?}", fixture.ended_sessions());
+}
+
+#[test]
+fn an_event_of_a_pull_request_that_is_started_again_does_not_go_on_with_another_request() {
+    let entry = "pull_request: { on: [opened, synchronize], mode: ask, tiers: [maintainer] }";
+    let fixture = ActionFixture::started_by(entry);
+    let head = fixture.pull_request(false);
+    let event = |name: &str, run: &str, attempt: &str| {
+        let payload = of_pull_request(name, "alice", &head).to_string();
+        let inputs = [("GITHUB_RUN_ID", run), ("GITHUB_RUN_ATTEMPT", attempt)];
+        fixture.step_with("pull_request", &payload, &inputs)
+    };
+    let first = event("pull_request.opened", "4101", "1");
+    assert_eq!(first.output("outcome"), "done", "{first:?}");
+    let line = |body: &str| body.lines().nth(1).unwrap_or_default().to_owned();
+    let [said] = fixture.server.comments(8).try_into().unwrap();
+    // The second event's run took the comment over, named what was before it, and was killed.
+    let killed = format!(
+        "<!-- locum:v1 kind=progress comment=pull-request run=4102 -->\n{}\n**locum: working**",
+        line(&said)
+    );
+    fixture.server.change_last_comment(8, &killed);
+    fixture.move_on(true);
+    fixture.stage.write("summary", "");
+    let again = event("pull_request.synchronize", "4102", "2");
+    assert_eq!(again.output("outcome"), "done", "{again:?}");
+    assert_eq!(
+        (earlier(&fixture, &again), note(&fixture).as_str()),
+        (Value::Null, ""),
+        "{again:?}"
+    );
 }

@@ -205,6 +205,13 @@ impl GitHubServer {
         id
     }
 
+    /// Gives the last comment on an issue or pull request another text.
+    pub fn change_last_comment(&self, number: u64, body: &str) {
+        let mut world = self.world.lock().unwrap();
+        let of_thread = |comment: &&mut Value| comment["number"] == number;
+        world.comments.iter_mut().rfind(of_thread).unwrap()["body"] = json!(body);
+    }
+
     /// Says what every pull request changes: `filename` and `patch` of each file.
     pub fn change_files(&self, files: &[Value]) {
         self.world.lock().unwrap().files = files.to_vec();

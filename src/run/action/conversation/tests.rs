@@ -6,8 +6,8 @@ use locum_policy::intent::{Facts, Restriction, TriggerKind};
 use locum_workspace::repo::CommitId;
 use pretty_assertions::assert_eq;
 
-fn judged<'a>(policy_hash: &'a str, mode: &'a str, facts: &'a Facts) -> JudgedBy<'a> {
-    JudgedBy { policy_hash, mode, facts }
+fn judged<'a>(policy_hash: &'a str, facts: &'a Facts) -> JudgedBy<'a> {
+    JudgedBy { policy_hash, facts }
 }
 
 #[test]
@@ -18,25 +18,24 @@ fn a_conversation_goes_on_for_who_is_judged_as_it_was() {
         Facts { restriction, ..Facts::default() }
     };
     let began = facts(Tier::Maintainer);
-    let before = judged("1", "code", &began);
+    let before = judged("1", &began);
     let other_paths = Facts {
         trigger: TriggerKind::Comment,
         restriction: Restriction { paths: vec!["docs/**".to_owned()], ..Restriction::default() },
         ..Facts::default()
     };
-    assert_eq!(before.check_same(&judged("1", "code", &other_paths)), Ok(()));
-    for (hash, mode, now) in [
-        ("2", "code", facts(Tier::Maintainer)),
-        ("1", "ask", facts(Tier::Maintainer)),
-        ("1", "code", facts(Tier::Stranger)),
-        ("1", "code", restricted(true, false)),
-        ("1", "code", restricted(true, true)),
+    assert_eq!(before.check_same(&judged("1", &other_paths)), Ok(()));
+    for (hash, now) in [
+        ("2", facts(Tier::Maintainer)),
+        ("1", facts(Tier::Stranger)),
+        ("1", restricted(true, false)),
+        ("1", restricted(true, true)),
     ] {
-        assert!(before.check_same(&judged(hash, mode, &now)).is_err(), "{hash} {mode} {now:?}");
+        assert!(before.check_same(&judged(hash, &now)).is_err(), "{hash} {now:?}");
     }
     // Nor does a stranger's conversation get a maintainer's rights.
     let stranger = facts(Tier::Stranger);
-    assert!(judged("1", "code", &stranger).check_same(&before).is_err());
+    assert!(judged("1", &stranger).check_same(&before).is_err());
 }
 
 #[test]
