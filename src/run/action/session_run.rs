@@ -261,7 +261,12 @@ pub(super) async fn carry_out(
     // approval, which counts for that run alone, is found where it waited, with its decision.
     let is_stopped = outcome.word == OutcomeWord::Cancelled && followed.stopped_by().is_none();
     let is_cut_short = is_stopped || (outcome.outage && !outcome.approved.is_empty());
-    let is_over = !is_cut_short || !matches!(kept, Ok(None));
+    let is_over = match &kept {
+        Ok(None) => !is_cut_short,
+        Ok(Some(_)) => true,
+        // What waits anew and cannot be kept is found where it waited before.
+        Err(_) => false,
+    };
     let line = match start.lines() {
         Some(lines) if !is_over => {
             let why = outcome.reason.take().unwrap_or_default();
@@ -285,7 +290,7 @@ pub(super) async fn carry_out(
     let retry = Some(prefix.as_str()).filter(|prefix| !prefix.is_empty());
     let next = FollowUp { retry, kept: shown };
     let publication = publisher.publish_report(&mut outcome, &ending, next, landed).await;
-    if let (Some(claim), Ok(None) | Err(_), None) = (start.claim(), &kept, &line) {
+    if let (Some(claim), Ok(None), None) = (start.claim(), &kept, &line) {
         let session = &run.plan.session;
         if let Err(why) = carry::drop_off(env, run, (session, claim)).await {
             tracing::warn!(%why, %session, "could not remove the ended session from its ref");

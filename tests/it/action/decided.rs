@@ -149,3 +149,31 @@ fn after_a_denial_an_outage_keeps_the_work_since_then() {
     let changed = fixture.remote(&["diff", "--name-only", "main", step.output("branch-name")]);
     assert_eq!(changed, "src/hello.txt\nsrc/later.txt\n");
 }
+
+#[test]
+fn what_waits_anew_and_cannot_be_kept_leaves_the_decision_where_it_was() {
+    let fixture = ActionFixture::new();
+    fixture.add_to_main(&[(".locum/config.yml", "models: {}\n")]);
+    let server = answers(vec![write("src/held/b.txt"), write("src/held/b.txt")]);
+    asks(&fixture, &server, ("/locum code hold it", "1"));
+    let approve = format!("/locum approve {}", fixture.waiting(7));
+    // What waits for another decision is not taken.
+    fixture.decline(
+        "while read -r old new name; do case \"$name\" in refs/locum/sessions/*) git log -1 \
+         --format=%s \"$new\" 2>/dev/null | grep -q '^waits' && exit 1;; esac; done; exit 0",
+    );
+    let second = asks(&fixture, &server, (&approve, "1")).step;
+    assert_eq!(second.output("outcome"), "not-published", "{second:?}");
+    assert_eq!(fixture.kept_sessions().len(), 1, "{}", comment(&fixture));
+    let said = comment(&fixture);
+    assert!(said.lines().nth(1).unwrap().contains("kind=session"), "{said}");
+    assert!(said.contains("The decision counts") && said.contains("/locum go on\n"), "{said}");
+    fixture.decline("exit 0");
+    let step = asks(&fixture, &server, ("/locum go on", "1")).step;
+    assert_eq!(step.output("outcome"), "on-hold", "{step:?}");
+    let approve = format!("/locum approve {}", fixture.waiting(7));
+    let step = asks(&fixture, &server, (&approve, "1")).step;
+    assert_eq!(step.output("outcome"), "done", "{step:?}");
+    let changed = fixture.remote(&["diff", "--name-only", "main", step.output("branch-name")]);
+    assert_eq!(changed, "src/held/a.txt\nsrc/held/b.txt\nsrc/hello.txt\n");
+}
