@@ -154,7 +154,9 @@ async fn take<'a>(
     }
     let destination = PublishDestination { thread, ..carried.destination };
     let carried = CarriedState { destination, ..carried };
-    let start = ActionStart::Resumed { claim: tip, waited: waits.line(), by: own.line() };
+    let earlier = state.start.and_then(|start| start.earlier);
+    let (waited, by) = (waits.line(), own.line());
+    let start = ActionStart::Resumed { claim: tip, waited, by, earlier };
     let (before, superseded) = (None, Vec::new());
     Ok((SessionRun { run, folder, carried, before, superseded, start }, claim, proposed))
 }

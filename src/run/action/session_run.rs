@@ -69,6 +69,8 @@ pub(super) enum ActionStart {
         waited: String,
         /// The hidden line that says which decision it goes on by.
         by: String,
+        /// The conversation that it went on with when it began.
+        earlier: Option<Box<EarlierConversation>>,
     },
 }
 
@@ -79,7 +81,10 @@ impl ActionStart {
     }
 
     fn earlier(&self) -> Option<&EarlierConversation> {
-        if let Self::Fresh(extras) = self { extras.earlier.as_ref() } else { None }
+        match self {
+            Self::Fresh(extras) => extras.earlier.as_ref(),
+            Self::Resumed { earlier, .. } => earlier.as_deref(),
+        }
     }
 
     fn origin(&self) -> SessionOrigin<'_> {

@@ -227,6 +227,28 @@ fn work_that_cannot_be_gone_on_with_any_more_stays_and_is_named() {
 }
 
 #[test]
+fn a_pull_request_of_a_run_that_went_on_and_waited_has_the_words_of_who_made_it() {
+    let (fixture, _) = kept();
+    let write = json!({ "path": "src/held/a.txt", "content": "held\n" });
+    let done = json!([{ "tool": "attempt_completion", "args": { "result": "Went on." } }]);
+    let turns = [
+        json!({ "calls": [{ "tool": "write_to_file", "args": write }] }),
+        json!({ "calls": done }),
+    ];
+    fixture.script_first("go on and hold", &turns);
+    let held = says(&fixture, 156, "/locum code go on and hold");
+    assert_eq!(held.output("outcome"), "on-hold", "{held:?}");
+    let approved = says(&fixture, 157, &format!("/locum approve {}", fixture.waiting(7)));
+    assert_eq!(approved.output("outcome"), "done", "{approved:?}");
+    let pulls = fixture.server.pulls();
+    let [pull] = pulls.as_slice() else { panic!("{pulls:?}") };
+    assert!(pull["title"].as_str().unwrap().starts_with("Said hello"), "{pull}");
+    let body = pull["body"].as_str().unwrap();
+    let (made, went_on) = (body.find("Said hello"), body.find("Went on."));
+    assert!(made.is_some() && made < went_on, "{body}");
+}
+
+#[test]
 fn an_event_of_a_pull_request_that_is_started_again_does_not_go_on_with_another_request() {
     let entry = "pull_request: { on: [opened, synchronize], mode: ask, tiers: [maintainer] }";
     let fixture = ActionFixture::started_by(entry);
