@@ -337,7 +337,7 @@ pub fn ended(
             decide: facts.decide,
             again: facts.retry.map(|prefix| {
                 let kept = facts.kept.map(|kept| kept.work);
-                TryAgain { prefix, kept }
+                TryAgain { prefix, kept, mode: facts.kept.and_then(|kept| kept.mode) }
             }),
             published: &landed(outcome, landing),
             room_chars: room_chars.saturating_sub(FOLDS_CHARS),

@@ -60,6 +60,8 @@ pub(crate) struct TryAgain<'a> {
     pub(crate) prefix: &'a str,
     /// What the next run finds there; `None` where that is nothing.
     pub(crate) kept: Option<KeptWork>,
+    /// The mode that has to be named to go on with it.
+    pub(crate) mode: Option<&'a str>,
 }
 
 /// What a run leaves to the next one on its thread.
@@ -82,6 +84,8 @@ pub struct KeptLine<'a> {
     pub line: &'a str,
     /// What is kept there.
     pub work: KeptWork,
+    /// The mode that has to be named to go on with it: `None` where that is the default one.
+    pub mode: Option<&'a str>,
 }
 
 /// Returns what waits for a decision, each with how it is decided; empty when nothing waits.
@@ -118,14 +122,15 @@ pub(crate) fn going_on(
     // What was done is of use all the same: the next run mends or publishes it.
     let is_of_use = matches!(outcome.word, OutcomeWord::ChecksFailed | OutcomeWord::NotPublished);
     let can_go_on = may_differ || is_of_use;
-    if let Some((TryAgain { prefix, kept }, true)) = again.map(|again| (again, can_go_on)) {
+    if let Some((TryAgain { prefix, kept, mode }, true)) = again.map(|again| (again, can_go_on)) {
         let retry = surface.command(&format!("{prefix} retry"));
         let Some(kept) = kept.filter(|kept| *kept != KeptWork::Approved) else {
             let is_same = !may_differ || outcome.hindrance.is_some();
             return if is_same { Vec::new() } else { vec!["To try again:".to_owned(), retry] };
         };
-        let go_on =
-            [kept_words(kept, outcome, surface), surface.command(&format!("{prefix} go on"))];
+        let mode = mode.map_or_else(String::new, |mode| format!("{mode} "));
+        let command = surface.command(&format!("{prefix} {mode}go on"));
+        let go_on = [kept_words(kept, outcome, surface), command];
         let over = ["To start over:".to_owned(), retry];
         let over = over.into_iter().filter(|_| kept != KeptWork::Decided);
         go_on.into_iter().chain(over).collect()

@@ -291,7 +291,13 @@ pub(super) async fn carry_out(
     let has_left = line.is_some() || matches!(kept, Ok(Some(_))) || is_published;
     let before = before.as_deref().filter(|_| !has_left).map(|line| (line, KeptWork::Earlier));
     let shown = line.as_ref().map(|(line, work)| (line.as_str(), *work)).or(before);
-    let shown = shown.map(|(line, work)| KeptLine { line, work });
+    let mode =
+        Some(run.plan.mode.as_str()).filter(|mode| *mode != run.policy.settings().modes.default);
+    let shown = shown.map(|(line, work)| KeptLine {
+        line,
+        work,
+        mode: mode.filter(|_| work == KeptWork::Own),
+    });
     let retry = Some(prefix.as_str()).filter(|prefix| !prefix.is_empty());
     let next = FollowUp { retry, kept: shown };
     let publication = publisher.publish_report(&mut outcome, &ending, next, landed).await;

@@ -156,7 +156,7 @@ impl Publisher<'_> {
     fn kept_line(&self) -> Option<KeptLine<'_>> {
         let waited = self.resumed.map(|resumed| (resumed.waited, KeptWork::Decided));
         let before = self.kept_before.map(|line| (line, KeptWork::Earlier));
-        waited.or(before).map(|(line, work)| KeptLine { line, work })
+        waited.or(before).map(|(line, work)| KeptLine { line, work, mode: None })
     }
 
     /// Returns what the comment needs to know.

@@ -66,7 +66,7 @@ fn what_was_stopped_goes_on_where_it_is_kept_and_meets_no_ceiling() {
         let mut outcome = sample::outcome();
         outcome.word = OutcomeWord::BudgetExhausted;
         let line = "<!-- locum:v1 kind=conversation -->";
-        let kept = Some(KeptLine { line, work: KeptWork::Own });
+        let kept = Some(KeptLine { line, work: KeptWork::Own, mode: None });
         let said = |outcome: &Outcome, kept| {
             let facts = CommentFacts { kept, retry: Some("/locum"), ..*facts };
             ended(&facts, outcome, ChangeDestination::Nowhere(""))
@@ -80,7 +80,9 @@ fn what_was_stopped_goes_on_where_it_is_kept_and_meets_no_ceiling() {
         {
             assert!(body.contains(text), "{text}: {body}");
         }
-        let approved = Some(KeptLine { line, work: KeptWork::Approved });
+        let approved = Some(KeptLine { line, work: KeptWork::Approved, mode: None });
+        let other = Some(KeptLine { line, work: KeptWork::Own, mode: Some("docs") });
+        assert!(said(&outcome, other).contains("/locum docs go on\n"), "{}", said(&outcome, other));
         for body in [said(&outcome, None), said(&outcome, approved)] {
             assert!(body.contains("/locum retry") && !body.contains("go on"), "{body}");
         }
@@ -91,8 +93,8 @@ fn what_was_stopped_goes_on_where_it_is_kept_and_meets_no_ceiling() {
 fn what_failed_goes_on_first_where_it_is_kept_and_is_tried_again_where_it_is_not() {
     with_facts(|facts| {
         let said = |word, hindrance: &Option<Box<Hindrance>>, work: Option<KeptWork>| {
-            let kept =
-                work.map(|work| KeptLine { line: "<!-- locum:v1 kind=conversation -->", work });
+            let line = "<!-- locum:v1 kind=conversation -->";
+            let kept = work.map(|work| KeptLine { line, work, mode: None });
             let facts = CommentFacts { kept, retry: Some("/locum"), ..*facts };
             let outcome = Outcome { word, hindrance: hindrance.clone(), ..sample::outcome() };
             let body = ended(&facts, &outcome, ChangeDestination::Nowhere(""));
