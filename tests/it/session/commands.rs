@@ -349,3 +349,52 @@ fn what_a_command_changed_is_judged_by_the_next_run_where_this_one_cannot_find_i
     assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt"]), "{}", ran.reason());
     assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"));
 }
+
+/// A person commits to the checkout while a command, or a check, runs.
+#[test]
+fn what_a_person_commits_meanwhile_is_neither_claimed_nor_taken_back() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: ./step.sh } }]
+- calls: [{ tool: attempt_completion, args: { result: r } }]
+"#;
+    let checked = format!("{POLICY}publish: {{ success: [\"true\"] }}\n")
+        .replace("\"command(false)\"", "\"command(true)\"");
+    let contained = format!("{checked}commands: {{ contained: allow }}\n");
+    let runs = |event: &Event| matches!(event, Event::Performing { .. });
+    let checks = |event: &Event| matches!(event, Event::Checking { .. });
+    let moments: [fn(&Event) -> bool; 2] = [runs, checks];
+    for (when, policy) in moments.iter().flat_map(|when| [(*when, &checked), (*when, &contained)]) {
+        let fixture = Fixture::with_policy(&turns(script), policy);
+        let is_contained = *policy == contained;
+        let fixture = if is_contained { fixture } else { fixture.without_layer() };
+        let (root, once) = (fixture.root.clone(), std::cell::Cell::new(false));
+        let fixture = fixture.watched(move |event| {
+            if when(event) && !once.replace(true) {
+                let git = git2::Repository::open(&root).unwrap();
+                // One that the run may change, and one that it may not.
+                for path in ["src/a.txt", "README.md"] {
+                    std::fs::write(root.join(path), "a person's\n").unwrap();
+                    let mut index = git.index().unwrap();
+                    index.add_path(std::path::Path::new(path)).unwrap();
+                    index.write().unwrap();
+                }
+                let tree = git.index().unwrap().write_tree().unwrap();
+                let head = git.head().unwrap().peel_to_commit().unwrap();
+                let who = git2::Signature::now("A person", "person@example.org").unwrap();
+                let tree = git.find_tree(tree).unwrap();
+                git.commit(Some("HEAD"), &who, &who, "by hand", &tree, &[&head]).unwrap();
+            }
+        });
+        let ran = fixture.run();
+        assert_eq!(ran.changed(), ["src/steps.txt"], "{is_contained}: {:?}", ran.outcome);
+        assert_eq!((ran.word(), ran.outcome.refusals.len()), ("done", 0), "{:?}", ran.outcome);
+        for path in ["src/a.txt", "README.md"] {
+            let now = std::fs::read_to_string(fixture.root.join(path)).unwrap();
+            assert_eq!(now, "a person's\n", "{path}: {is_contained}");
+        }
+        // Where it is seen, it is said.
+        let said = ran.outcome.notes.concat();
+        let is_said = said.contains("somebody committed to the checkout: `README.md`, `src/a.txt`");
+        assert_eq!(is_said, !is_contained, "{said}");
+    }
+}
