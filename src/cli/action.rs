@@ -439,7 +439,10 @@ fn outputs_of_run(ran: &FinishedRun) -> Vec<(&'static str, String)> {
         ("cost-usd", format!("{:.4}", outcome.spent.cost_usd)),
         ("input-tokens", outcome.spent.usage.input.to_string()),
         ("output-tokens", outcome.spent.usage.output.to_string()),
-        ("denied-count", outcome.refusals.len().to_string()),
+        (
+            "denied-count",
+            outcome.refusals.iter().filter(|call| !call.performed).count().to_string(),
+        ),
     ]);
     outputs
 }

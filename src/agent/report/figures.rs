@@ -6,7 +6,7 @@ use crate::tools::command_end;
 use crate::tools::flow::complete::CompletionStatus;
 use locum_base::chat::Usage;
 use locum_policy::budget::{Exhausted, Spent};
-use locum_policy::verdict::{Decision, RefusedBy, RuleRef, Verdict};
+use locum_policy::verdict::{Cause, Decision, RefusedBy, RuleRef, Verdict};
 use locum_sandbox::exec::Exit;
 use locum_workspace::diff::{ChangeKind, FileChange};
 use locum_workspace::repo::CommitId;
@@ -178,8 +178,12 @@ pub(crate) fn verdict(
     let rule = verdict.rule().map_or_else(String::new, |rule| {
         format!(" (rule {} at {})", code(&rule.pattern), code(&rule.place()))
     });
-    let (decision, reason) = (decision(verdict.decision), text(&verdict.reason()));
-    format!("{decision} {}: {reason}{rule}", code(&verdict.intent))
+    let reason = match &verdict.cause {
+        // The intent is said already.
+        Cause::NoRule { intent } if *intent == verdict.intent => text("no rule allows it"),
+        _ => text(&verdict.reason()),
+    };
+    format!("{} {}: {reason}{rule}", decision(verdict.decision), code(&verdict.intent))
 }
 
 /// Returns files and lines of a change: `2 files, +10 −3`.

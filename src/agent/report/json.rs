@@ -152,6 +152,9 @@ pub struct RefusalReport<'a> {
     pub hint: Option<&'a str>,
     /// Who refused: `policy`, `secret`, or `person` with their login and reason.
     pub by: &'a RefusedBy,
+    /// True where the call was performed, and only files that it wrote were not let in.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) performed: bool,
 }
 
 /// A verdict that is not `allow`.
@@ -335,6 +338,7 @@ impl<'a> RefusalReport<'a> {
             verdicts: call.refusal.verdicts.iter().map(VerdictReport::new).collect(),
             hint: call.refusal.hint.as_deref(),
             by: &call.refusal.by,
+            performed: call.performed,
         }
     }
 }

@@ -385,7 +385,8 @@ fn refusal(headline: &str, intent: &str) -> RefusedCall {
         hint: Some("say in the result what should change there".to_owned()),
         by: RefusedBy::Policy,
     };
-    RefusedCall { task: TaskId(1), mode: "code".to_owned(), headline: headline.to_owned(), refusal }
+    let (mode, headline) = ("code".to_owned(), headline.to_owned());
+    RefusedCall { task: TaskId(1), mode, headline, refusal, performed: false }
 }
 
 fn change(path: &str, lines: &str, added: u32, removed: u32) -> FileChange {

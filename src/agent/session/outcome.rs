@@ -367,6 +367,10 @@ pub struct RefusedCall {
     pub headline: String,
     /// Why it was refused, with every verdict.
     pub refusal: Refusal,
+    /// True where the call was performed, and only files that it wrote were kept out of the
+    /// checkout or put back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub performed: bool,
 }
 
 impl TaskReport {

@@ -36,7 +36,7 @@ use locum_modes::access::TaskPurpose;
 use locum_policy::approval::Approval;
 use locum_policy::budget::{Budget, Spent};
 use locum_policy::intent::Intent;
-use locum_policy::verdict::Refusal;
+use locum_policy::verdict::{Refusal, RefusedBy};
 use locum_workspace::repo::CommitId;
 
 /// Everything a session knows.
@@ -415,6 +415,10 @@ impl SessionState {
         let Some(waiting) = task.turn.call(call) else { return };
         let hold = waiting.decided.as_ref().map(|decided| decided.id.clone());
         let mode = task.mode.clone();
+        // What it wrote was judged: it ran.
+        let effect = waiting.performing.as_ref();
+        let performed = effect.is_some_and(|effect| effect.promotion.is_some())
+            && refusal.as_ref().is_some_and(|refusal| refusal.by == RefusedBy::Policy);
         let tool = dispatch::meant(&waiting.call);
         let called = tool.map_or_else(|| waiting.call.name.clone(), |tool| tool.to_string());
         let headline = waiting.headline.clone().unwrap_or_else(|| waiting.call.name.clone());
@@ -433,11 +437,11 @@ impl SessionState {
             }
             self.ran(id, ran);
         }
-        self.tools.count(&called, observation.is_error, refusal.is_some());
+        self.tools.count(&called, observation.is_error, refusal.is_some() && !performed);
         self.edits.answered(event, tool, &headline);
         if let Some(refusal) = refusal {
             let refusal = Refusal::clone(refusal);
-            self.refusals.push(RefusedCall { task: id, mode, headline, refusal });
+            self.refusals.push(RefusedCall { task: id, mode, headline, refusal, performed });
         }
         // What an approved call changed was held, or allowed anyway: anything else was undone.
         if let Some(call) =

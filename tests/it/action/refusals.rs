@@ -101,3 +101,41 @@ fn a_button_with_a_mode_job_or_command_that_does_not_exist_fails_and_names_those
     assert_eq!(step.code, Some(2), "{step:?}");
     assert!(step.err.contains("did you mean `code`? known: architect, code, ask\n"), "{step:?}");
 }
+
+#[test]
+fn a_command_whose_files_were_not_let_in_is_no_refused_command() {
+    let fixture = ActionFixture::publishing(
+        "publish: { allow: [comment, commit, pull-request] }\ncommands: { contained: allow }",
+    );
+    let runs = |command: &str| {
+        let call = json!({ "tool": "execute_command", "args": { "command": command } });
+        json!({ "calls": [call] })
+    };
+    let done = json!([{ "tool": "attempt_completion", "args": { "result": "Wrote it." } }]);
+    let done = json!({ "calls": done });
+    let writes = runs("echo a > src/in.txt; echo b > out.txt");
+    fixture.script_first("write beside", &[writes, done.clone()]);
+    let step = fixture.step(&Ask::comment("/locum code write beside"));
+    assert_eq!(end(&step), (Some(0), "done", "0"), "{step:?}");
+    let [comment, summary] = said(&fixture, "**locum: done** · mode code");
+    let pulls = fixture.server.pulls();
+    for text in [&comment, &summary, pulls[0]["body"].as_str().unwrap()] {
+        assert!(text.contains("Not allowed to be written: 1 file"), "{text}");
+        assert!(
+            text.contains("edit(out.txt)") && !text.contains("Refused by the policy"),
+            "{text}"
+        );
+    }
+    // One that did not run is refused, and said once.
+    let fixture = ActionFixture::new();
+    let call = json!({ "path": "src/in.txt", "content": "a\n" });
+    let edits = json!({ "calls": [{ "tool": "write_to_file", "args": call }] });
+    fixture.script_first("write and push", &[edits, runs("git push --force"), done]);
+    let step = fixture.step(&Ask::comment("/locum code write and push"));
+    assert_eq!(end(&step), (Some(0), "done", "1"), "{step:?}");
+    let [comment, _] = said(&fixture, "**locum: done** · mode code");
+    assert!(comment.contains("Refused by the policy: 1 denied"), "{comment}");
+    for text in [&comment, fixture.server.pulls()[0]["body"].as_str().unwrap()] {
+        assert_eq!(text.matches("command(git push --force)").count(), 1, "{text}");
+    }
+}

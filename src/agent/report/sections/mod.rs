@@ -119,6 +119,7 @@ impl ReportParts {
             tasks::tasks(outcome, surface),
             tasks::checklist_at_end(outcome, surface),
             refused::refused(outcome, surface),
+            refused::kept_out(outcome, surface),
             refused::approved(outcome, surface),
             checks::commands(&outcome.commands, surface),
             cost::cost(outcome, surface),

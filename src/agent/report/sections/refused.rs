@@ -1,5 +1,7 @@
 //! What the policy refused and what people approved, in folds.
 
+use std::collections::BTreeSet;
+
 use crate::report::figures;
 use crate::report::surface::Surface;
 use crate::report::waiting::verdict_lines;
@@ -8,17 +10,36 @@ use crate::session::outcome::{Outcome, RefusedCall};
 /// Most refusals, and most approvals, in a list.
 const REFUSAL_LIMIT: usize = 12;
 
-/// Returns every refusal with rule and line, those that are the same as one entry; empty when there
-/// are none.
+/// Returns every refused call with rule and line, those that are the same as one entry; empty when
+/// there are none.
 pub(super) fn refused(outcome: &Outcome, surface: Surface) -> String {
-    if outcome.refusals.is_empty() {
+    let calls: Vec<RefusedCall> =
+        outcome.refusals.iter().filter(|call| !call.performed).cloned().collect();
+    let title = format!("Refused{}", figures::refusals(&calls));
+    listed(&calls, &title, surface)
+}
+
+/// Returns what calls wrote that the policy does not allow, in the same form.
+pub(super) fn kept_out(outcome: &Outcome, surface: Surface) -> String {
+    let calls: Vec<RefusedCall> =
+        outcome.refusals.iter().filter(|call| call.performed).cloned().collect();
+    let files: BTreeSet<&str> = calls
+        .iter()
+        .flat_map(|call| &call.refusal.verdicts)
+        .map(|verdict| verdict.intent.as_str())
+        .collect();
+    let title = format!("Not allowed to be written: {}", figures::count(files.len(), "file"));
+    listed(&calls, &title, surface)
+}
+
+fn listed(calls: &[RefusedCall], title: &str, surface: Surface) -> String {
+    if calls.is_empty() {
         return String::new();
     }
-    let groups = figures::grouped(&outcome.refusals);
+    let groups = figures::grouped(calls);
     let lines =
         surface.listed(&groups, REFUSAL_LIMIT, |(call, count)| refusal(call, *count, surface));
-    let title = format!("Refused{}", figures::refusals(&outcome.refusals));
-    surface.fold(&title, &lines)
+    surface.fold(title, &lines)
 }
 
 fn refusal(call: &RefusedCall, count: usize, surface: Surface) -> String {
