@@ -117,7 +117,7 @@ pub fn explain(
         changed: args.changed.as_deref(),
         own_login: args.own_login.as_deref(),
     };
-    let examined: Vec<(String, TriggerExamination)> = standings(args)
+    let examined: Vec<(String, TriggerExamination)> = standings(args, &trigger)
         .into_iter()
         .map(|(name, permission, contributed)| {
             (name, examined(&trigger, &known, (permission, contributed), &assumed))
@@ -199,8 +199,14 @@ fn caused(
     known: &TriggerFacts,
 ) -> Result<Trigger, RunError> {
     let is_schedule = trigger.kind == EventKind::Schedule;
-    if tier.is_some_and(|tier| (tier == Tier::Schedule) != is_schedule) {
-        let message = "only the event `schedule` is of tier `schedule`, and of no other tier";
+    if let Some(tier) = tier.filter(|tier| (*tier == Tier::Schedule) != is_schedule) {
+        let message = match is_schedule {
+            true => format!(
+                "nobody causes the event `schedule`: it is of tier `schedule`, not of `{}`",
+                tier.as_str()
+            ),
+            false => "only the event `schedule` is of tier `schedule`".to_owned(),
+        };
         return Err(RunError::usage("--tier", message)
             .hint("leave `--tier` out for this event, or name another one with `--event-name`"));
     }
@@ -218,9 +224,10 @@ fn caused(
     Ok(trigger)
 }
 
-/// Returns the standings to look at: the one given, or all.
-fn standings(args: &TriggerExplainArgs) -> Vec<(String, ForgePermission, bool)> {
-    match (args.tier, args.permission) {
+/// Returns the standings to look at: the one given, or all. Nobody causes a schedule.
+fn standings(args: &TriggerExplainArgs, trigger: &Trigger) -> Vec<(String, ForgePermission, bool)> {
+    let of_event = (trigger.kind == EventKind::Schedule).then_some(Tier::Schedule);
+    match (args.tier.or(of_event), args.permission) {
         (None, Some(permission)) => {
             return vec![(permission.as_str().to_owned(), permission, false)];
         }
@@ -334,15 +341,12 @@ fn as_text(
         .map_or_else(String::new, |subject| format!(" on {} #{}", subject.kind(), subject.number));
     let mut lines = vec![format!("event  {:?}{by}{on}", trigger.kind)];
     for RequestCheck { claim, authority, refused } in &shown.checks {
-        let source = if *authority == CheckAuthority::Forge {
-            " (queried from the forge at run time)"
-        } else {
-            ""
-        };
+        let is_asked = *authority == CheckAuthority::Forge;
         lines.push(match refused {
-            None => format!("pass   {claim}{source}"),
+            None if is_asked => format!("later  {claim} (not checked here: the forge is asked)"),
+            None => format!("pass   {claim}"),
             Some(refused) => format!(
-                "FAIL   {claim}{source}\n       {refused}{}",
+                "FAIL   {claim}\n       {refused}{}",
                 if refused.notice == RefusalNotice::Posted { "; posted on the thread" } else { "" }
             ),
         });

@@ -48,7 +48,7 @@ fn says_what_would_run_for_whom_and_by_which_check() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     for shown in [
         "pass   the event is about this repository",
-        "the forge knows who it is (queried from the forge at run time)",
+        "later  the forge knows who it is (not checked here: the forge is asked)",
         "tiers  maintainer: runs · collaborator: runs · contributor: no (triggers.comment.tiers) \
          · stranger: no (triggers.comment.tiers)",
         "mode   ask",
@@ -217,4 +217,18 @@ fn a_bot_is_one_that_the_policy_lists_and_a_schedule_is_no_sender() {
     assert_eq!((refused.code, by_tier), (Some(4), &json!("triggers.bots.allow")), "{refused:?}");
     let schedule = explain(&stage, &comment("/locum fix it"), &["--tier", "schedule"]);
     assert!(schedule.code == Some(2) && schedule.err.contains("only the event `schedule`"));
+    let policy = POLICY.replace("modes:", "  schedule: { jobs: [tidy] }\nmodes:");
+    let stage = Stage::with(&[(".locum/policy.yml", &policy)]);
+    let due = |flags: &[&str]| {
+        stage.write("event.json", r#"{"schedule": "*/5 * * * *"}"#);
+        let file = stage.path("event.json");
+        let given = ["trigger", "explain", "--event-name", "schedule", "--event"];
+        stage.run(&[given.as_slice(), &[file.to_str().unwrap()], flags].concat())
+    };
+    let ran = due(&[]);
+    assert!(ran.code == Some(0) && ran.out.contains("tier   schedule"), "{ran:?}");
+    assert!(!ran.out.contains("stranger"), "nobody causes it: {ran:?}");
+    let bot = due(&["--tier", "bot"]);
+    let said = "nobody causes the event `schedule`: it is of tier `schedule`, not of `bot`";
+    assert!(bot.code == Some(2) && bot.err.contains(said), "{bot:?}");
 }
