@@ -119,7 +119,7 @@ fn by_itself(facts: &EndFacts<'_>) -> (OutcomeWord, Option<String>) {
     match (&attempts.refused, &attempts.failed) {
         (Some(said), _) => (OutcomeWord::Refused, Some(format!("no edit was made: {said}"))),
         (None, Some((headline, answer))) => {
-            let why = format!("every edit failed, the last one, `{headline}`, with: {answer}");
+            let why = format!("every edit failed, the last one, `{headline}`: {answer}");
             (OutcomeWord::Failed, Some(why))
         }
         (None, None) => (OutcomeWord::NothingToDo, None),
@@ -150,15 +150,28 @@ impl EditAttempts {
             });
         } else if edits && observation.is_error {
             let answer = observation.text.lines().find(|line| !line.trim().is_empty());
-            let answer = text::head(answer.unwrap_or_default().trim(), ANSWER_LIMIT_BYTES);
-            self.failed = Some((headline.to_owned(), answer.trim_end_matches('.').to_owned()));
+            let answer = first_sentence(answer.unwrap_or_default().trim());
+            let answer = text::head(answer, ANSWER_LIMIT_BYTES).trim_end_matches('.');
+            let answer = format!("the model was told \u{201c}{answer}\u{201d}");
+            self.failed = Some((headline.to_owned(), answer));
         }
     }
 }
 
+/// Returns what an answer says happened, without what the model is to do about it.
+fn first_sentence(answer: &str) -> &str {
+    let is_end = |at: &usize| {
+        let (before, after) = (answer.get(..*at), answer.get(at + 2..));
+        let is_code = before.is_some_and(|text| text.matches('`').count() % 2 == 1);
+        !is_code && after.is_some_and(|text| text.starts_with(char::is_uppercase))
+    };
+    let end = answer.match_indices(". ").map(|(at, _)| at).find(is_end);
+    end.and_then(|end| answer.get(..end)).unwrap_or(answer)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{EditAttempts, EndFacts, Settlement, settle, word};
+    use super::{EditAttempts, EndFacts, Settlement, first_sentence, settle, word};
     use crate::session::hindrance::Hindrance;
     use crate::session::outcome::Outcome;
     use crate::session::outcome::OutcomeWord::{
@@ -227,6 +240,15 @@ mod tests {
             assert_eq!(word(&EndFacts { stop, ..failed }), (stop, None), "its own word is worse");
         }
     }
+
+    #[test]
+    fn people_read_what_happened_and_not_what_the_model_is_to_do() {
+        let answer = "Nothing was changed: you have not read `a. B`. Call `read_file` on it first.";
+        assert_eq!(first_sentence(answer), "Nothing was changed: you have not read `a. B`");
+        let whole = "The file has e.g. no line 7";
+        assert_eq!(first_sentence(whole), whole);
+    }
+
     fn ended_as(word: OutcomeWord) -> Outcome {
         let outcome = serde_json::json!({
             "session": "0199aabb", "word": word, "summary": "", "tasks": [],
