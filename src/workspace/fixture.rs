@@ -32,6 +32,23 @@ impl RepoFixture {
         let root = files.root().to_owned();
         Self { repo: Repo::open(&root).unwrap(), files, root, base }
     }
+
+    /// Commits a submodule that is not checked out, and returns the commit.
+    pub(super) fn commit_submodule(&self, at: &str) -> CommitId {
+        let git = git2::Repository::open(&self.root).unwrap();
+        let mut index = git.index().unwrap();
+        let commit = git2::Oid::from_str(&self.base.0).unwrap();
+        let link: u32 = git2::FileMode::Commit.into();
+        let entry = index.get_path(std::path::Path::new("latin"), 0).unwrap();
+        let path = at.as_bytes().to_vec();
+        index.add(&git2::IndexEntry { mode: link, id: commit, path, ..entry }).unwrap();
+        index.write().unwrap();
+        let tree = git.find_tree(index.write_tree().unwrap()).unwrap();
+        let author = git2::Signature::now("Test", "test@example.com").unwrap();
+        let parent = git.find_commit(commit).unwrap();
+        let made = git.commit(Some("HEAD"), &author, &author, "submodule", &tree, &[&parent]);
+        CommitId(made.unwrap().to_string())
+    }
 }
 
 impl Deref for RepoFixture {

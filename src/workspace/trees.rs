@@ -80,11 +80,12 @@ impl TreeChanges {
                 builder.insert(name, id, mode.into())?;
                 continue;
             }
+            // What lies below a submodule is of another repository.
             let keeps_submodule = matches!(
                 (node.own, before),
                 (Some(TreeChange::NoFile) | None, Some((_, Some(ObjectType::Commit))))
             );
-            if keeps_submodule && node.below.is_empty() {
+            if keeps_submodule {
                 continue;
             }
             let folder = match before {

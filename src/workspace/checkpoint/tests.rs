@@ -152,3 +152,19 @@ fn refuses_a_session_that_is_no_name() {
         assert!(matches!(error, RepoError::BadName(_)), "{session}: {error}");
     }
 }
+
+#[test]
+fn a_submodule_stays_what_it_is_whatever_lies_below_it() {
+    let fixture = RepoFixture::new();
+    let base = fixture.commit_submodule("vendor/sub");
+    fixture.write("vendor/sub/file", "of another repository");
+    fixture.write("vendor/own", "of this one");
+    let touched = paths(&["vendor/sub/file", "vendor/own"]);
+    let checkpoint = fixture.repo.checkpoint("s1", &base, &touched, "all").unwrap();
+    let tree = fixture.repo.find(&checkpoint).unwrap().tree().unwrap();
+    let kind =
+        |at: &str| tree.get_path(std::path::Path::new(at)).map(|entry| entry.filemode()).ok();
+    assert_eq!(kind("vendor/sub"), Some(git2::FileMode::Commit.into()));
+    assert_eq!(kind("vendor/sub/file"), None);
+    assert_eq!(kind("vendor/own"), Some(git2::FileMode::Blob.into()));
+}
