@@ -34,6 +34,9 @@ impl Repo {
             let names = layer.names(&folder).map_err(|source| on_layer(&folder, source))?;
             for path in names.into_iter().flatten().filter(|path| path.name() != Some(".git")) {
                 let facts = layer.facts(&path).map_err(|source| on_layer(&path, source))?;
+                if facts.is_dir() && self.other_repository(&path)?.is_some() {
+                    continue;
+                }
                 let ignored = inside || self.stays(layer, &path, facts.is_dir())?;
                 if facts.is_dir() {
                     ahead.push((path, ignored));

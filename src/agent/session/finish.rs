@@ -52,12 +52,18 @@ impl Session<'_> {
         // A session that goes on still needs them in its layer.
         let goes_on = stop.waiting.is_some() || stop.fault;
         let outputs = if goes_on { Ok(()) } else { self.bring_outputs() };
+        let noted = if goes_on || self.journal_broken { Ok(()) } else { self.note_of_others() };
         // What is in no checkpoint is only there.
         let left = if saved.is_ok() { self.leave_worktrees() } else { Ok(()) };
         let changes = self.changes();
-        let failures = [charged, closed, saved, outputs, left].into_iter().filter_map(Result::err);
+        let failures =
+            [charged, closed, saved, outputs, noted, left].into_iter().filter_map(Result::err);
         let stop = failures.chain(changes.as_ref().err().cloned()).fold(stop, worse);
         let outcome = self.outcome(stop, changes.unwrap_or_default());
+        if self.journal_broken {
+            // A session without a line is none.
+            self.journal.discard();
+        }
         if !self.journal_broken
             && let Err(failed) = self.emit(Event::Ended(Box::new(outcome.clone())))
         {
@@ -247,8 +253,22 @@ fn first_line(text: &str) -> &str {
 fn worse(stop: Stop, failed: Stop) -> Stop {
     let reason = if stop.reason.is_empty() {
         failed.reason
+    } else if stop.reason == failed.reason {
+        stop.reason
     } else {
         format!("{}; {}", stop.reason, failed.reason)
     };
     Stop { word: OutcomeWord::Failed, reason, fault: stop.fault || failed.fault, ..stop }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn why_a_run_failed_is_said_once() {
+        let failed = |reason: &str| Stop::failed(reason.to_owned());
+        assert_eq!(worse(failed("disk full"), failed("disk full")).reason, "disk full");
+        assert_eq!(worse(failed("disk full"), failed("no ref")).reason, "disk full; no ref");
+    }
 }

@@ -1,8 +1,9 @@
-//! Files that git ignores and that were there before the run: what a command did to them, in its
-//! answer, and what the report says of the checks that see them.
+//! Files that never arrive in the checkout: those that git ignores and that were there before the
+//! run, and those of other repositories below it. What a command did to them, in its answer and in
+//! the report.
 //!
 //! In: a command that ended. Out: its answer names what of them is gone or different for the
-//! commands after it. What a command that failed removed is there again.
+//! commands after it. What a command that failed removed of what git ignores is there again.
 
 use crate::session::layered::lost_layer;
 use crate::session::live::Session;
@@ -38,6 +39,8 @@ impl Session<'_> {
         let mut new = now.since(&before);
         // Which of so many are new is not known.
         if new.is_partial {
+            let kept_out = of_others(&now).map(|kept_out| format!("\n\n{kept_out}"));
+            observation.text.push_str(&kept_out.unwrap_or_default());
             return Ok(());
         }
         let failed = exit != Exit::Code(0) || observation.command.failures().next().is_some();
@@ -55,7 +58,27 @@ impl Session<'_> {
             }
         }
         observation.text.push_str(&said(&new));
-        Ok(())
+        if let Some(kept_out) = of_others(&new) {
+            observation.text.push_str(&format!(
+                "\n\n{kept_out} Later commands and the checks of the policy see it; it is not \
+                 published."
+            ));
+        }
+        // The run's own checkout is looked at once more at the end.
+        match of_others(&now).filter(|_| owner.is_some()) {
+            Some(kept_out) => self.note_once(id, kept_out),
+            None => Ok(()),
+        }
+    }
+
+    /// Notes for the report what commands wrote below other repositories.
+    pub(crate) fn note_of_others(&mut self) -> Result<(), Stop> {
+        let Some(layer) = self.layers.get(&None).cloned().flatten() else { return Ok(()) };
+        let found = self.parts.workspace.repo.ignored_changes(&layer)?;
+        match of_others(&found) {
+            Some(kept_out) => self.note_once(TaskId::default(), kept_out),
+            None => Ok(()),
+        }
     }
 
     /// Notes for the report which of these files differ for checks from a fresh checkout.
@@ -74,6 +97,18 @@ impl Session<'_> {
         );
         self.note_once(id, text)
     }
+}
+
+/// Says what of other repositories is new, different or gone.
+fn of_others(IgnoredChanges { of_others, is_partial, .. }: &IgnoredChanges) -> Option<String> {
+    let more = if *is_partial { ", and more" } else { "" };
+    (!of_others.is_empty()).then(|| {
+        format!(
+            "Kept out of the checkout, because it belongs to another repository and a run changes \
+             only its own: {}{more}.",
+            named(of_others)
+        )
+    })
 }
 
 /// Says what of such files is gone or different for later commands.

@@ -96,6 +96,9 @@ impl Session<'_> {
         act: &A,
         facts: &Facts,
     ) -> WeighedAct<A> {
+        if let Some(refusal) = self.of_other_repository(act) {
+            return WeighedAct::Refused(refusal);
+        }
         let policy = self.parts.run.policy;
         let refusal = match policy.admit(act.clone(), facts) {
             Ok(permit) => return WeighedAct::Permitted(permit),
@@ -173,11 +176,13 @@ impl Session<'_> {
                 .with(|context| dispatch::parse(&waiting.call, &system_prompt.offered, context));
             let Ok(call) = parsed else { continue };
             let facts = self.facts(&self.task(id)?.mode);
-            match self.parts.run.policy.admit(call.clone(), &facts) {
-                Err(refusal) if refusal.decision == Decision::Hold => {
+            match self.weigh(id, &waiting, &call, &facts) {
+                WeighedAct::Refused(refusal) if refusal.decision == Decision::Hold => {
                     stops.push(self.hold(id, &waiting, &call, &refusal));
                 }
-                Ok(_) | Err(_) => {}
+                WeighedAct::Permitted(_)
+                | WeighedAct::Refused(_)
+                | WeighedAct::DeniedByPerson(..) => {}
             }
         }
         Ok(stops)

@@ -355,8 +355,12 @@ impl Session<'_> {
         Ok(refused)
     }
 
-    /// Returns the verdict on changing a file in a mode: the policy's, then the mode's own.
+    /// Returns the verdict on changing a file in a mode: whether it is this repository's, then the
+    /// policy's, then the mode's own.
     pub(crate) fn edit_verdict(&self, mode: &str, path: &RepoPath) -> Result<Verdict, Stop> {
+        if let Some(verdict) = self.outside_repository(path) {
+            return Ok(verdict);
+        }
         let verdict = self.parts.run.policy.decide(&Intent::Edit(path.clone()), &self.facts(mode));
         if verdict.decision == Decision::Deny {
             return Ok(verdict);

@@ -1,8 +1,9 @@
-//! Files that git ignores and that the checkout has: what commands made of them in a layer.
+//! Files that never arrive in the checkout: those that git ignores and that were there before, and
+//! those of other repositories below it.
 //!
 //! In: a layer over a checkout. Out: which of these files are gone or different for the commands of
-//! a run. They are named to the model and, with the checks that saw them, to readers, and what a
-//! command that failed removed comes back.
+//! a run; of other repositories, also new ones. They are named to the model and to readers, and what
+//! a command that failed removed of what git ignores comes back.
 #![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
 
 use std::collections::BTreeSet;
@@ -31,13 +32,16 @@ const PATHS_LIMIT: usize = 10_000;
 /// Folders that are named.
 const NAMED: usize = 5;
 
-/// What is different in a layer of what git ignores and the checkout has, by path in the checkout.
+/// What is different in a layer and stays there, by path in the checkout: of what git ignores and the
+/// checkout has, and of other repositories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IgnoredChanges {
     /// Files and folders that are gone.
     pub removed: BTreeSet<IgnoredPath>,
     /// Files that are different.
     pub changed: BTreeSet<IgnoredPath>,
+    /// Files of other repositories that are new, different or gone.
+    pub of_others: BTreeSet<IgnoredPath>,
     /// Whether there were more paths than are looked at: there may be more of both.
     pub is_partial: bool,
     looked_at: usize,
@@ -62,12 +66,13 @@ impl IgnoredChanges {
         Self {
             removed: self.removed.iter().filter(is_new).cloned().collect(),
             changed: self.changed.difference(&before.changed).cloned().collect(),
+            of_others: self.of_others.difference(&before.of_others).cloned().collect(),
             is_partial: self.is_partial || before.is_partial,
             looked_at: 0,
         }
     }
 
-    /// Whether nothing is different.
+    /// Whether nothing is different of what git ignores.
     pub fn is_empty(&self) -> bool {
         self.removed.is_empty() && self.changed.is_empty()
     }
@@ -115,6 +120,8 @@ struct Place {
     lowers: Vec<PathBuf>,
     /// Whether a folder above hides what lies under it.
     hidden: bool,
+    /// Whether files are named that are new.
+    names_new: bool,
 }
 
 impl Place {
@@ -125,6 +132,7 @@ impl Place {
             upper: self.upper.join(name),
             lowers: self.lowers.iter().map(|lower| lower.join(name)).collect(),
             hidden,
+            names_new: self.names_new,
         }
     }
 
@@ -139,7 +147,8 @@ impl Place {
 }
 
 impl Repo {
-    /// Returns what is different in a layer of what git ignores and the checkout has.
+    /// Returns what is different in a layer of what git ignores and the checkout has, and of other
+    /// repositories.
     ///
     /// # Errors
     /// When the layer cannot be read.
@@ -151,20 +160,34 @@ impl Repo {
 
     fn walk_ignored(&self, layer: &Layer, found: &mut IgnoredChanges) -> Result<(), RepoError> {
         for path in self.ignored_paths_in(layer)? {
-            // What lies behind a link of the checkout was none of it.
-            if !matches!(self.checkout.entry(&path), Ok(Some(_))) {
-                continue;
+            let names_new = self.is_of_another_repository(&path)?;
+            match self.checkout.entry(&path) {
+                Ok(Some(_)) => {}
+                Ok(None) if names_new => {}
+                // What lies behind a link of the checkout was none of it.
+                Ok(None) | Err(_) => continue,
             }
             let ignored = PathBuf::from(path.as_str());
-            let (upper, lower) = (layer.upper_at(&path), self.checkout.absolute(&path));
-            let lowers = vec![lower];
-            let place = Place { path: ignored.clone(), ignored, upper, lowers, hidden: false };
-            at(&place, found).map_err(|source| on_layer(&path, source))?;
+            let (upper, lowers) = (layer.upper_at(&path), vec![self.checkout.absolute(&path)]);
+            let place =
+                Place { path: ignored.clone(), ignored, upper, lowers, hidden: false, names_new };
+            let mut here =
+                IgnoredChanges { looked_at: found.looked_at, ..IgnoredChanges::default() };
+            at(&place, &mut here).map_err(|source| on_layer(&path, source))?;
+            if names_new {
+                found.of_others.extend(here.removed.into_iter().chain(here.changed));
+            } else {
+                found.removed.extend(here.removed);
+                found.changed.extend(here.changed);
+            }
+            found.looked_at = here.looked_at;
+            found.is_partial |= here.is_partial;
         }
         for shared in layer.shared() {
             let ignored = PathBuf::from(shared.path.as_str());
             let (upper, lowers) = (shared.upper.clone(), shared.lower.clone());
-            let place = Place { path: ignored.clone(), ignored, upper, lowers, hidden: false };
+            let (path, hidden, names_new) = (ignored.clone(), false, false);
+            let place = Place { path, ignored, upper, lowers, hidden, names_new };
             at(&place, found).map_err(|source| on_layer(&shared.path, source))?;
         }
         Ok(())
@@ -236,12 +259,16 @@ fn at(place: &Place, found: &mut IgnoredChanges) -> io::Result<()> {
         return Ok(());
     }
     found.looked_at += 1;
-    let Some((lower, was)) = place.lower() else { return Ok(()) };
+    let was = place.lower();
+    if was.is_none() && !place.names_new {
+        return Ok(());
+    }
     let is = match fs::symlink_metadata(&place.upper) {
         Ok(is) => is,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
+    let Some((lower, was)) = was else { return new_at(place, &is, found) };
     if is.is_dir() && was.is_dir() {
         return in_folder(place, lower, found);
     }
@@ -253,6 +280,32 @@ fn at(place: &Place, found: &mut IgnoredChanges) -> io::Result<()> {
     Ok(())
 }
 
+/// Names a file that is new, or those in a folder that is.
+fn new_at(place: &Place, is: &Metadata, found: &mut IgnoredChanges) -> io::Result<()> {
+    if is.is_dir() {
+        opened::open(&place.upper)?;
+        for entry in fs::read_dir(&place.upper)? {
+            inner_at(place, &entry?.file_name(), false, found)?;
+        }
+    } else if is.is_file() || is.is_symlink() {
+        found.changed.insert(found_at(place, &place.upper));
+    }
+    Ok(())
+}
+
+/// Looks at what lies in a folder, besides git's own of another repository.
+fn inner_at(
+    place: &Place,
+    name: &std::ffi::OsStr,
+    hidden: bool,
+    found: &mut IgnoredChanges,
+) -> io::Result<()> {
+    if place.names_new && name == ".git" {
+        return Ok(());
+    }
+    at(&place.inner(name, hidden), found)
+}
+
 fn in_folder(place: &Place, lower: &Path, found: &mut IgnoredChanges) -> io::Result<()> {
     opened::open(&place.upper)?;
     let is_anew = is_opaque(&place.upper);
@@ -262,7 +315,7 @@ fn in_folder(place: &Place, lower: &Path, found: &mut IgnoredChanges) -> io::Res
         return Ok(());
     }
     for entry in fs::read_dir(&place.upper)? {
-        at(&place.inner(&entry?.file_name(), hidden), found)?;
+        inner_at(place, &entry?.file_name(), hidden, found)?;
     }
     if hidden {
         for entry in fs::read_dir(lower)? {

@@ -9,6 +9,7 @@
 mod git;
 pub mod ignored;
 mod kept;
+mod other_repositories;
 mod others;
 mod place;
 mod seen;
@@ -20,12 +21,11 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use git2::ObjectType;
 use rustix::io::Errno;
 
 use crate::checkout::{Checkout, EntryKind, FileError, file_error};
 use crate::opened;
-use crate::repo::{Repo, RepoError, entry_at};
+use crate::repo::{Repo, RepoError};
 use crate::shared::{self, SharedFolders};
 use crate::stored::OnDisk;
 use locum_base::path::RepoPath;
@@ -391,16 +391,6 @@ impl Repo {
         Ok(!is_tracked)
     }
 
-    fn is_of_another_repository(&self, folder: &RepoPath) -> Result<bool, RepoError> {
-        let inner = folder.join(".git").ok().and_then(|git| self.checkout.entry(&git).ok());
-        if inner.flatten().is_some() {
-            return Ok(true);
-        }
-        let Ok(head) = self.git.head() else { return Ok(false) };
-        let entry = entry_at(&head.peel_to_tree()?, folder)?;
-        Ok(entry.is_some_and(|entry| entry.kind() == Some(ObjectType::Commit)))
-    }
-
     fn settle_below(&self, layer: &Layer, folder: &RepoPath) -> Result<(), RepoError> {
         let io = |path: &RepoPath| {
             let path = path.clone();
@@ -417,7 +407,9 @@ impl Repo {
                 }
             };
             let (at, facts) = (layer.upper.absolute(&path), layer.facts(&path).map_err(io(&path))?);
-            if self.stays(layer, &path, facts.is_dir())? {
+            if self.stays(layer, &path, facts.is_dir())?
+                || is_whiteout(&facts) && self.is_of_another_repository(&path)?
+            {
                 continue;
             }
             if !facts.is_dir() {

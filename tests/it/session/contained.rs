@@ -383,3 +383,50 @@ fn what_a_failed_command_removed_of_ignored_files_is_there_again() {
     // What a command removed that did not fail stays removed, for the check, too.
     assert_eq!((ran.word(), ran.changed()), ("checks-failed", vec!["src/b.txt"]));
 }
+
+#[test]
+fn tools_and_commands_change_no_other_repository_and_both_say_so() {
+    let fixture = contained(
+        r#"
+- calls:
+    - { tool: search_and_replace, args: { path: src/inner/a, search: "before", replace: "tool" } }
+    - { tool: write_to_file, args: { path: src/sub/new, content: "tool" } }
+    - { tool: write_to_file, args: { path: src/innermost, content: "tool" } }
+- calls: [{ tool: execute_command, args: { command: "for f in a new; do echo command > src/inner/$f; done; echo command > src/b.txt" } }]
+- expect: { contains: ["Kept out of the checkout", "another repository", "src/inner", "Files changed: src/b.txt"], not_contains: ["git ignores"] }
+  calls: [{ tool: execute_command, args: { command: "cat src/inner/a; for f in deep; do mkdir src/sub/$f; echo command > src/sub/$f/x; done" } }]
+- expect: { contains: ["command", "`src/sub/deep/x`"], not_contains: ["src/inner"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#,
+    );
+    let git = init(&fixture.root);
+    let head = git.head().unwrap().peel_to_commit().unwrap();
+    let link = git2::IndexEntry {
+        mode: git2::FileMode::Commit.into(),
+        id: head.id(),
+        path: b"src/sub".to_vec(),
+        ..git.index().unwrap().get(0).unwrap()
+    };
+    let mut index = git.index().unwrap();
+    index.add(&link).unwrap();
+    index.write().unwrap();
+    let tree = git.find_tree(index.write_tree().unwrap()).unwrap();
+    let author = git2::Signature::now("Test", "test@example.com").unwrap();
+    git.commit(Some("HEAD"), &author, &author, "submodule", &tree, &[&head]).unwrap();
+    // The submodule is not checked out; the other repository is.
+    for folder in ["src/sub", "src/inner/.git"] {
+        std::fs::create_dir_all(fixture.root.join(folder)).unwrap();
+    }
+    std::fs::write(fixture.root.join("src/inner/a"), "before").unwrap();
+    let ran = fixture.run();
+    let answers = ran.answers("search_and_replace");
+    assert!(answers[0].contains("another repository, `src/inner`"), "{answers:?}");
+    let answers = ran.answers("write_to_file");
+    assert!(answers[0].contains("another repository, `src/sub`"), "{answers:?}");
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt", "src/innermost"]));
+    assert_eq!(fixture.file("src/inner/a").as_deref(), Some("before"));
+    assert_eq!((fixture.file("src/inner/new"), fixture.file("src/sub/new")), (None, None));
+    assert_eq!(ran.outcome.refusals.len(), 2, "{:?}", ran.outcome.refusals);
+    let notes = ran.outcome.notes.join("\n");
+    assert!(notes.contains("`src/inner` (2 files), `src/sub/deep/x`"), "{notes}");
+}

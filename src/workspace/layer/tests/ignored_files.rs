@@ -92,3 +92,32 @@ fn of_very_many_paths_only_the_first_are_looked_at_and_that_is_said() {
     let found = found();
     assert!(found.is_partial && found.changed.len() + found.removed.len() <= 10_000);
 }
+
+#[test]
+fn of_other_repositories_new_files_are_named_as_well_and_none_is_a_change() {
+    let fixture = LayerFixture::new();
+    fixture.repo.commit_submodule("sub");
+    for file in ["inner/.git/HEAD", "inner/a", "inner/deep/b", "inner/c"] {
+        fixture.repo.write(file, "before");
+    }
+    let look = || fixture.repo.repo.ignored_changes(&fixture.layer).unwrap();
+    fixture.write("inner/a", "after");
+    fixture.white_out("inner/c");
+    fixture.write("inner/.git/index", "after");
+    // A submodule that is not checked out.
+    fixture.write("sub/new/x", "after");
+    let before = look();
+    assert_eq!(named(&before.of_others), "`inner` (2 files), `sub/new/x`");
+    assert!(before.is_empty(), "{before:?}");
+    fixture.write("src/new", "after");
+    fixture.write("inner/deep/new", "after");
+    assert_eq!(fixture.found(), [("src/new".to_owned(), crate::layer::LayerChange::Written)]);
+    fixture.bring_all();
+    assert_eq!(named(&look().since(&before).of_others), "`inner/deep/new`");
+    // The folder as a whole.
+    std::fs::remove_dir_all(fixture.layer.folders().upper.join("inner")).unwrap();
+    fixture.white_out("inner");
+    fixture.bring_all();
+    assert_eq!(named(&look().of_others), "`inner` (4 files), `sub/new/x`");
+    assert_eq!(fixture.read("inner/a").as_deref(), Some("before"));
+}
