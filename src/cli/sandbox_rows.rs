@@ -65,16 +65,19 @@ pub(crate) fn rows(level: SandboxLevel, refused: Option<&str>) -> Vec<[String; 3
     ]
 }
 
-/// Returns what is weaker than on a machine that gives all of the sandbox.
-pub(crate) fn weaker(sandbox: SandboxLevel) -> Vec<&'static str> {
+/// Returns what is weaker than on a machine that gives all of the sandbox; `unlayered` says why the
+/// checkout can have no layer.
+pub(crate) fn weaker(sandbox: SandboxLevel, unlayered: Option<&str>) -> Vec<String> {
+    let owned = |what: &[&str]| what.iter().map(|what| (*what).to_owned()).collect::<Vec<_>>();
     if sandbox.namespaces {
-        return Vec::new();
+        let Some(why) = unlayered else { return Vec::new() };
+        return [vec![why.to_owned()], owned(&WEAKER)].concat();
     }
     if sandbox.is_nothing() {
-        return WEAKER_WITHOUT_SANDBOX.into_iter().chain(WEAKER).collect();
+        return owned(&[WEAKER_WITHOUT_SANDBOX.as_slice(), &WEAKER].concat());
     }
-    let more = (!sandbox.calls).then_some(WEAKER_WITHOUT_ANSWERS);
-    WEAKER.into_iter().chain([WEAKER_WITH_FILES_HELD]).chain(more).collect()
+    let more = if sandbox.calls { &[][..] } else { &[WEAKER_WITHOUT_ANSWERS] };
+    owned(&[WEAKER.as_slice(), &[WEAKER_WITH_FILES_HELD], more].concat())
 }
 
 /// Returns a row of the report.
@@ -93,9 +96,17 @@ mod tests {
         let none = SandboxLevel::default();
         let said = rows(none, Some("no sandbox: why"));
         assert_eq!(said, [["sandbox", "none", "no sandbox: why"].map(str::to_owned)]);
-        assert!(weaker(none).iter().any(|what| what.contains("LOCUM_KEY_FDS")));
+        assert!(weaker(none, None).iter().any(|what| what.contains("LOCUM_KEY_FDS")));
         let some = SandboxLevel { syscalls: true, ..none };
         assert!(rows(some, None).iter().any(|[part, ..]| part == "system calls"));
-        assert!(!weaker(some).iter().any(|what| what.contains("LOCUM_KEY_FDS")));
+        assert!(!weaker(some, None).iter().any(|what| what.contains("LOCUM_KEY_FDS")));
+    }
+
+    #[test]
+    fn a_checkout_without_a_layer_is_named_on_a_machine_that_gives_namespaces() {
+        let all = SandboxLevel { namespaces: true, ..SandboxLevel::default() };
+        assert!(weaker(all, None).is_empty());
+        let said = weaker(all, Some("its group is another"));
+        assert!(said[0].contains("group") && said[1].contains("taken back"), "{said:?}");
     }
 }

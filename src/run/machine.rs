@@ -29,7 +29,7 @@ pub(super) struct RunMachine {
     pub(super) search_engine: Option<SearchEngine>,
     /// The browser that pages are opened in; `None` where there is none that a sandbox holds.
     pub(super) browser: Option<PathBuf>,
-    /// Why a tool is not offered that the settings name.
+    /// Why a tool is not offered that the settings name, and why commands are not contained.
     pub(super) notes: Vec<String>,
 }
 
@@ -49,10 +49,12 @@ impl RunMachine {
         let root = workspace.checkout.root();
         let sandbox = Sandbox::prepare(&policy.settings().commands, environment.variables())
             .map_err(RunError::internal)?;
+        let contains = policy.settings().commands.contains_scripts();
+        let uncontained = contains.then(|| sandbox.uncontained(root)).flatten();
         let facts = Facts {
             mode: settled.first.slug.clone(),
             sandboxed: sandbox.holds(),
-            contained: policy.settings().commands.contains_scripts() && sandbox.contains(root),
+            contained: contains && uncontained.is_none(),
             ..request.facts.clone()
         };
         let sandbox = sandbox.with_hosts_of(policy, &facts);
@@ -64,7 +66,10 @@ impl RunMachine {
             || sandbox.holds(),
             || browser::installed(settings, environment),
         );
-        let notes = unusable_engine.into_iter().chain(no_browser).collect();
+        let uncontained = uncontained.map(|why| {
+            format!("commands are judged by their words, since nothing contains them here: {why}")
+        });
+        let notes = unusable_engine.into_iter().chain(no_browser).chain(uncontained).collect();
         Ok(Self { sandbox, facts, servers, search_engine, browser, notes })
     }
 }

@@ -51,6 +51,7 @@ use crate::linux as machine;
 
 pub use crate::layer::{GitLayer, LayerFolders, MovedGit, SharedFolder, StandIn, remove_all};
 pub use crate::machine::close_own_process;
+pub use crate::machine::owners::unlayered;
 pub use crate::machine::places::half_visible;
 pub use crate::machine::process_tree::ProcessTree;
 pub use crate::machine::sandbox::Sandbox;

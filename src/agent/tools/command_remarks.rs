@@ -24,6 +24,13 @@ const OTHER_DEVICE: &str = "cross-device link";
 const FOLDERS_STAY: &str = "\n(Commands cannot rename a folder of the checkout as a whole. \
     `mv A B` copies it instead, and then `git add -A A B` does what `git mv A B` would.)";
 
+/// What programs print, in small letters, where a file of another owner cannot come into a layer.
+const OTHER_OWNER: &str = "value too large for defined data type";
+
+/// What a model reads behind that.
+const OWNERS_STAY: &str = "\n(Commands cannot change a file or fill a folder of another user or \
+    group here: the kernel copies none into their layer. `write_to_file` and the like can.)";
+
 /// What a model reads behind the complaint of a program that may not write to `/tmp`.
 const SCRATCH_IS_ELSEWHERE: &str = "\n(The checkout lies below `/tmp`, so commands cannot write to \
     `/tmp` itself. `$TMPDIR` is their folder for temporary files.)";
@@ -71,6 +78,7 @@ impl CommandPlace<'_> {
         [
             (self.git_hidden && has(NO_REPOSITORY), GIT_IS_HIDDEN),
             (self.layered && has(&[OTHER_DEVICE]), FOLDERS_STAY),
+            (self.layered && has(&[OTHER_OWNER]), OWNERS_STAY),
             (self.contained && is_kept_from_temporary(printed, self.root), SCRATCH_IS_ELSEWHERE),
             (self.contained && has(SHADOW_REFUSED), MEMORY_IS_LIMITED),
             (self.contained && has(&[NO_TRACING]), NO_DEBUGGER),

@@ -161,7 +161,9 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
     let has_policy = matches!(file, Ok(Some(_)));
     let notes = notes(own_policy.as_ref().filter(|_| has_policy), context);
     let (sandbox, namespaces_refused) = SandboxLevel::tried();
-    let (policy, (commands_run, commands), half_visible) = judged(file, context, sandbox);
+    let unlayered = place.as_ref().and_then(|place| locum_sandbox::unlayered(place.root()));
+    let layers = sandbox.namespaces && unlayered.is_none();
+    let (policy, (commands_run, commands), half_visible) = judged(file, context, (sandbox, layers));
     let uncommitted = uncommitted(context);
     let sessions = own.map(|own| own.session_folder());
     let sessions = sessions.map(|folder| folder.map(|folder| context.folder.join(folder)));
@@ -178,7 +180,7 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
         version: env!("CARGO_PKG_VERSION"),
         sandbox,
         sandbox_missing: sandbox.missing(),
-        weaker: sandbox_rows::weaker(sandbox),
+        weaker: sandbox_rows::weaker(sandbox, unlayered.as_deref()),
         namespaces_refused,
         git: git_version(context)?,
         browser: BrowserFinding::look(&settings, &context.environment, sandbox)?,
@@ -244,7 +246,7 @@ fn uncommitted(context: &CommandContext) -> Option<String> {
 fn judged(
     file: Result<Option<ConfigFile>, RunError>,
     context: &CommandContext,
-    level: SandboxLevel,
+    level: (SandboxLevel, bool),
 ) -> (String, (bool, String), Vec<HalfVisible>) {
     let file = match file {
         Ok(file) => file,
@@ -272,7 +274,8 @@ fn judged(
     }
 }
 
-fn commands(limits: &CommandLimits, level: SandboxLevel) -> (bool, String) {
+/// `layers` is whether what commands write can go to a layer.
+fn commands(limits: &CommandLimits, (level, layers): (SandboxLevel, bool)) -> (bool, String) {
     let hosts = level.namespaces || level.calls;
     match (limits.sandbox, level.is_full()) {
         (SandboxSetting::Off, _) if limits.network == CommandNetwork::Listed => (
@@ -300,9 +303,12 @@ fn commands(limits: &CommandLimits, level: SandboxLevel) -> (bool, String) {
             (true, "partly sandboxed; code of the repository is refused".to_owned())
         }
         (SandboxSetting::Required | SandboxSetting::BestEffort, true) => {
-            let judged = match (limits.contains_scripts(), level.namespaces) {
+            let judged = match (limits.contains_scripts(), layers) {
                 (false, _) => "sandboxed",
                 (true, true) => "contained: scripts need no rule for their words",
+                (true, false) if level.namespaces => {
+                    "sandboxed, and judged by their words: without a layer nothing contains them"
+                }
                 (true, false) => {
                     "sandboxed, and judged by their words: without namespaces nothing contains them"
                 }

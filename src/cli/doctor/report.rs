@@ -23,7 +23,7 @@ pub(super) struct DoctorReport {
     pub(super) namespaces_refused: Option<String>,
     /// What is weaker for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) weaker: Vec<&'static str>,
+    pub(super) weaker: Vec<String>,
     pub(super) git: Option<String>,
     pub(super) browser: BrowserFinding,
     /// Label of the root task's model.

@@ -3,6 +3,7 @@
 //! started.
 
 pub(crate) mod confined;
+pub(crate) mod owners;
 pub(crate) mod places;
 pub(crate) mod process_tree;
 pub(crate) mod restrictions;

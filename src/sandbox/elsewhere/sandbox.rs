@@ -116,6 +116,11 @@ impl Sandbox {
         false
     }
 
+    /// Returns why: nothing could.
+    pub fn uncontained(&self, _root: &Path) -> Option<String> {
+        Some(SandboxLevel::default().missing())
+    }
+
     /// Returns what one command gets; `None` when the policy wants no sandbox.
     ///
     /// # Errors

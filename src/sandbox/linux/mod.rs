@@ -15,6 +15,7 @@ mod loopback;
 mod mount_masks;
 mod outputs;
 mod own_network;
+pub(crate) mod owners;
 pub(crate) mod places;
 pub(crate) mod process_tree;
 mod protected;

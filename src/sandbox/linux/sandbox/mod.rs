@@ -27,6 +27,7 @@ use crate::linux::loopback;
 use crate::linux::mount_masks::{Mask, MaskError, MaskFinder};
 use crate::linux::outputs::ToolOutputs;
 use crate::linux::own_network::{LentNetwork, OwnNetworks};
+use crate::linux::owners;
 use crate::linux::places::{self, PlaceUse};
 use crate::linux::restrictions::{ChildRestrictions, Restrictions};
 use crate::linux::seccomp_notify::{self, AnsweredCalls};
@@ -249,22 +250,40 @@ impl Sandbox {
 
     /// Whether the same holds of any folder.
     pub fn can_layer_folder(&self, folder: &Path, layer: LayerFolders<'_>) -> bool {
-        self.shared.is_some() && self.level.namespaces && trial::try_layer(folder, layer).is_ok()
+        self.shared.is_some()
+            && self.level.namespaces
+            && owners::unlayered(folder).is_none()
+            && trial::try_layer(folder, layer).is_ok()
     }
 
     /// Whether commands in the checkout at `root` are contained: files, network and system calls
     /// are held, and what they write can go to a layer; tried for real.
     pub fn contains(&self, root: &Path) -> bool {
+        self.uncontained(root).is_none()
+    }
+
+    /// Returns why they are not; `None` where they are.
+    pub fn uncontained(&self, root: &Path) -> Option<String> {
         let Some(shared) = self.shared.as_ref().filter(|_| self.level.is_full()) else {
-            return false;
+            return Some(self.level.missing());
         };
-        let Ok(own) = tempfile::tempdir_in(&shared.path) else { return false };
-        let (upper, work) = (&own.path().join("upper"), &own.path().join("work"));
-        let made = [upper, work].iter().all(|folder| std::fs::create_dir(folder).is_ok());
-        let layer = LayerFolders::over(upper, work);
-        let contained = made && self.can_layer(root, layer);
-        // What the kernel left in it could not be removed with it.
-        contained && layer.empty_work().is_ok()
+        if let Some(owner) = owners::unlayered(root) {
+            return Some(owner);
+        }
+        let tried = || -> io::Result<bool> {
+            let own = tempfile::tempdir_in(&shared.path)?;
+            let (upper, work) = (&own.path().join("upper"), &own.path().join("work"));
+            [upper, work].iter().try_for_each(std::fs::create_dir)?;
+            let layer = LayerFolders::over(upper, work);
+            let contained = self.can_layer(root, layer);
+            // What the kernel left in it could not be removed with it.
+            layer.empty_work()?;
+            Ok(contained)
+        };
+        let failed = |error: io::Error| Some(format!("no layer can be tried: {error}"));
+        tried().map_or_else(failed, |contained| {
+            (!contained).then(|| "nothing can be layered over the checkout here".to_owned())
+        })
     }
 
     /// Makes the restrictions of one command; `None` when the policy wants none.

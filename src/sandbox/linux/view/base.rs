@@ -69,7 +69,7 @@ pub(crate) struct BaseNamespaces {
     pub(crate) root: OwnedFd,
 }
 
-/// How this user is called inside: the same.
+/// How this user and its group are called inside: the same.
 #[derive(Debug)]
 struct UserMap {
     users: String,
@@ -229,16 +229,18 @@ fn lies_in_own_folder(place: &Path) -> bool {
         .any(|path| OWN_FOLDERS.iter().any(|folder| path.starts_with(folder)))
 }
 
-/// An administrator needs no user namespace to make the others, and would lose sight of other
-/// users' files in one.
-fn user_map() -> Option<UserMap> {
+/// Returns the user and the group that commands know, if those are all they know. An administrator
+/// needs no user namespace to make the others, and would lose sight of other users' files in one.
+pub(crate) fn only_known() -> Option<(u32, u32)> {
     let may = rustix::thread::capabilities(None)
         .is_ok_and(|sets| sets.effective.contains(rustix::thread::CapabilitySet::SYS_ADMIN));
+    let ids = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    (!may).then_some(ids)
+}
+
+fn user_map() -> Option<UserMap> {
     let same = |id: u32| format!("{id} {id} 1");
-    (!may).then(|| UserMap {
-        users: same(rustix::process::geteuid().as_raw()),
-        groups: same(rustix::process::getegid().as_raw()),
-    })
+    only_known().map(|(user, group)| UserMap { users: same(user), groups: same(group) })
 }
 
 /// Writes a file of the kernel's.
