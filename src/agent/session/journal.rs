@@ -14,6 +14,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -86,7 +87,7 @@ impl Journal {
     /// When it exists already or cannot be written.
     pub fn create(folder: &Path) -> Result<Self, JournalError> {
         let path = folder.join(JOURNAL_FILE);
-        std::fs::create_dir_all(folder).map_err(|source| failed(&path, source))?;
+        make_private(folder).map_err(|source| failed(&path, source))?;
         Self::open(folder, OpenOptions::new().create_new(true))
     }
 
@@ -184,7 +185,7 @@ impl Journal {
             if !blobs.is_dir() {
                 return Ok(());
             }
-            std::fs::create_dir_all(&copies)?;
+            make_private(&copies)?;
             for entry in std::fs::read_dir(&blobs)? {
                 let entry = entry?;
                 std::fs::copy(entry.path(), copies.join(entry.file_name()))?;
@@ -222,7 +223,7 @@ impl Journal {
     /// When it cannot be written.
     pub fn put(folder: &Path, bytes: &[u8]) -> Result<(), JournalError> {
         let path = folder.join(JOURNAL_FILE);
-        std::fs::create_dir_all(folder).map_err(|source| failed(&path, source))?;
+        make_private(folder).map_err(|source| failed(&path, source))?;
         std::fs::write(&path, bytes).map_err(|source| failed(&path, source))
     }
 
@@ -306,7 +307,7 @@ impl Journal {
             u64::try_from(content.len()).is_ok_and(|length| found.len() == length)
         });
         if !kept {
-            std::fs::create_dir_all(&folder).map_err(|source| failed(&path, source))?;
+            make_private(&folder).map_err(|source| failed(&path, source))?;
             std::fs::write(&path, content).map_err(|source| failed(&path, source))?;
         }
         Ok(hash)
@@ -402,6 +403,15 @@ fn failed(path: &Path, source: std::io::Error) -> JournalError {
 
 fn malformed(path: &Path, index: usize, message: String) -> JournalError {
     JournalError::Malformed { file: path.display().to_string(), line: index + 1, message }
+}
+
+/// Makes a folder, and those above it that are missing, for the user alone: what is in it has the
+/// text of files, and what was said to models.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn make_private(folder: &Path) -> std::io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 #[cfg(test)]

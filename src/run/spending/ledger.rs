@@ -19,6 +19,7 @@ use crate::run::execution::RunExecution;
 use crate::run::spending::file_name;
 use crate::run::spending::record::SpendingRecord;
 use crate::run::spending::store::RecordStore;
+use locum_agent::session::journal::make_private;
 use locum_base::clock::Clock;
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
@@ -182,7 +183,7 @@ async fn lock(path: &Path, clock: &dyn Clock) -> Result<File, RunError> {
     let failed =
         |error: std::io::Error| RunError::internal(format!("`{}`: {error}", path.display()));
     let folder = path.parent().unwrap_or(path);
-    std::fs::create_dir_all(folder).map_err(failed)?;
+    make_private(folder).map_err(failed)?;
     let file = OpenOptions::new()
         .create(true)
         .truncate(false)

@@ -7,6 +7,7 @@ use locum_base::chat::Reply;
 use locum_base::id::TaskId;
 use pretty_assertions::assert_eq;
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt as _;
 
 fn line(second: i64, event: Event) -> JournalLine {
     JournalLine { at: jiff::Timestamp::from_second(1_700_000_000 + second).unwrap(), event }
@@ -33,6 +34,18 @@ fn written(folder: &std::path::Path) -> Vec<u8> {
 fn journal_of_three(folder: &std::path::Path) {
     let mut journal = Journal::create(folder).unwrap();
     three_lines().iter().for_each(|line| journal.append(line).unwrap());
+}
+
+#[test]
+fn the_folders_of_a_session_are_the_user_s_alone() {
+    let state = tempfile::tempdir().unwrap();
+    let folder = state.path().join("locum/sessions/one");
+    journal_of_three(&folder);
+    Journal::keep_in(&folder, b"blob").unwrap();
+    for made in ["locum", "locum/sessions", "locum/sessions/one", "locum/sessions/one/blobs"] {
+        let facts = std::fs::metadata(state.path().join(made)).unwrap();
+        assert_eq!(facts.permissions().mode() & 0o777, 0o700, "{made}");
+    }
 }
 
 #[test]
