@@ -1,8 +1,10 @@
 //! `SessionId`: names one session.
 
 use std::fmt;
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
+use uuid::{NoContext, Timestamp};
 
 /// The key of [`SessionStart::caller`](crate::session::event::SessionStart::caller) that says that a
 /// session was imported, and from where.
@@ -16,7 +18,17 @@ pub struct SessionId(String);
 impl SessionId {
     /// Returns a new name.
     pub fn fresh() -> Self {
-        Self(uuid::Uuid::now_v7().simple().to_string())
+        Self::at(SystemTime::UNIX_EPOCH.elapsed().is_ok())
+    }
+
+    /// Names a session that begins now, or in 1970 where the clock is before that.
+    fn at(is_after_1970: bool) -> Self {
+        let uuid = if is_after_1970 {
+            uuid::Uuid::now_v7()
+        } else {
+            uuid::Uuid::new_v7(Timestamp::from_unix(NoContext, 0, 0))
+        };
+        Self(uuid.simple().to_string())
     }
 
     /// Reads a name as typed by a user; only hexadecimal digits and `-`, so that it is safe as a
@@ -44,5 +56,18 @@ impl SessionId {
 impl fmt::Display for SessionId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_before_1970_names_sessions_too_and_none_twice() {
+        let [one, other] = [SessionId::at(false), SessionId::at(false)];
+        assert_ne!(one, other);
+        assert_eq!((one.made_at_s(), SessionId::parse(one.as_str())), (Some(0), Some(one.clone())));
+        assert!(SessionId::fresh().made_at_s().unwrap() > 0);
     }
 }
