@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
 
 use crate::cli::inspect_args::InspectArgs;
@@ -39,6 +40,21 @@ const PEERS: &[Word<Peer>] = &[
     ("kode", Peer::Kode, "Kode"),
     ("claude", Peer::Claude, "Claude Code"),
 ];
+
+/// A tool that people ask for, and that has no lists to convert.
+const WITHOUT_LISTS: &str = "codex";
+
+fn peer() -> impl TypedValueParser<Value = Peer> {
+    let hidden = PossibleValue::new(WITHOUT_LISTS).hide(true);
+    let known = PEERS.iter().map(|(word, _, about)| PossibleValue::new(*word).help(*about));
+    PossibleValuesParser::new(known.chain([hidden])).try_map(|given| {
+        let found = PEERS.iter().find(|(word, ..)| *word == given);
+        found.map(|(_, value, _)| *value).ok_or(
+            "Codex has no lists of permissions that could be converted; `locum policy init` writes \
+             a policy to start from",
+        )
+    })
+}
 
 const TRIGGERS: &[Word<TriggerKind>] = &[
     ("local", TriggerKind::Local, "On the command line"),
@@ -91,7 +107,7 @@ pub struct PolicyCheckArgs {
 #[derive(Clone, Debug, Args)]
 pub struct PolicyImportArgs {
     /// Read the settings of this tool.
-    #[arg(long, value_name = "TOOL", value_parser = one_of(PEERS))]
+    #[arg(long, value_name = "TOOL", value_parser = peer())]
     pub from: Peer,
     /// Settings files, in JSON with comments or YAML.
     ///

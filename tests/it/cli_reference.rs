@@ -105,8 +105,11 @@ fn entry(argument: &Arg) -> String {
     let mut text = format!("- `{shown}`: {}", sentence(&help));
     let possible: Vec<PossibleValue> =
         if takes { argument.get_possible_values() } else { Vec::new() };
-    let possible: Vec<String> =
-        possible.iter().map(|value| format!("`{}`", value.get_name())).collect();
+    let possible: Vec<String> = possible
+        .iter()
+        .filter(|value| !value.is_hide_set())
+        .map(|value| format!("`{}`", value.get_name()))
+        .collect();
     if !possible.is_empty() {
         text.push_str(&format!(" One of {}.", possible.join(", ")));
     }

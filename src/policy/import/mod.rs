@@ -10,12 +10,13 @@ mod outside;
 mod permissions;
 mod roo;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::Policy;
 use crate::schema::PolicyErrors;
 use crate::written::quoted;
+use locum_base::text::code_list;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Diagnostics;
 use locum_files::position::Position;
@@ -104,9 +105,8 @@ pub fn import_all(
         return Err(PolicyErrors(faults));
     }
     let origins: Vec<&str> = sources.iter().map(|source| source.origin).collect();
-    let imported = ImportedPolicy { policy: draft.render(&origins.join(", ")), notes: draft.notes };
-    Policy::parse(&imported.policy, "the imported policy")?;
-    Ok(imported)
+    let policy = draft.accepted(&origins.join(", "))?;
+    Ok(ImportedPolicy { policy, notes: draft.notes })
 }
 
 /// A policy in the making.
@@ -159,15 +159,39 @@ impl PolicyDraft {
         texts
     }
 
-    fn render(&self, origin: &str) -> String {
+    /// Returns a text that is a policy. A rule that no policy may have beside the others, because of
+    /// what they allow together, is held.
+    ///
+    /// # Errors
+    /// What is wrong with it besides.
+    fn accepted(&mut self, origin: &str) -> Result<String, PolicyErrors> {
+        loop {
+            let (text, lines) = self.render(origin);
+            let Err(errors) = Policy::parse(&text, "the imported policy") else { return Ok(text) };
+            let wrong = errors.0.iter().find_map(|error| {
+                let rule = *lines.get(&error.place.line)?;
+                self.rules.get(rule).filter(|rule| rule.decision == "allow")?;
+                Some((rule, error.message.clone()))
+            });
+            let Some((rule, message)) = wrong else { return Err(errors) };
+            let Some(rule) = self.rules.get_mut(rule) else { return Err(errors) };
+            rule.decision = "hold";
+            let what = code_list(&rule.patterns);
+            self.notes.push(format!("{what} is held: beside the other rules, {message}"));
+        }
+    }
+
+    /// Writes the policy; also returns which rule stands in which line.
+    fn render(&self, origin: &str) -> (String, BTreeMap<u32, usize>) {
         let mut text = format!("# Made from {}.\n", one_line(origin));
+        let mut places = BTreeMap::new();
         for note in &self.notes {
             // Writing to a string cannot fail.
             let _ = writeln!(text, "# Not carried over: {}.", one_line(note));
         }
         text.push_str("version: 1\n\nrules:\n");
         let mut written = BTreeSet::new();
-        for rule in &self.rules {
+        for (index, rule) in self.rules.iter().enumerate() {
             let mut lines = format!("  - {}: {}\n", rule.decision, listed(&rule.patterns));
             if !rule.except.is_empty() {
                 let _ = writeln!(lines, "    except: {}", listed(&rule.except));
@@ -179,6 +203,8 @@ impl PolicyDraft {
             if !rule.comment.is_empty() {
                 let _ = writeln!(text, "  # {}", rule.comment);
             }
+            let line = text.lines().count().saturating_add(1);
+            places.insert(u32::try_from(line).unwrap_or(u32::MAX), index);
             text.push_str(&lines);
         }
         for (section, settings) in [("commands", &self.commands), ("budget", &self.budget)] {
@@ -188,7 +214,7 @@ impl PolicyDraft {
                 let _ = write!(text, "\n{section}: {{ {} }}\n", settings.join(", "));
             }
         }
-        text
+        (text, places)
     }
 }
 
@@ -202,5 +228,7 @@ fn one_line(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
+#[cfg(test)]
+mod risk_tests;
 #[cfg(test)]
 mod tests;
