@@ -8,6 +8,7 @@
 use std::io::{self, BufRead, BufReader, Read};
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::cli::colour::Colours;
 use crate::cli::inspected::InspectedRepository;
@@ -26,7 +27,7 @@ use locum_policy::intent::Facts;
 use locum_policy::lint::explain::Explanation;
 use locum_policy::lint::nearest::NearestRule;
 use locum_policy::lint::risks::accepted_risks;
-use locum_policy::query::PolicyQuery;
+use locum_policy::query::{self, PolicyQuery};
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
 use locum_sandbox::level::SandboxLevel;
@@ -179,10 +180,11 @@ fn answer_lines(
         if text.as_ref().is_ok_and(|text| text.is_empty()) {
             continue;
         }
+        let id = text.as_ref().ok().and_then(|text| query::id_of(text));
         match text.and_then(|text| answer(text, explainer)) {
             Ok((question, answer)) => {
                 worst = worst.max(Some(answer.decision()));
-                if let Some(row) = ExplainRow::of(&answer, Some(number), question.id.as_deref()) {
+                if let Some(row) = ExplainRow::of(&answer, Some(number), question.id.as_ref()) {
                     output.json_record(&row);
                 }
             }
@@ -190,6 +192,7 @@ fn answer_lines(
                 unread = true;
                 output.json_record(&UnreadRow {
                     input_line: number,
+                    id,
                     error: &error.message,
                     hint: error.hint.as_deref(),
                 });
@@ -250,7 +253,7 @@ struct ExplainRow<'a> {
     input_line: Option<usize>,
     /// The name the asker gave the question.
     #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<&'a str>,
+    id: Option<&'a Value>,
     #[serde(flatten)]
     explained: ExplainedVerdict<'a>,
     /// The tool call in one line.
@@ -273,6 +276,9 @@ struct ExplainedVerdict<'a> {
 #[derive(Serialize)]
 struct UnreadRow<'a> {
     input_line: usize,
+    /// The name the asker gave it, where that can be read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<Value>,
     error: &'a str,
     hint: Option<&'a str>,
 }
@@ -281,7 +287,7 @@ impl<'a> ExplainRow<'a> {
     fn of(
         answer: &'a ExplainedQuery,
         input_line: Option<usize>,
-        id: Option<&'a str>,
+        id: Option<&'a Value>,
     ) -> Option<Self> {
         let call = answer.call.as_deref();
         let intents = if call.is_some() {

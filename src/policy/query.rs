@@ -30,8 +30,8 @@ const CALL_TYPES: &[&str] = &["function", "function_call", "tool_call", "tool_us
 pub struct PolicyQuery {
     /// What would be done.
     pub act: QueriedAct,
-    /// The name the asker gave it; comes back with the answer.
-    pub id: Option<String>,
+    /// The name the asker gave it, as JSON; comes back with the answer.
+    pub id: Option<Value>,
     /// The mode it would be done in, where the question names one.
     pub mode: Option<String>,
     /// How the run was started, where the question says how.
@@ -91,11 +91,7 @@ impl PolicyQuery {
         let job = optional_text(&mut fields, "job")?;
         let trigger = optional_word(&mut fields, "trigger", TRIGGERS)?;
         let tier = optional_word(&mut fields, "tier", TIERS)?;
-        let id = fields
-            .get("id")
-            .or_else(|| fields.get("call_id"))
-            .and_then(Value::as_str)
-            .map(str::to_owned);
+        let id = id_in(&fields);
         let intent = optional_text(&mut fields, "intent")?;
         let call = fields.remove("call").or_else(|| fields.remove("tool_call"));
         let act = match (intent, call, is_call(&fields)) {
@@ -115,13 +111,26 @@ impl PolicyQuery {
         };
         let id = id.or_else(|| {
             if let QueriedAct::Call(call) = &act {
-                Some(call.id.clone()).filter(|id| !id.is_empty())
+                Some(call.id.clone()).filter(|id| !id.is_empty()).map(Value::from)
             } else {
                 None
             }
         });
         Ok(Self { act, id, mode, trigger, tier, job })
     }
+}
+
+/// Returns the name that the asker gave a question, whatever else is wrong with it.
+pub fn id_of(text: &str) -> Option<Value> {
+    match serde_json::from_str(text).ok()? {
+        Value::Object(fields) => id_in(&fields),
+        _other => None,
+    }
+}
+
+fn id_in(fields: &Map<String, Value>) -> Option<Value> {
+    let named = fields.get("id").or_else(|| fields.get("call_id"))?;
+    (!named.is_null()).then(|| named.clone())
 }
 
 /// Reads an intent as a maintainer writes it: `edit(src/x.rs)`, `command(cargo test)`,
@@ -192,9 +201,11 @@ fn read_call(mut fields: Map<String, Value>) -> Result<ToolCall, Rejection> {
     {
         return Err(unknown("type", &kind, CALL_TYPES));
     }
-    let id = optional_text(&mut fields, "id")?
-        .or(optional_text(&mut fields, "call_id")?)
-        .unwrap_or_default();
+    let id = match id_in(&fields) {
+        Some(Value::String(id)) => id,
+        Some(id) => id.to_string(),
+        None => String::new(),
+    };
     let mut inner = match fields.remove("function") {
         None => fields,
         Some(_) if is_call(&fields) => {
@@ -271,7 +282,7 @@ fn kind_of(value: &Value) -> &'static str {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::{PolicyQuery, QueriedAct};
+    use super::{PolicyQuery, QueriedAct, id_of};
     use crate::actors::Tier;
     use crate::intent::TriggerKind;
 
@@ -307,7 +318,7 @@ mod tests {
             question.trigger,
             question.tier,
             question.job.as_deref(),
-            question.id.as_deref(),
+            question.id.clone(),
         );
         assert_eq!(
             found,
@@ -316,16 +327,33 @@ mod tests {
                 Some(TriggerKind::Comment),
                 Some(Tier::Bot),
                 Some("nightly"),
-                Some("q1")
+                Some("q1".into())
             )
         );
         for (text, id) in [
-            (r#"{"call": {"name": "x", "id": "toolu_1"}}"#, Some("toolu_1")),
-            (r#"{"type": "function_call", "call_id": "c2", "name": "x"}"#, Some("c2")),
+            (r#"{"call": {"name": "x", "id": "toolu_1"}}"#, Some("toolu_1".into())),
+            (r#"{"type": "function_call", "call_id": "c2", "name": "x"}"#, Some("c2".into())),
+            (r#"{"id": 4, "name": "x"}"#, Some(4.into())),
+            (r#"{"id": {"a": [1]}, "intent": "edit(a)"}"#, Some(serde_json::json!({"a": [1]}))),
+            (r#"{"id": null, "intent": "edit(a)"}"#, None),
             (r#""edit(a)""#, None),
             (" edit(a) ", None),
         ] {
-            assert_eq!(PolicyQuery::parse(text).unwrap().id.as_deref(), id, "{text}");
+            assert_eq!(PolicyQuery::parse(text).unwrap().id, id, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_question_that_is_none_has_the_name_it_was_given() {
+        for (text, id) in [
+            (r#"{"id": "s1", "intent": "bogus"}"#, Some("s1".into())),
+            (r#"{"id": 2}"#, Some(2.into())),
+            (r#"{"call_id": "c"}"#, Some("c".into())),
+            ("[1]", None),
+            ("{", None),
+        ] {
+            assert!(PolicyQuery::parse(text).is_err(), "{text}");
+            assert_eq!(id_of(text), id, "{text}");
         }
     }
 

@@ -86,7 +86,7 @@ fn lines_are_answered_in_order_and_one_that_cannot_be_read_stops_nothing() {
         r#"{"call": {"name": "read_file", "arguments": {"path": "src/link/ci.yml"}}, "mode": "code"}"#,
         "nonsense",
         &long,
-        r#"{"intent": "edit(a)", "moed": "code"}"#,
+        r#"{"id": 9, "intent": "edit(a)", "moed": "code"}"#,
         "edit(src/api/x)",
     ];
     let mut input = lines.join("\n").into_bytes();
@@ -118,7 +118,7 @@ fn lines_are_answered_in_order_and_one_that_cannot_be_read_stops_nothing() {
             (rows[1]["id"].as_str(), rows[2]["intents"][0]["intent"].as_str()),
             (Some("7"), Some("read(out/ci.yml)"))
         );
-        assert_eq!(rows[5]["hint"], "did you mean `mode`?");
+        assert_eq!((&rows[5]["hint"], &rows[5]["id"]), (&"did you mean `mode`?".into(), &9.into()));
     }
     for (input, code) in [
         ("edit(src/a)\n", 0),
