@@ -45,6 +45,13 @@ impl ErrorForm {
     }
 }
 
+/// Whether arguments ask for messages in JSON, whether or not they are right.
+pub(super) fn asks_for_json_messages(arguments: impl Iterator<Item = OsString>) -> bool {
+    let words: Vec<OsString> = arguments.take_while(|word| word != "--").collect();
+    words.iter().any(|word| word == "--log-format=json")
+        || words.windows(2).any(|pair| *pair == ["--log-format", "json"])
+}
+
 /// An error as programs read it.
 #[derive(Serialize)]
 struct ErrorReport<'a> {
@@ -119,7 +126,7 @@ pub(super) fn object(
 
 #[cfg(test)]
 mod tests {
-    use super::ErrorForm;
+    use super::{ErrorForm, asks_for_json_messages};
     use pretty_assertions::assert_eq;
 
     #[test]
@@ -133,6 +140,20 @@ mod tests {
             ("run --output-format text", ErrorForm::Text),
         ] {
             assert_eq!(ErrorForm::asked(words.split(' ').map(Into::into)), expected, "{words}");
+        }
+    }
+
+    #[test]
+    fn messages_in_json_are_asked_for_by_words_that_need_not_be_right() {
+        for (words, expected) in [
+            ("run --bogus --log-format json", true),
+            ("--log-format=json rnu", true),
+            ("run --log-format text", false),
+            ("run json", false),
+            ("run -- --log-format json", false),
+        ] {
+            let asked = asks_for_json_messages(words.split(' ').map(Into::into));
+            assert_eq!(asked, expected, "{words}");
         }
     }
 }

@@ -16,6 +16,7 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use crate::cli::args::Cli;
 use crate::cli::mcp_args::ServeArgs;
 use crate::cli::mcp_run::{self, Incoming, TaskRun, result};
+use crate::cli::mcp_sessions;
 use crate::cli::output::Output;
 use crate::cli::stop_signal::{self, StopSignal};
 use crate::cli::{CommandContext, ExitStatus, dispatch};
@@ -26,6 +27,9 @@ use locum_base::secret::plain::PlainValues;
 
 /// Longest request, in bytes.
 const LINE_LIMIT_BYTES: u64 = 1024 * 1024;
+
+/// The subcommand whose answers are held to this repository.
+const SESSION: &str = "session";
 
 /// Most intents of one question.
 const INTENTS_LIMIT: usize = 100;
@@ -68,15 +72,16 @@ const TOOLS: &[(&str, &str, Takes, &[&str])] = &[
     ),
     (
         "session_list",
-        "List the sessions of this repository: task, outcome, cost.",
+        "List the newest 20 sessions of this repository: task, outcome, cost.",
         Takes::Nothing,
-        &["session", "list", "--json"],
+        &[SESSION, "list", mcp_sessions::LOOKED_AT, "--json"],
     ),
     (
         "session_show",
-        "Show what a session did: each turn, call and decision, its outcome and its cost.",
+        "Show what a session of this repository did: each turn, call and decision, its outcome and \
+         its cost.",
         Takes::Session,
-        &["session", "show", "--json"],
+        &[SESSION, "show", "--json"],
     ),
 ];
 
@@ -189,6 +194,12 @@ impl McpServer<'_> {
             }
             return None;
         }
+        if !text(&value, "method").is_empty()
+            && !matches!(value.get("id"), None | Some(Value::String(_) | Value::Number(_)))
+        {
+            let message = "the `id` of a request is a text or a number";
+            return Some(message::error(&Value::Null, code::INVALID, message));
+        }
         match McpMessage::of(value) {
             Some(McpMessage::Request { id, method, params }) => match method.as_str() {
                 "initialize" => Some(message::answer(&id, &greeting(&params))),
@@ -263,6 +274,12 @@ impl McpServer<'_> {
             Ok(arguments) => arguments,
             Err(wrong) => return Ok(Some(result(&wrong, true))),
         };
+        let of_sessions = words.first() == Some(&SESSION);
+        if let Some(session) = given.get("session").and_then(Value::as_str).filter(|_| of_sessions)
+            && let Err(error) = mcp_sessions::hold_to_repository(session, self.context)
+        {
+            return Ok(Some(result(&error.report(), true)));
+        }
         let words = ["locum", "--quiet"].into_iter().chain(words.iter().copied());
         let line = words.map(str::to_owned).chain(arguments);
         let cli = match Cli::try_parse_from(line) {
@@ -277,7 +294,13 @@ impl McpServer<'_> {
             Err(error) => Some(error.report()),
         };
         let is_error = failed.is_some();
-        let text = failed.unwrap_or_else(|| String::from_utf8_lossy(&kept.0.borrow()).into_owned());
+        let text = failed.unwrap_or_else(|| {
+            let text = String::from_utf8_lossy(&kept.0.borrow()).into_owned();
+            let is_list = of_sessions && *takes == Takes::Nothing;
+            let held = is_list.then(|| mcp_sessions::of_repository(&text, self.context));
+            // What is no list of sessions is not shown.
+            held.map_or(text, Option::unwrap_or_default)
+        });
         Ok(Some(result(&text, is_error)))
     }
 }

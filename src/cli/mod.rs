@@ -45,6 +45,7 @@ pub mod mcp_args;
 mod mcp_change;
 mod mcp_run;
 mod mcp_serve;
+mod mcp_sessions;
 pub mod memory;
 pub mod memory_args;
 pub mod models;
@@ -166,6 +167,9 @@ pub fn main() -> ExitCode {
     let color = colour::choice_among(std::env::args_os());
     let form = ErrorForm::asked(std::env::args_os());
     let mut output = Output::standard(color);
+    if failure::asks_for_json_messages(std::env::args_os()) {
+        output.talk_in_json();
+    }
     match completions::answer(std::env::args_os()) {
         Ok(false) => {}
         Ok(true) => return ExitCode::SUCCESS,

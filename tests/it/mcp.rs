@@ -748,7 +748,10 @@ fn locum_is_a_server_that_only_looks() {
 
 /// Answers of `locum mcp serve` to lines.
 fn served(lines: &[Value]) -> Vec<Value> {
-    let stage = stage(&[]);
+    served_on(&stage(&[]), lines)
+}
+
+fn served_on(stage: &Stage, lines: &[Value]) -> Vec<Value> {
     let lines: String = lines.iter().map(|line| format!("{line}\n")).collect();
     stage.write("requests", &lines);
     let mut command = stage.locum(&["mcp", "serve"]);
@@ -756,6 +759,36 @@ fn served(lines: &[Value]) -> Vec<Value> {
     let ran: Ran = command.stdin(input).output().unwrap().into();
     assert_eq!(ran.code, Some(0), "{ran:?}");
     ran.json_lines()
+}
+
+#[test]
+fn a_client_sees_the_sessions_of_the_repository_that_is_served_and_of_no_other() {
+    let stage = stage(&[]);
+    let script = "version: 1\ntasks:\n- turns:\n  - calls: [{ tool: attempt_completion, args: { result: r } }]\n";
+    let repository = stage.path("checkout").canonicalize().unwrap();
+    stage.play(script, &[]);
+    std::fs::create_dir(stage.path("checkout-2")).unwrap();
+    stage.git(&["clone", "--quiet", ".", "../checkout-2"]);
+    let script = stage.path("script.yml");
+    let mut other = stage.locum(&["run", "Secret.", "--script", script.to_str().unwrap()]);
+    assert!(other.current_dir(stage.path("checkout-2")).output().unwrap().status.success());
+    let names = stage.sessions();
+    let call = |name: &str, arguments: Value| {
+        let params = json!({ "name": name, "arguments": arguments });
+        let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let answer = served_on(&stage, &[call])[0]["result"].clone();
+        (answer["isError"] == true, answer["content"][0]["text"].as_str().unwrap().to_owned())
+    };
+    let (failed, listed) = call("session_list", json!({}));
+    let rows: Vec<Value> = serde_json::from_str(&listed).unwrap();
+    assert_eq!((failed, rows.len()), (false, 1), "{listed}");
+    assert_eq!(rows[0]["repository"], repository.to_str().unwrap());
+    assert!(!listed.contains("Secret"), "{listed}");
+    let own = rows[0]["session"].as_str().unwrap();
+    let other = names.iter().find(|name| *name != own).unwrap();
+    assert!(!call("session_show", json!({ "session": own })).0);
+    let (failed, said) = call("session_show", json!({ "session": other }));
+    assert!(failed && said.contains("of this repository") && !said.contains("Secret"), "{said}");
 }
 
 #[test]
@@ -771,6 +804,11 @@ fn a_client_gets_errors_of_the_protocol_and_results_as_the_protocol_says() {
         (greeted("1999-01-01"), "/result/protocolVersion", json!("2025-11-25")),
         (ping(7), "", json!({ "jsonrpc": "2.0", "id": 7, "result": {} })),
         (json!([]), "/error/code", json!(-32600)),
+        (
+            json!({ "jsonrpc": "2.0", "id": null, "method": "ping" }),
+            "",
+            json!({ "jsonrpc": "2.0", "id": null, "error": { "code": -32600, "message": "the `id` of a request is a text or a number" } }),
+        ),
         (json!([{ "jsonrpc": "2.0" }]), "/0/error/code", json!(-32600)),
         (json!([ping(1), ping(2)]), "/1/id", json!(2)),
         (request(1, "tools/list", json!({ "cursor": "2" })), "/error/code", json!(-32602)),

@@ -172,25 +172,30 @@ fn look_at_fields(
         .into_iter()
         .flatten()
         .filter_map(Value::as_str);
+    let unknown = |name: &str| {
+        let named = properties.keys().take(20).map(|name| format!("`{}`", one_line(name, 60)));
+        let known: Vec<String> = named.collect();
+        let known = if known.is_empty() {
+            "it takes none".to_owned()
+        } else {
+            format!("it takes {}", known.join(", "))
+        };
+        format!("there is no parameter `{}`; {known}", one_line(&inner(name), 120))
+    };
+    let takes_others = keywords.get("additionalProperties") != Some(&Value::Bool(false));
     if let Some(missing) = required.into_iter().find(|name| !fields.contains_key(*name)) {
-        return Some(format!("`{}` is missing", one_line(&inner(missing), 120)));
+        let missing = format!("`{}` is missing", one_line(&inner(missing), 120));
+        // It may have been given by another name.
+        let other = fields.keys().find(|name| !takes_others && !properties.contains_key(*name));
+        return Some(match other {
+            Some(other) => format!("{missing}, and {}", unknown(other)),
+            None => missing,
+        });
     }
     fields.iter().find_map(|(name, value)| {
         match (properties.get(name), keywords.get("additionalProperties")) {
             (Some(schema), _) => look(schema, value, &inner(name), depth + 1),
-            (None, Some(Value::Bool(false))) => {
-                let known: Vec<String> = properties
-                    .keys()
-                    .take(20)
-                    .map(|name| format!("`{}`", one_line(name, 60)))
-                    .collect();
-                let known = if known.is_empty() {
-                    "it takes none".to_owned()
-                } else {
-                    format!("it takes {}", known.join(", "))
-                };
-                Some(format!("there is no parameter `{}`; {known}", one_line(&inner(name), 120)))
-            }
+            (None, Some(Value::Bool(false))) => Some(unknown(name)),
             (None, Some(schema)) => look(schema, value, &inner(name), depth + 1),
             (None, None) => None,
         }
