@@ -13,6 +13,7 @@ use serde::Serialize;
 use crate::cli::colour::{Colours, Role};
 use crate::cli::table;
 use crate::run::error::RunError;
+use locum_agent::report::markdown::visible;
 use locum_base::secret::plain::PlainValues;
 use locum_forge::sanitise;
 
@@ -28,6 +29,8 @@ pub struct Output {
     json_talk: bool,
     /// Whether something of a result was written.
     has_result: bool,
+    /// Whether a terminal shows the result.
+    is_seen: bool,
     /// Whether the result has colours.
     colours: Colours,
     /// Whether messages have colours.
@@ -46,6 +49,7 @@ impl Output {
             colours: Colours::of(color, &io::stdout()),
             talk_colours: Colours::of(color, &io::stderr()),
             draws: io::stderr().is_terminal(),
+            is_seen: io::stdout().is_terminal(),
             ..Self::to(results, Box::new(io::stderr()))
         }
     }
@@ -60,6 +64,7 @@ impl Output {
             runner: false,
             json_talk: false,
             has_result: false,
+            is_seen: false,
             colours: Colours::OFF,
             talk_colours: Colours::OFF,
             below: ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden()),
@@ -119,6 +124,13 @@ impl Output {
         let text = self.hidden.hide(&text.to_string()).into_owned();
         let text = self.inert(text);
         self.line_as_it_is(text);
+    }
+
+    /// Writes a patch: for eyes, so that nothing in it hides; for a pipe or a file as it is, so that
+    /// it applies.
+    pub fn patch(&mut self, patch: &str) {
+        let patch = patch.strip_suffix('\n').unwrap_or(patch);
+        if self.is_seen { self.line(visible(patch)) } else { self.line(patch) }
     }
 
     /// Returns whether something of a result was written.

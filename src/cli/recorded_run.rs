@@ -11,6 +11,7 @@ use crate::run::user::named_file;
 use locum_agent::session::event::{JournalLine, SessionStart};
 use locum_agent::session::journal::Journal;
 use locum_workspace::Workspace;
+use locum_workspace::repo::CommitId;
 
 /// Returns the run that a session is.
 ///
@@ -55,6 +56,38 @@ pub(super) fn overrides_now(
 /// When it cannot be read.
 pub(super) fn lines_of(folder: &Path) -> Result<Vec<JournalLine>, RunError> {
     Journal::read(folder).map_err(|error| RunError::usage("ID", error.to_string()))
+}
+
+/// Returns the run with its checkout where that is now: one that was moved is named by `--repo`.
+///
+/// # Errors
+/// When it is gone, and `--repo` names none that has the commit `base`.
+pub(super) fn located(
+    local: LocalRun,
+    base: &CommitId,
+    context: &CommandContext,
+) -> Result<LocalRun, RunError> {
+    let recorded = local.stands_for.as_ref().unwrap_or(&local.folder);
+    if recorded.exists() || local.folder.exists() {
+        return Ok(local);
+    }
+    let gone = |more: &str| {
+        let message =
+            format!("the checkout of this session is gone from `{}`{more}", recorded.display());
+        RunError::usage("ID", message).hint("name where it is now with `--repo DIR`")
+    };
+    if context.global.repo.is_none() {
+        return Err(gone(""));
+    }
+    let now = local_run::open(&context.folder)?;
+    if now.repo.commit_of(&base.0).is_err() {
+        return Err(gone(", and the one that `--repo` names lacks the commit it started from"));
+    }
+    let folder = now.repo.root().to_owned();
+    Ok(match local.stands_for {
+        Some(_) => LocalRun { stands_for: Some(folder), ..local },
+        None => LocalRun { folder, ..local },
+    })
 }
 
 /// Opens the checkout of a run; its own worktree is made again where it was removed.

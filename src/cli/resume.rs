@@ -8,7 +8,7 @@
 use crate::cli::live_run::{LiveOutput, RunDisplay};
 use crate::cli::local_run::{self, LocalRun, LocalSession};
 use crate::cli::output::Output;
-use crate::cli::recorded_run::{checkout, lines_of, local_of, overrides_now};
+use crate::cli::recorded_run::{checkout, lines_of, local_of, located, overrides_now};
 use crate::cli::session::args::SessionResumeArgs;
 use crate::cli::session::checkpoints::RecordedSession;
 use crate::cli::session::folder::{find, sessions_folder};
@@ -60,7 +60,7 @@ pub fn run(
         ));
     }
     let limits = args.limits.limits()?;
-    let local = local_of(start)?;
+    let local = located(local_of(start)?, &start.base, context)?;
     let workspace = checkout(&local, &folder)?;
     let lock = local_run::lock(&workspace, args.wait.into(), output)?;
     let _lock = lock.named(Some(start.id.as_str())).map_err(RunError::internal)?;

@@ -14,7 +14,9 @@ use locum_policy::intent::TriggerKind;
 /// Folder of the worktrees of runs, beside that of their sessions.
 pub const WORKTREES_FOLDER: &str = "worktrees";
 
-/// The word for a session that was killed or still runs.
+/// The word for a session at work.
+pub const RUNNING: &str = "running";
+/// The word for a session that was killed.
 pub const UNFINISHED: &str = "unfinished";
 /// The word for a session whose journal cannot be read.
 pub const UNREADABLE: &str = "unreadable";
@@ -39,6 +41,19 @@ pub fn names(sessions: &Path) -> Result<Vec<String>, RunError> {
     let mut names: Vec<String> = entries.flatten().filter_map(named).collect();
     names.sort_unstable();
     Ok(names)
+}
+
+/// Returns the outcome's word of a session, or why it has none; `state` is `None` where the journal
+/// cannot be read.
+pub fn word_of(folder: &Path, state: Option<&SessionState>) -> &'static str {
+    let Some(state) = state else { return UNREADABLE };
+    if state.start.as_ref().is_some_and(|start| start.is_imported()) {
+        return IMPORTED;
+    }
+    if Journal::is_held(folder) {
+        return RUNNING;
+    }
+    state.outcome.as_ref().map_or(UNFINISHED, |outcome| outcome.word.as_str())
 }
 
 /// A session as its journal tells it.
@@ -83,11 +98,7 @@ impl SessionRecord {
 
     /// Returns the outcome's word, or why it has none.
     pub fn word(&self) -> &'static str {
-        let Some((_, state)) = &self.journal else { return UNREADABLE };
-        if self.is_imported() {
-            return IMPORTED;
-        }
-        state.outcome.as_ref().map_or(UNFINISHED, |outcome| outcome.word.as_str())
+        word_of(&self.folder, self.journal.as_ref().map(|(_, state)| state))
     }
 
     /// Returns true for one that was imported to be read.
@@ -146,4 +157,22 @@ fn trigger_word(trigger: TriggerKind) -> String {
         .ok()
         .and_then(|word| word.as_str().map(str::to_owned))
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use locum_agent::session::event::Event;
+
+    #[test]
+    fn a_session_at_work_is_told_from_one_that_was_killed() {
+        let sessions = tempfile::tempdir().unwrap();
+        let word = || SessionRecord::read(sessions.path(), "one").word();
+        let mut journal = Journal::create(&sessions.path().join("one")).unwrap();
+        let at = Timestamp::from_second(1_700_000_000).unwrap();
+        journal.append(&JournalLine { at, event: Event::Resumed }).unwrap();
+        assert_eq!(word(), RUNNING);
+        drop(journal);
+        assert_eq!(word(), UNFINISHED);
+    }
 }

@@ -8,7 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use crate::cli::moment::{MOMENT, Moment};
 use crate::cli::run_args::OutputFormat;
 use crate::run::error::RunError;
-use crate::run::session_record::{IMPORTED, UNFINISHED, UNREADABLE};
+use crate::run::session_record::{IMPORTED, RUNNING, UNFINISHED, UNREADABLE};
 use locum_agent::session::outcome::OutcomeWord;
 use locum_policy::budget::raise::{NewLimit, NewLimits};
 
@@ -176,7 +176,7 @@ pub enum SessionOrder {
 
 fn state_words() -> PossibleValuesParser {
     let words = OutcomeWord::ALL.into_iter().map(OutcomeWord::as_str);
-    PossibleValuesParser::new(words.chain([UNFINISHED, UNREADABLE, IMPORTED]))
+    PossibleValuesParser::new(words.chain([RUNNING, UNFINISHED, UNREADABLE, IMPORTED]))
 }
 
 /// `locum session checkpoints`.

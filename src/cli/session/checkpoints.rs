@@ -133,7 +133,7 @@ pub(in crate::cli) fn diff(
         output.talk("nothing is different");
         return Ok(ExitStatus::Done);
     }
-    output.line(visible(figures::diff(&changes).trim_end()));
+    output.patch(&figures::diff(&changes));
     Ok(ExitStatus::Done)
 }
 
@@ -205,8 +205,12 @@ impl RecordedSession {
 
     /// Opens the repository of the session: the checkout it worked in, else the one asked from.
     fn workspace(&self, context: &CommandContext) -> Result<Workspace, RunError> {
-        match local_of(&*self.start()?) {
-            Ok(local) => recorded_run::checkout(&local, &self.folder),
+        let start = self.start()?;
+        match local_of(&start) {
+            Ok(local) => {
+                let local = recorded_run::located(local, &start.base, context)?;
+                recorded_run::checkout(&local, &self.folder)
+            }
             Err(_) => local_run::open(&context.folder),
         }
     }

@@ -26,7 +26,8 @@ const PARENT_LETTERS: usize = 12;
 struct SessionRow {
     session: String,
     started: Option<String>,
-    /// The outcome's word; `unfinished` for a run that was killed or still runs; `unreadable`.
+    /// The outcome's word; `running` for a session at work; `unfinished` for one that was killed;
+    /// `imported`; `unreadable`.
     state: String,
     /// The mode that the root task is in, or ended in.
     mode: String,

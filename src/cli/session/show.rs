@@ -9,6 +9,7 @@ use crate::cli::session::checkpoints;
 use crate::cli::session::folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
+use crate::run::session_record::word_of;
 use locum_agent::report::comment::Progress;
 use locum_agent::report::json::{RunReport, SpentReport, TaskEntry};
 use locum_agent::report::markdown::visible;
@@ -38,6 +39,7 @@ pub(super) fn run(
     let progress = Progress::of(&state, state.last_at().unwrap_or_default());
     if args.json {
         output.json(&SessionReport {
+            state: word_of(&folder, Some(&state)),
             outcome: state.outcome.as_deref().map(|outcome| RunReport::new(outcome, &[])),
             tasks: progress.tasks.iter().map(TaskEntry::new).collect(),
             spent: SpentReport::new(&progress.spent, progress.spent_is_estimate),
@@ -102,7 +104,7 @@ fn diff(
     if args.json {
         output.json(&json!({ "changes": outcome.changes }));
     } else if !outcome.changes.is_empty() {
-        output.line(visible(figures::diff(&outcome.changes).trim_end()));
+        output.patch(&figures::diff(&outcome.changes));
     }
     Ok(ExitStatus::Done)
 }
@@ -110,6 +112,8 @@ fn diff(
 /// A session for programs.
 #[derive(Serialize)]
 struct SessionReport<'a> {
+    /// As in the list of sessions.
+    state: &'static str,
     /// The outcome; `null` while it has none.
     outcome: Option<RunReport<'a>>,
     /// Every task so far, in order of creation, with what it used up.

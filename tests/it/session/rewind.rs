@@ -127,3 +127,54 @@ fn a_session_goes_on_from_a_checkpoint_as_another() {
     let journal = stage.read(&format!("state/locum/sessions/{session}/journal.jsonl"));
     assert!(journal.contains("back to checkpoint 1"), "{journal}");
 }
+
+#[test]
+fn a_diff_in_a_file_applies_whatever_is_in_it() {
+    let content = r#""a\r\nform\u000cfeed \u001b[1mbold\u200b\r\nlast\n\n""#;
+    let script = format!(
+        "version: 1\ntasks:\n  - turns:\n      - calls: [{{ tool: read_file, args: {{ path: \
+         src/odd.txt }} }}]\n      - calls: [{{ tool: write_to_file, args: {{ path: src/odd.txt, \
+         content: {content} }} }}]\n      - calls: [{{ tool: attempt_completion, args: \
+         {{ result: r }} }}]\n"
+    );
+    let stage = Stage::with(&[(".locum/policy.yml", POLICY), ("src/odd.txt", "a\r\nb\r\n\n")]);
+    let ran = stage.play(&script, &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let session = stage.sessions().remove(0);
+    let written = stage.read("checkout/src/odd.txt");
+    assert!(written.contains("\u{1b}[1m"), "{written:?}");
+    for command in
+        [["session", "diff", &session].as_slice(), &["session", "show", &session, "--diff"]]
+    {
+        stage.write("changes.patch", &stage.run(command).out);
+        stage.git(&["checkout", "--", "src/odd.txt"]);
+        stage.git(&["apply", "../changes.patch"]);
+        assert_eq!(stage.read("checkout/src/odd.txt"), written, "{command:?}");
+    }
+}
+
+#[test]
+fn a_checkout_that_was_moved_is_named_by_repo() {
+    let (stage, session) = ran();
+    let moved = stage.path("moved");
+    std::fs::rename(stage.path("checkout"), &moved).unwrap();
+    stage.git_in(".", &["init", "--quiet", "checkout-2"]);
+    std::fs::rename(stage.path("checkout-2"), stage.path("other")).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = stage.locum(arguments);
+        crate::support::stage::Ran::from(command.current_dir(stage.path("tmp")).output().unwrap())
+    };
+    let gone = run(&["session", "restore", &session, "1"]);
+    assert!(gone.err.contains("is gone from") && gone.err.contains("--repo DIR"), "{gone:?}");
+    let other = stage.path("other");
+    let wrong = run(&["--repo", other.to_str().unwrap(), "session", "restore", &session, "1"]);
+    assert!(wrong.err.contains("lacks the commit"), "{wrong:?}");
+    let repo = moved.to_str().unwrap();
+    let diff = run(&["--repo", repo, "session", "diff", &session]);
+    assert!(diff.out.contains("+two"), "{diff:?}");
+    let restored = run(&["--repo", repo, "session", "restore", &session, "1"]);
+    assert_eq!(restored.code, Some(0), "{restored:?}");
+    assert!(!moved.join("src/b.txt").exists() && moved.join("src/a.txt").exists());
+    let resumed = run(&["--repo", repo, "session", "resume", &session, "Go on."]);
+    assert_eq!(resumed.code, Some(0), "{resumed:?}");
+}
