@@ -53,6 +53,16 @@ pub(super) fn reply(content: &Value) -> Reply {
     reply
 }
 
+/// Adds what a later line has of the same reply.
+pub(super) fn join(reply: &mut Reply, more: Reply) {
+    reply.calls.extend(more.calls);
+    add(&mut reply.reasoning, &more.reasoning);
+    add(&mut reply.text, &more.text);
+    if !reply.calls.is_empty() {
+        reply.stop = StopReason::ToolUse;
+    }
+}
+
 /// Returns the words of a message or an answer.
 pub(super) fn text_of(content: &Value) -> String {
     let mut text = String::new();

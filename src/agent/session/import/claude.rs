@@ -9,7 +9,7 @@ use crate::session::event::JournalLine;
 use crate::session::import::recorder::{Known, Recorder};
 use crate::session::import::{ImportError, blocks};
 use crate::session::recorded::ReplyCharge;
-use locum_base::chat::Usage;
+use locum_base::chat::{Reply, Usage};
 use locum_base::id::TaskId;
 use locum_base::json;
 
@@ -23,6 +23,7 @@ pub(super) fn read(text: &str) -> Result<Vec<JournalLine>, ImportError> {
     let mut recorder: Option<Recorder> = None;
     let mut tasks: BTreeMap<String, TaskId> = BTreeMap::new();
     let mut charged: Option<String> = None;
+    let mut pending: Option<PendingReply> = None;
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let line: Value = match serde_json::from_str(line) {
             Ok(line) => line,
@@ -50,6 +51,15 @@ pub(super) fn read(text: &str) -> Result<Vec<JournalLine>, ImportError> {
             }
             continue;
         };
+        let id = json::field(json::field(&line, "message"), "id").as_str().map(str::to_owned);
+        if role == "assistant"
+            && let Some(reply) = pending.as_mut().filter(|reply| id.is_some() && reply.id == id)
+        {
+            reply.join(&line);
+            remember(&mut tasks, &line, reply.task);
+            continue;
+        }
+        write(&mut pending, recorder);
         recorder.now(at);
         let parent =
             json::field(&line, "parentUuid").as_str().and_then(|parent| tasks.get(parent)).copied();
@@ -67,23 +77,52 @@ pub(super) fn read(text: &str) -> Result<Vec<JournalLine>, ImportError> {
         };
         remember(&mut tasks, &line, task);
         if role == "assistant" {
-            // One reply may take several lines, each with the usage of the whole.
-            let id = json::field(json::field(&line, "message"), "id").as_str().map(str::to_owned);
+            // The rest of a reply, behind the answer to one of its calls, was counted.
             let counted = id.is_some() && id == charged;
             let charge = if counted {
                 ReplyCharge::default()
             } else {
                 charge(json::field(&line, "message"))
             };
-            charged = id;
-            recorder.replied(task, blocks::reply(content), charge);
+            charged.clone_from(&id);
+            pending = Some(PendingReply { id, task, reply: blocks::reply(content), charge });
         } else {
             recorder.said(task, blocks::said(content));
         }
     }
+    if let Some(recorder) = &mut recorder {
+        write(&mut pending, recorder);
+    }
     recorder.map(|recorder| recorder.lines).ok_or_else(|| {
         ImportError::about(FILE, "no line of it holds words of a user: it is no session")
     })
+}
+
+/// A reply of which more lines may follow: one each for its thoughts, its text and its calls.
+struct PendingReply {
+    id: Option<String>,
+    task: TaskId,
+    reply: Reply,
+    charge: ReplyCharge,
+}
+
+impl PendingReply {
+    /// Adds the next line of the reply. Its usage is that of the whole until then.
+    fn join(&mut self, line: &Value) {
+        let message = json::field(line, "message");
+        blocks::join(&mut self.reply, blocks::reply(json::field(message, "content")));
+        let (usage, later) = (&mut self.charge.usage, charge(message).usage);
+        usage.input = usage.input.max(later.input);
+        usage.output = usage.output.max(later.output);
+        usage.cached_read = usage.cached_read.max(later.cached_read);
+        usage.cached_write = usage.cached_write.max(later.cached_write);
+    }
+}
+
+fn write(pending: &mut Option<PendingReply>, recorder: &mut Recorder) {
+    if let Some(PendingReply { task, reply, charge, .. }) = pending.take() {
+        recorder.replied(task, reply, charge);
+    }
 }
 
 fn remember(tasks: &mut BTreeMap<String, TaskId>, line: &Value, task: TaskId) {

@@ -147,6 +147,44 @@ fn side_chains_of_claude_are_sub_tasks() {
 }
 
 #[test]
+fn a_reply_of_claude_that_takes_several_lines_is_one_turn_with_its_largest_usage() {
+    let line = |kind: &str, id: &str, content: &str, out: u32| {
+        format!(
+            r#"{{"type":"{kind}","uuid":"{out}","timestamp":"2026-01-01T00:00:00.000Z","message":{{"id":"{id}","content":{content},"usage":{{"input_tokens":5,"output_tokens":{out}}}}}}}"#
+        )
+    };
+    let call =
+        |id: &str| format!(r#"[{{"type":"tool_use","id":"{id}","name":"Read","input":{{}}}}]"#);
+    let answer = |id: &str| {
+        format!(r#"[{{"type":"tool_result","tool_use_id":"{id}","content":"seen {id}"}}]"#)
+    };
+    let text = [
+        line("user", "", r#""Look around.""#, 0),
+        line("assistant", "m1", r#"[{"type":"thinking","thinking":"First."}]"#, 3),
+        line("assistant", "m1", r#"[{"type":"text","text":"I look."}]"#, 3),
+        line("assistant", "m1", &call("t1"), 9),
+        line("assistant", "m1", &call("t2"), 9),
+        line("user", "", &answer("t1"), 0),
+        line("user", "", &answer("t2"), 0),
+        line("assistant", "m2", r#"[{"type":"text","text":"Done."}]"#, 4),
+    ]
+    .join("\n");
+    let lines = import(&ImportSource::Claude(text), "/x").unwrap();
+    assert_eq!(
+        words(&lines),
+        [
+            "task 0: Look around.",
+            r#"0 replied "I look." ["Read", "Read"]"#,
+            "Read: seen t1",
+            "Read: seen t2",
+            r#"0 replied "Done." []"#,
+        ]
+    );
+    let spent = SessionState::of(&lines).spending().1;
+    assert_eq!((spent.turns, spent.usage.input, spent.usage.output), (2, 10, 13));
+}
+
+#[test]
 fn what_is_no_session_is_refused_with_its_place() {
     let roo = |conversation: &str| ImportSource::Roo {
         conversation: conversation.into(),
