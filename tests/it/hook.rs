@@ -254,6 +254,21 @@ fn paths_in_lists_count_from_the_folder_of_the_agent() {
 }
 
 #[test]
+fn a_folder_that_is_not_there_is_asked_about_and_not_taken_for_another() {
+    let stage = stage();
+    let question = |folder: &str| {
+        json!({ "hook_event_name": "PreToolUse", "cwd": stage.path(folder),
+            "tool_name": "read_file", "tool_input": { "path": "a.rs" } })
+        .to_string()
+    };
+    stage.write("checkout/a.rs", "root");
+    let ran = ask(&stage, &["claude"], &question("checkout"));
+    assert!(ran.out.contains(r#""allow""#), "{ran:?}");
+    let ran = ask(&stage, &["claude"], &question("gone"));
+    assert!(ran.out.contains(r#""ask""#) && ran.out.contains("is not there"), "{ran:?}");
+}
+
+#[test]
 fn what_cannot_be_read_or_decided_never_allows() {
     let stage = stage();
     for question in ["", "{", "[]", r#"{"tool_name":"Bash","tool_input":7}"#, r#"{"cwd":"/"}"#] {

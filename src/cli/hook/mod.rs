@@ -82,11 +82,12 @@ fn answer(
         return HookAnswer::NoOpinion;
     }
     // The agent's folder, which need not be the one that its hooks start in.
-    let folder = call.folder.clone().filter(|folder| folder.is_dir());
-    let context = CommandContext {
-        folder: folder.unwrap_or_else(|| context.folder.clone()),
-        ..context.clone()
-    };
+    let folder = call.folder.clone().unwrap_or_else(|| context.folder.clone());
+    if !folder.is_dir() {
+        let why = format!("the agent's folder `{}` is not there", folder.display());
+        return HookAnswer::Decided(Decision::Hold, why);
+    }
+    let context = CommandContext { folder, ..context.clone() };
     let wrong = |error: RunError| {
         HookAnswer::Decided(
             Decision::Hold,
