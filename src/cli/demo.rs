@@ -60,7 +60,10 @@ pub fn run(
     }
     let kept = dir.map(|folder| context.folder.join(folder));
     let temporary = if kept.is_none() {
-        Some(tempfile::tempdir().map_err(|error| RunError::internal(error.to_string()))?)
+        Some(tempfile::tempdir().map_err(|error| {
+            RunError::internal(format!("no temporary folder: {error}"))
+                .hint("name one that may be written to with `TMPDIR`, or a new folder for the demo")
+        })?)
     } else {
         None
     };

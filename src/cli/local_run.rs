@@ -109,6 +109,10 @@ pub fn no_checkout(error: &RepoError) -> RunError {
         // It names the command itself.
         RepoError::NotTrusted(_) => refused,
         RepoError::Bare(_) => refused.hint("clone it and name the clone"),
+        RepoError::Git(_) => refused.hint(
+            "it cannot be opened; repositories with SHA-256 objects (`git init \
+             --object-format=sha256`) or a reftable are not supported",
+        ),
         _ => refused.hint("start it in a git checkout, or name one with `--repo DIR`"),
     }
 }
@@ -130,8 +134,16 @@ pub fn lock(
         lock => lock,
     };
     lock.map_err(|error| {
-        RunError::usage("--repo", error.to_string())
-            .hint("wait for it with `--wait`, or work in a worktree with `--worktree`")
+        let hint = match error {
+            LockError::Held { .. } => {
+                "wait for it with `--wait`, or work in a worktree with `--worktree`"
+            }
+            LockError::Io { .. } => {
+                "git's folder of this checkout cannot be written to; work in a worktree with \
+                 `--worktree`, or in a copy that is yours"
+            }
+        };
+        RunError::usage("--repo", error.to_string()).hint(hint)
     })
 }
 

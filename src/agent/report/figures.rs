@@ -156,7 +156,7 @@ fn exhausted(reached: &Exhausted) -> String {
         other => other,
     };
     let unit = if limit == "1" { unit.trim_end_matches('s') } else { unit };
-    format!("the budget of {limit} {unit} is used up ({spent} spent)")
+    format!("the budget of {limit} {unit} {}", reached.used())
 }
 
 /// Returns a decision as the past participle that lists show.

@@ -286,7 +286,7 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
             format!("task {task} goes from mode {from} to {to}{took}{rule}: {}", shown(reason))
         }
         Event::Checkpointed { commit, touched, .. } => {
-            format!("checkpoint {} of {} files", commit.0, touched.len())
+            format!("checkpoint {} of {}", commit.0, figures::count(touched.len(), "file"))
         }
         Event::TaskEnded { task, result, completed, status, reason, .. } => {
             let own = state

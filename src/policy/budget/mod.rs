@@ -62,7 +62,7 @@ pub struct Spent {
 
 /// A limit that is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("budget of {limit} {unit} is used up ({spent} spent)")]
+#[error("budget of {limit} {unit} {}", self.used())]
 pub struct Exhausted {
     /// The limit's key in the policy: `turns`, `cost_usd`, ...
     pub unit: String,
@@ -70,6 +70,18 @@ pub struct Exhausted {
     pub limit: String,
     /// What was spent, as shown.
     pub spent: String,
+}
+
+impl Exhausted {
+    /// Says how far it is used up: something may be left that the next step does not fit into.
+    pub fn used(&self) -> String {
+        let [limit, spent] = [&self.limit, &self.spent].map(|number| number.parse::<f64>().ok());
+        if limit.zip(spent).is_some_and(|(limit, spent)| spent < limit) {
+            format!("is nearly used up ({} spent), and the next request does not fit", self.spent)
+        } else {
+            format!("is used up ({} spent)", self.spent)
+        }
+    }
 }
 
 /// Limits below this are used up before a word about them would help.

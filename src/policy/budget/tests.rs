@@ -62,6 +62,17 @@ fn lets_free_models_work_without_money() {
 }
 
 #[test]
+fn a_limit_with_something_left_is_not_said_to_be_used_up() {
+    let budget = Budget { tokens: 4000, ..Budget::default() };
+    let spent = spent(|spent| spent.usage.input = 2947);
+    assert_eq!(budget.ask_turn(&spent, 1000, 0.0), Ok(()));
+    assert_eq!(
+        budget.ask_turn(&spent, 2000, 0.0).unwrap_err().to_string(),
+        "budget of 4000 tokens is nearly used up (2947 spent), and the next request does not fit"
+    );
+}
+
+#[test]
 fn counts_calls_and_changes() {
     let budget = Budget { tool_calls: 3, files: 2, diff_lines: 10, ..Budget::default() };
     assert_eq!(budget.ask_call(&spent(|spent| spent.tool_calls = 2)), Ok(()));
