@@ -72,27 +72,6 @@ impl Repo {
         Ok(touched)
     }
 
-    /// Returns the files that differ between the commits of two snapshots and are now as the later
-    /// commit has them: somebody committed them in between.
-    ///
-    /// # Errors
-    /// When a commit cannot be read.
-    pub fn committed_meanwhile(
-        &self,
-        before: &Snapshot,
-        after: &Snapshot,
-    ) -> Result<BTreeSet<RepoPath>, RepoError> {
-        let (Some(old), Some(new)) = (&before.head, &after.head) else {
-            return Ok(BTreeSet::new());
-        };
-        if old == new {
-            return Ok(BTreeSet::new());
-        }
-        let mut committed = self.paths_between(old, new)?;
-        committed.retain(|path| !after.is_dirty(path));
-        Ok(committed)
-    }
-
     /// Returns the changed files among those marked `assume-unchanged` or `skip-worktree`, which
     /// `git status` leaves out. None where the index has a form that only git itself reads.
     fn unwatched_changes(&self, head: Option<&CommitId>) -> Vec<RepoPath> {
@@ -221,7 +200,7 @@ fn repo_path(bytes: &[u8]) -> Option<RepoPath> {
 #[expect(clippy::disallowed_methods, reason = "tests make the files they look at")]
 #[expect(clippy::disallowed_types, reason = "a test has git write an index")]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeMap;
 
     use pretty_assertions::assert_eq;
 
@@ -232,22 +211,12 @@ mod tests {
     use locum_base::path::RepoPath;
 
     async fn touched_by(fixture: &RepoFixture, act: impl FnOnce(&RepoFixture)) -> Vec<String> {
-        looks_around(fixture, act).await.0
-    }
-
-    /// Returns what is touched, and what of it was committed.
-    async fn looks_around(
-        fixture: &RepoFixture,
-        act: impl FnOnce(&RepoFixture),
-    ) -> (Vec<String>, Vec<String>) {
         let env = BTreeMap::from([("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())]);
         let git = GitBinary::new(&fixture.repo, &env);
         let before = fixture.repo.snapshot(&git).await.unwrap();
         act(fixture);
         let after = fixture.repo.snapshot(&git).await.unwrap();
-        let shown = |paths: BTreeSet<RepoPath>| paths.iter().map(ToString::to_string).collect();
-        let committed = fixture.repo.committed_meanwhile(&before, &after).unwrap();
-        (shown(fixture.repo.touched(&before, &after).unwrap()), shown(committed))
+        fixture.repo.touched(&before, &after).unwrap().iter().map(ToString::to_string).collect()
     }
 
     #[tokio::test]
@@ -387,23 +356,6 @@ mod tests {
             fixture.commit("by a command");
         });
         assert_eq!(touched.await, ["new", "old/only", "src/lib.rs"]);
-    }
-
-    #[tokio::test]
-    async fn what_was_committed_and_changed_again_is_not_as_it_was_committed() {
-        let fixture = RepoFixture::new();
-        let (touched, committed) = looks_around(&fixture, |fixture| {
-            fixture.write("src/lib.rs", "changed");
-            fixture.write("new", "new");
-            fixture.commit("by somebody");
-            fixture.write("new", "newer");
-            fixture.write("other", "not committed");
-        })
-        .await;
-        assert_eq!(touched, ["new", "other", "src/lib.rs"]);
-        assert_eq!(committed, ["src/lib.rs"]);
-        let (_, committed) = looks_around(&fixture, |fixture| fixture.write("more", "x")).await;
-        assert_eq!(committed, Vec::<String>::new());
     }
 
     #[tokio::test]

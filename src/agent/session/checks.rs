@@ -55,8 +55,6 @@ struct CheckRun {
     reports: Vec<CheckReport>,
     /// Files they changed in the checkout, where there is no layer.
     touched: BTreeSet<RepoPath>,
-    /// What of this somebody committed meanwhile.
-    committed: BTreeSet<RepoPath>,
     /// Why that is not known of one of them.
     unjudged: Option<String>,
 }
@@ -169,7 +167,6 @@ impl<'a> Session<'a> {
             for command in &commands {
                 let (report, observed) = check(&envs, command, before.as_ref()).await;
                 run.touched.extend(observed.touched);
-                run.committed.extend(observed.committed.into_iter().flat_map(|paths| paths.0));
                 run.unjudged = run.unjudged.or(observed.unjudged);
                 let succeeded = report.succeeded();
                 run.reports.push(report);
@@ -213,9 +210,7 @@ impl<'a> Session<'a> {
         run: CheckRun,
         before: Option<Snapshot>,
     ) -> Result<(), Stop> {
-        let CheckRun { mut reports, mut touched, committed, unjudged } = run;
-        let others = self.left_to_others(id, committed)?;
-        touched.retain(|path| !others.contains(path));
+        let CheckRun { mut reports, touched, unjudged } = run;
         if let Some(why) = unjudged.filter(|_| before.is_some()) {
             // The checks are still under way: a session that is resumed looks again.
             return Err(Stop::fault(format!(
@@ -287,11 +282,7 @@ impl<'a> Session<'a> {
 
     /// Takes back everything that is different from a look at the checkout.
     fn put_back(&mut self, id: TaskId, before: &Snapshot, now: &Snapshot) -> Result<(), Stop> {
-        let repo = &self.place(id)?.repo;
-        let mut touched = repo.touched(before, now)?;
-        let committed = repo.committed_meanwhile(before, now)?;
-        let others = self.left_to_others(id, committed)?;
-        touched.retain(|path| !others.contains(path));
+        let touched = self.place(id)?.repo.touched(before, now)?;
         self.put_back_files(id, before, touched).map(drop)
     }
 

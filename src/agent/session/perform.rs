@@ -20,11 +20,10 @@ use crate::session::spans::call_span;
 use crate::session::stop::Stop;
 use crate::session::taken_back::PerformedCall;
 use crate::session::task::turn::WaitingCall;
-use crate::tools::command::committed_by_others;
 use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::hooks::HookEvent;
 use crate::tools::tool::ToolEffect;
-use crate::tools::{CommittedPaths, EffectInputs, Observation, ToolContext};
+use crate::tools::{EffectInputs, Observation, ToolContext};
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
@@ -273,11 +272,7 @@ impl Session<'_> {
             .map(|file| file.path.clone());
         observation.touched.extend(edited);
         if let Some((before, after)) = &looks {
-            let repo = &self.place(id)?.repo;
-            observation.touched.extend(repo.touched(before, after)?);
-            let script = waiting.command.as_deref().unwrap_or_default();
-            let committed = committed_by_others(repo, script, (before, after))?;
-            observation.committed = CommittedPaths::of(committed);
+            observation.touched.extend(self.place(id)?.repo.touched(before, after)?);
         }
         let before = looks.as_ref().map(|(before, _)| before);
         self.answer_judged(id, waiting, PerformedCall { observation, intents: Vec::new(), before })

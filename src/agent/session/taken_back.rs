@@ -18,7 +18,6 @@ use crate::tools::Observation;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_policy::intent::Intent;
-use locum_policy::paths::Protection;
 use locum_policy::verdict::{Decision, Verdict};
 use locum_workspace::repo::CommitId;
 use locum_workspace::touched::Snapshot;
@@ -49,9 +48,6 @@ impl Session<'_> {
         done: PerformedCall<'_>,
     ) -> Result<(), Stop> {
         let PerformedCall { mut observation, intents, before } = done;
-        let committed = observation.committed.take().map(|committed| committed.0);
-        let others = self.left_to_others(id, committed.unwrap_or_default())?;
-        observation.touched.retain(|path| !others.contains(path));
         let mut refused = self.refused_edits(id, waiting, &observation.touched, &intents)?;
         if refused.denied.is_empty() && refused.held.is_empty() {
             return self.answer(id, waiting, observation);
@@ -86,27 +82,6 @@ impl Session<'_> {
             Promotion { keep, held, lost, observation, refusal, ..Promotion::default() };
         self.note_promotion(id, waiting, &promotion)?;
         self.promote(id, waiting, promotion)
-    }
-
-    /// Returns which files that somebody committed while a command ran are none of the run's: it
-    /// had not changed them before. What nobody but a person may change is judged all the same.
-    pub(crate) fn left_to_others(
-        &mut self,
-        id: TaskId,
-        mut committed: BTreeSet<RepoPath>,
-    ) -> Result<BTreeSet<RepoPath>, Stop> {
-        let owned = &self.state.tree(self.state.tree_owner(id)).touched;
-        let protection = Protection::default();
-        committed.retain(|path| !owned.contains_key(path) && protection.of_edit(path).is_none());
-        if !committed.is_empty() {
-            let text = format!(
-                "While a command ran, somebody committed to the checkout: {}. That is not counted \
-                 as a change of the run, and left as it is.",
-                named(&committed)
-            );
-            self.note_once(id, text)?;
-        }
-        Ok(committed)
     }
 
     /// Sets aside what waits for a decision, where all of it can be kept until then and the

@@ -22,7 +22,7 @@ use crate::tools::peer_words::PeerWords;
 use crate::tools::reach;
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
 use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};
-use crate::tools::{CallError, CommandStreams, CommittedPaths, Observation, ToolContext};
+use crate::tools::{CallError, CommandStreams, Observation, ToolContext};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::command::examine::PathUse;
@@ -34,8 +34,6 @@ use locum_sandbox::exec::background::BackgroundCommand;
 use locum_sandbox::exec::{self, CommandOutput, CommandRun, ExecError, Exit, FedOutput};
 use locum_workspace::checkout::{EntryKind, FileError};
 use locum_workspace::git_binary::GitBinary;
-use locum_workspace::repo::{Repo, RepoError};
-use locum_workspace::touched::Snapshot;
 
 /// Changed files named to the model.
 const TOUCHED_SHOWN: usize = 20;
@@ -197,18 +195,10 @@ impl Tool for ExecuteCommand {
         };
         let observation = self.run(permit, context).await?;
         let after = context.repo.snapshot(&git).await;
-        let looks = after.and_then(|after| {
-            let committed =
-                committed_by_others(context.repo, self.script.text(), (&before, &after));
-            Ok((context.repo.touched(&before, &after)?, committed?))
-        });
-        Ok(match looks {
-            Ok((touched, committed)) => {
-                let own = touched.difference(&committed).cloned().collect();
-                let text = format!("{}{}", observation.text, render_touched(&own));
-                let (touched, committed) =
-                    (touched.into_iter().collect(), CommittedPaths::of(committed));
-                Observation { text, touched, committed, ..observation }
+        Ok(match after.and_then(|after| context.repo.touched(&before, &after)) {
+            Ok(touched) => {
+                let text = format!("{}{}", observation.text, render_touched(&touched));
+                Observation { text, touched: touched.into_iter().collect(), ..observation }
             }
             Err(error) => Observation { unjudged: Some(error.to_string()), ..observation },
         })
@@ -398,23 +388,6 @@ fn behind_links(script: &Script, context: ToolContext<'_>) -> Result<Vec<Intent>
         }
     }
     Ok(intents)
-}
-
-/// Returns what somebody committed between two looks at the checkout, other than a script that asks
-/// for `git`.
-///
-/// # Errors
-/// When a commit cannot be read.
-pub(crate) fn committed_by_others(
-    repo: &Repo,
-    script: &str,
-    (before, after): (&Snapshot, &Snapshot),
-) -> Result<BTreeSet<RepoPath>, RepoError> {
-    let is_word = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
-    match script.split(|letter| !is_word(letter)).any(|word| word == "git") {
-        true => Ok(BTreeSet::new()),
-        false => repo.committed_meanwhile(before, after),
-    }
 }
 
 /// Lists the files of the checkout that a command changed.

@@ -27,8 +27,6 @@ pub mod skill;
 pub mod tool;
 pub mod web;
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 use crate::env::RunEnv;
@@ -224,9 +222,6 @@ pub struct Observation {
     /// True when the call was a mistake of the model; recorded with the answer, too.
     #[serde(skip)]
     pub is_mistake: bool,
-    /// For commands: files among those touched that somebody committed meanwhile.
-    #[serde(skip)]
-    pub committed: Option<Box<CommittedPaths>>,
     /// For commands: what is in their layer and not yet judged.
     #[serde(skip)]
     pub layered: Option<Box<LayerChanges>>,
@@ -247,17 +242,6 @@ pub struct ModelUse {
     pub what: String,
     /// What that used up.
     pub usage: PricedUsage,
-}
-
-/// Files that somebody committed while a command ran.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct CommittedPaths(pub BTreeSet<RepoPath>);
-
-impl CommittedPaths {
-    /// Returns them; `None` where there are none.
-    pub(crate) fn of(paths: BTreeSet<RepoPath>) -> Option<Box<Self>> {
-        (!paths.is_empty()).then(|| Box::new(Self(paths)))
-    }
 }
 
 /// What a command printed, bounded and without secrets.
