@@ -363,7 +363,6 @@ fn a_mode_that_an_event_of_the_policy_starts_is_told_with_its_line() {
     assert!(with("code").iter().all(|one| !one.contains("names mode")));
 }
 
-<<<<<<< HEAD
 #[test]
 fn notes_name_what_a_run_would_lack_and_cost_no_exit_code() {
     let policy = |success: &str| {
@@ -399,7 +398,8 @@ fn notes_name_what_a_run_would_lack_and_cost_no_exit_code() {
     stage.commit("a step");
     let report = ran(&stage, &["doctor", "--json"]);
     assert_eq!(report.json()["notes"], Value::Null, "{report:?}");
-=======
+}
+
 /// A user who owns the stage, and the group of its files.
 const USER: u32 = 1000;
 
@@ -452,5 +452,4 @@ fn a_checkout_of_another_group_has_no_layer_and_commands_write_there_all_the_sam
         assert_eq!((ran.code, file.exists()), (Some(0), true), "{group}: {ran:?}");
         std::fs::remove_file(file).unwrap();
     }
->>>>>>> 3d05ed0d (sandbox: commands can write in a checkout of another group)
 }
