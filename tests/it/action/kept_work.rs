@@ -23,14 +23,23 @@ fn kept() -> (ActionFixture, WorkflowStep) {
     let fixture = ActionFixture::new();
     let done =
         json!({ "calls": [{ "tool": "attempt_completion", "args": { "result": "Went on." } }] });
-    fixture.script_first("go on please", &[done]);
+    fixture.script_first("go on please", std::slice::from_ref(&done));
     let fails = json!({ "expect": { "contains": ["what nobody says"] }, "say": "no" });
-    fixture.script_first("go on now", &[fails]);
+    fixture.script_first("go on now", std::slice::from_ref(&fails));
     let [path, content] = ["src/hello.txt", "hello\n"];
     let write = json!({ "tool": "write_to_file", "args": { "path": path, "content": content } });
     let result = json!({ "result": "Said hello to everyone." });
     let said = json!([{ "tool": "attempt_completion", "args": result }]);
     fixture.script_first("say hello", &[json!({ "calls": [write] }), json!({ "calls": said })]);
+    // What asks for something else may have that request as material.
+    let writes = |path: &str| {
+        let args = json!({ "path": path, "content": "new\n" });
+        json!({ "calls": [{ "tool": "write_to_file", "args": args }] })
+    };
+    fixture.script_first("say another", &[writes("src/other.txt"), done.clone()]);
+    fixture.script_first("go on and hold", &[writes("src/held/a.txt"), done.clone()]);
+    fixture.script_first("explain it now", &[fails]);
+    fixture.script_first("look at it", &[done]);
     fixture.refuse_branches("not now");
     let asks = fixture.server.add_comment(7, "alice", "User", HELLO);
     let first = says(&fixture, asks, HELLO);
@@ -198,8 +207,6 @@ fn a_run_that_did_something_else_leaves_work_that_is_not_published_where_it_is()
 #[test]
 fn a_run_in_another_mode_that_fails_names_the_work_before_it() {
     let (fixture, first) = kept();
-    let fails = json!({ "expect": { "contains": ["what nobody says"] }, "say": "no" });
-    fixture.script_first("explain it now", &[fails]);
     let failed = says(&fixture, 156, "/locum ask explain it now");
     assert_eq!(failed.output("outcome"), "failed", "{failed:?}");
     let comment = fixture.server.comments(7).pop().unwrap();
@@ -229,13 +236,6 @@ fn work_that_cannot_be_gone_on_with_any_more_stays_and_is_named() {
 #[test]
 fn a_pull_request_of_a_run_that_went_on_and_waited_has_the_words_of_who_made_it() {
     let (fixture, _) = kept();
-    let write = json!({ "path": "src/held/a.txt", "content": "held\n" });
-    let done = json!([{ "tool": "attempt_completion", "args": { "result": "Went on." } }]);
-    let turns = [
-        json!({ "calls": [{ "tool": "write_to_file", "args": write }] }),
-        json!({ "calls": done }),
-    ];
-    fixture.script_first("go on and hold", &turns);
     let held = says(&fixture, 156, "/locum code go on and hold");
     assert_eq!(held.output("outcome"), "on-hold", "{held:?}");
     let approved = says(&fixture, 157, &format!("/locum approve {}", fixture.waiting(7)));
