@@ -5,23 +5,29 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use git2::{FileMode, Tree};
+use rustix::fs::CWD;
 use serde::{Deserialize, Serialize};
 
 use crate::attributes::Attributes;
-use crate::checkout::FileError;
+use crate::checkout::{EntryKind, FileError, file_error};
 use crate::diff::{FileChange, compare};
 use crate::layer::{Layer, LayerChange};
+use crate::opened;
 use crate::repo::{CommitId, Repo, RepoError};
 use crate::stored::{OnDisk, StoredFile};
 use crate::trees::{TreeChanges, stored_in};
+use crate::write::names_git_folder;
 use locum_base::path::RepoPath;
 
 /// The message of both commits.
 const MESSAGE: &str = "changes that wait for a decision";
+
+/// Git data of one place that is kept.
+const COPIES_LIMIT: u32 = 100;
 
 /// Changes that are set aside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -125,6 +131,57 @@ impl Repo {
         Ok(changes)
     }
 
+    /// Takes paths of the checkout back to what they are in a commit. What they held is kept below
+    /// `kept`, a folder outside of it. A `.git` goes as a whole.
+    ///
+    /// # Errors
+    /// When a file cannot be read or written.
+    pub fn take_back(
+        &self,
+        commit: &CommitId,
+        paths: &BTreeSet<RepoPath>,
+        kept: &Path,
+    ) -> Result<(), RepoError> {
+        let (git, files): (BTreeSet<RepoPath>, _) =
+            paths.iter().cloned().partition(|path| path.name().is_some_and(names_git_folder));
+        for path in &git {
+            self.move_out(path, kept)?;
+        }
+        self.copy_out(&files, kept)?;
+        self.restore(commit, &files)
+    }
+
+    /// Moves the git data of another repository out of the checkout, to where git takes it for
+    /// none; what cannot be moved there is removed.
+    fn move_out(&self, path: &RepoPath, kept: &Path) -> Result<(), RepoError> {
+        let (Some(name), Some(entry)) = (path.name(), self.checkout.entry(path)?) else {
+            return Ok(());
+        };
+        if path.as_str() == ".git" {
+            return Err(FileError::GitFolder(path.clone()).into());
+        }
+        let io = |source| FileError::Io { path: path.clone(), source };
+        let folder = self.checkout.beneath.folder(&path.parent());
+        let folder = folder.map_err(|errno| file_error(path, errno))?;
+        let at = self.checkout.absolute(path);
+        if entry.kind == EntryKind::Folder {
+            opened::open(&at).map_err(io)?;
+        }
+        let around = kept.join(path.parent().as_str());
+        fs::create_dir_all(&around).map_err(io)?;
+        let is_free = |to: &PathBuf| fs::symlink_metadata(to).is_err();
+        let mut places = (1..COPIES_LIMIT).map(|count| around.join(format!("git-data-{count}")));
+        let to = places.find(is_free).unwrap_or_else(|| around.clone());
+        match rustix::fs::renameat(&folder, name, CWD, &to) {
+            Ok(()) if entry.kind == EntryKind::Folder => disarm(&to).map_err(io)?,
+            Ok(()) => {}
+            Err(_) if entry.kind == EntryKind::Folder => fs::remove_dir_all(&at).map_err(io)?,
+            Err(_) => fs::remove_file(&at).map_err(io)?,
+        }
+        self.checkout.take_away_empty_parents(path, &|_| false);
+        Ok(())
+    }
+
     /// Copies what the checkout has at these paths to below a folder outside of it, before it is
     /// taken back. A copy that is there already is kept.
     ///
@@ -149,6 +206,17 @@ impl Repo {
         }
         Ok(())
     }
+}
+
+/// Takes from what was git's folder the names by which git knows one.
+fn disarm(folder: &Path) -> io::Result<()> {
+    for name in ["HEAD", "commondir"] {
+        match fs::rename(folder.join(name), folder.join(format!("{name}-taken-back"))) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Makes the file of a copy.

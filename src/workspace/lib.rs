@@ -41,12 +41,15 @@ mod commit;
 pub mod committed;
 pub mod copied;
 pub mod diff;
+mod file_stamp;
 #[cfg(test)]
 mod fixture;
 pub mod git_binary;
+mod guarded;
 mod history;
 pub mod index_folder;
 pub mod layer;
+mod look_further;
 pub mod memory_ref;
 pub mod merge;
 mod opened;

@@ -41,7 +41,7 @@ impl Repo {
     }
 
     /// Notes every protected file at or below a path.
-    fn note_protected(&self, path: &RepoPath, found: &mut BTreeSet<RepoPath>) {
+    pub(crate) fn note_protected(&self, path: &RepoPath, found: &mut BTreeSet<RepoPath>) {
         let mut ahead = vec![path.clone()];
         while let Some(path) = ahead.pop() {
             match self.checkout.entry(&path).ok().flatten().map(|entry| entry.kind) {

@@ -1,17 +1,18 @@
 //! What a command changed in the checkout: git's view of it before and after, compared.
 //!
 //! In: two snapshots. Out: the files that are different between them. A file that was dirty before
-//! and was left alone is not touched; ignored files count only where they are protected and new,
-//! and names that are no [`RepoPath`] never do. A snapshot costs one `git status`, a walk through
-//! git's index, and one look at each dirty file; a program that changes a file and sets its times
-//! back is still seen, by the time of its inode.
+//! and was left alone is not touched; ignored files count only where they are protected, and names
+//! that are no [`RepoPath`] never do. A snapshot costs one `git status`, a walk through git's index
+//! and through the folders that git does not ignore, and one look at each dirty file; a program
+//! that changes a file and sets its times back is still seen, by the time of its inode.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use git2::{Delta, DiffOptions, IndexEntryExtendedFlag, IndexEntryFlag};
-use rustix::fs::{RawMode, Stat};
 
+use crate::file_stamp::FileStamp;
 use crate::git_binary::GitBinary;
+use crate::guarded::Guarded;
 use crate::repo::{CommitId, Repo, RepoError};
 use locum_base::path::RepoPath;
 
@@ -19,20 +20,13 @@ use locum_base::path::RepoPath;
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Snapshot {
     head: Option<CommitId>,
-    dirty: BTreeMap<RepoPath, Option<FileStamp>>,
+    pub(crate) dirty: BTreeMap<RepoPath, Option<FileStamp>>,
     /// Files that git ignores, and folders with all that is in them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    ignored: BTreeSet<RepoPath>,
-}
-
-/// What changes when a file does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-struct FileStamp {
-    inode: u64,
-    mode: RawMode,
-    size_bytes: i64,
-    modified_ns: i64,
-    changed_ns: i64,
+    pub(crate) ignored: BTreeSet<RepoPath>,
+    /// What git does not show and no command may change; `None` where nobody looked for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) guarded: Option<Guarded>,
 }
 
 impl Repo {
@@ -41,7 +35,10 @@ impl Repo {
     /// # Errors
     /// When `git status` fails.
     pub async fn snapshot(&self, git: &GitBinary) -> Result<Snapshot, RepoError> {
-        let mut snapshot = parse_status(&git.status().await?);
+        let status = git.status().await?;
+        let mut snapshot = parse_status(&status);
+        self.look_further(&mut snapshot, &repositories_in(&status));
+        self.keep_guarded(&mut snapshot);
         let unwatched = self.unwatched_changes(snapshot.head.as_ref());
         snapshot.dirty.extend(unwatched.into_iter().map(|path| (path, None)));
         for (path, stamp) in &mut snapshot.dirty {
@@ -69,6 +66,7 @@ impl Repo {
             touched.extend(self.paths_between(old, new)?);
         }
         touched.extend(self.planted(before, after, &touched));
+        touched.extend(self.guarded_difference(before, after));
         Ok(touched)
     }
 
@@ -122,9 +120,15 @@ impl Snapshot {
         self.dirty.keys()
     }
 
-    /// Returns true when a file had changes that are in no commit.
+    /// Returns true when a path held what is in no commit: changes, or what git does not keep.
     pub fn is_dirty(&self, path: &RepoPath) -> bool {
-        self.dirty.contains_key(path)
+        let is_guarded = || self.guarded.as_ref().is_some_and(|guarded| guarded.holds(path));
+        self.dirty.contains_key(path) || is_guarded()
+    }
+
+    /// Returns true when a path can be put back to what it held, although that is in no commit.
+    pub fn keeps(&self, path: &RepoPath) -> bool {
+        self.guarded.as_ref().is_some_and(|guarded| guarded.keeps(path))
     }
 
     /// Returns what is ignored and was not in a snapshot before.
@@ -148,24 +152,6 @@ impl Snapshot {
     }
 }
 
-impl FileStamp {
-    fn of(stat: &Stat) -> Self {
-        Self {
-            inode: stat.st_ino,
-            mode: stat.st_mode,
-            size_bytes: stat.st_size,
-            modified_ns: nanoseconds(stat.st_mtime, stat.st_mtime_nsec),
-            changed_ns: nanoseconds(stat.st_ctime, stat.st_ctime_nsec),
-        }
-    }
-}
-
-/// Returns a time in nanoseconds. Systems differ in the type of what is left of a second.
-fn nanoseconds(seconds: i64, rest: impl TryInto<i64>) -> i64 {
-    // Wraps in the year 2262 and stays comparable.
-    seconds.wrapping_mul(1_000_000_000).wrapping_add(rest.try_into().unwrap_or_default())
-}
-
 /// Reads the second porcelain format of `git status -z`; the stamps are left empty.
 fn parse_status(status: &[u8]) -> Snapshot {
     let mut snapshot = Snapshot::default();
@@ -185,11 +171,17 @@ fn parse_status(status: &[u8]) -> Snapshot {
         let Some(path) = path else { continue };
         if entry.starts_with(b"!") {
             snapshot.ignored.extend(repo_path(path.strip_suffix(b"/").unwrap_or(path)));
-        } else if let Some(path) = repo_path(path) {
+        } else if let Some(path) = repo_path(path).filter(|_| !path.ends_with(b"/")) {
             snapshot.dirty.insert(path, None);
         }
     }
     snapshot
+}
+
+/// Reads which untracked folders git takes for repositories of their own: it lists no file of them.
+fn repositories_in(status: &[u8]) -> BTreeSet<RepoPath> {
+    let entries = status.split(|byte| *byte == 0);
+    entries.filter_map(|entry| repo_path(entry.strip_prefix(b"? ")?.strip_suffix(b"/")?)).collect()
 }
 
 fn repo_path(bytes: &[u8]) -> Option<RepoPath> {
@@ -204,15 +196,18 @@ mod tests {
 
     use pretty_assertions::assert_eq;
 
-    use super::{Snapshot, parse_status};
+    use super::{Snapshot, parse_status, repositories_in};
     use crate::fixture::{RepoFixture, path};
     use crate::git_binary::GitBinary;
     use crate::repo::CommitId;
     use locum_base::path::RepoPath;
 
+    fn env() -> BTreeMap<String, String> {
+        BTreeMap::from([("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())])
+    }
+
     async fn touched_by(fixture: &RepoFixture, act: impl FnOnce(&RepoFixture)) -> Vec<String> {
-        let env = BTreeMap::from([("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())]);
-        let git = GitBinary::new(&fixture.repo, &env);
+        let git = GitBinary::new(&fixture.repo, &env());
         let before = fixture.repo.snapshot(&git).await.unwrap();
         act(fixture);
         let after = fixture.repo.snapshot(&git).await.unwrap();
@@ -255,13 +250,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn sees_new_protected_files_though_git_ignores_them() {
+    async fn sees_new_and_changed_protected_files_though_git_ignores_them() {
         let fixture = RepoFixture::new();
-        fixture.write(".gitignore", "ignored/\nCLAUDE.local.md\n.vscode/\n.envrc\nbuilt/\n");
+        let ignored = "ignored/\nCLAUDE.local.md\n.vscode/\n.envrc\nbuilt/\n.venv/\n";
+        fixture.write(".gitignore", ignored);
         fixture.write("ignored/AGENTS.md", "build output");
-        fixture.write("old/CLAUDE.local.md", "a person's");
+        fixture.write(".venv/bin/python", "a tool's");
+        for file in ["old/CLAUDE.local.md", "old/.vscode/tasks.json", "CLAUDE.local.md", ".envrc"] {
+            fixture.write(file, "a person's");
+        }
         let touched = touched_by(&fixture, |fixture| {
-            fixture.write("old/CLAUDE.local.md", "a person's, who goes on");
+            fixture.write("old/CLAUDE.local.md", "planted");
+            fixture.write("old/.vscode/launch.json", "planted");
+            fixture.remove("old/.vscode/tasks.json");
+            fixture.write("CLAUDE.local.md", "a person's");
+            fixture.write(".venv/bin/python", "a tool's, changed");
+            fixture.write("ignored/AGENTS.md", "build output, changed");
             fixture.write("ignored/deep/CLAUDE.md", "build output");
             fixture.write("src/built/pkg/AGENTS.md", "build output");
             for file in ["src/CLAUDE.local.md", "src/.vscode/tasks.json", "src/.envrc", "x.log"] {
@@ -275,6 +279,9 @@ mod tests {
         assert_eq!(
             touched.await,
             [
+                "old/.vscode/launch.json",
+                "old/.vscode/tasks.json",
+                "old/CLAUDE.local.md",
                 "src/.envrc",
                 "src/.vscode/tasks.json",
                 "src/CLAUDE.local.md",
@@ -283,6 +290,116 @@ mod tests {
                 "x.log",
             ]
         );
+    }
+
+    #[tokio::test]
+    async fn puts_protected_files_back_that_git_ignores() {
+        let fixture = RepoFixture::new();
+        fixture.write(".gitignore", "*.local.md\n.claude/\n");
+        fixture.write("src/CLAUDE.local.md", "mine");
+        fixture.set_mode("src/CLAUDE.local.md", 0o600);
+        fixture.write("src/.claude/settings.local.json", "{}");
+        let git = GitBinary::new(&fixture.repo, &env());
+        let before = fixture.repo.snapshot(&git).await.unwrap();
+        fixture.remove("src/CLAUDE.local.md");
+        fixture.write("src/.claude/settings.local.json", "{\"hooks\": {}}");
+        for file in ["src/CLAUDE.local.md", "src/.claude/settings.local.json"] {
+            assert!(before.keeps(&path(file)) && before.is_dirty(&path(file)), "{file}");
+            assert!(fixture.repo.put_back(&before, &path(file)).unwrap(), "{file}");
+        }
+        assert!(!fixture.repo.put_back(&before, &path("src/lib.rs")).unwrap());
+        let facts = std::fs::metadata(fixture.root.join("src/CLAUDE.local.md")).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::mode(&facts.permissions());
+        assert_eq!((facts.len(), mode & 0o777), (4, 0o600));
+        let after = fixture.repo.snapshot(&git).await.unwrap();
+        assert_eq!(fixture.repo.touched(&before, &after).unwrap(), [].into());
+    }
+
+    fn nest(fixture: &RepoFixture, folder: &str) {
+        for (file, text) in [
+            ("HEAD", "ref: refs/heads/main\n"),
+            ("config", "[core]\n\tbare = false\n"),
+            ("objects/x", ""),
+            ("refs/heads/x", ""),
+        ] {
+            fixture.write(&format!("{folder}/.git/{file}"), text);
+        }
+    }
+
+    #[tokio::test]
+    async fn sees_git_folders_that_a_command_leaves_and_every_file_beside_them() {
+        let fixture = RepoFixture::new();
+        fixture.write(".gitignore", "target/\n*.log\n");
+        fixture.write("target/x", "built");
+        nest(&fixture, "theirs");
+        fixture.write("theirs/a", "a person's");
+        fixture.write("theirs/b", "a person's");
+        fixture.write("lib/.git", "gitdir: ../.git/modules/lib\n");
+        let touched = touched_by(&fixture, |fixture| {
+            nest(fixture, "src");
+            nest(fixture, "inner/deep");
+            nest(fixture, "target");
+            nest(fixture, "target/build/dependency");
+            for file in ["inner/deep/no/f", "inner/deep/AGENTS.md", "inner/deep/x.log", "theirs/a"]
+            {
+                fixture.write(file, "planted");
+            }
+            fixture.write("old/.git", "gitdir: ../elsewhere\n");
+            fixture.write("bare/.git/config", "not a repository, and yet");
+        });
+        assert_eq!(
+            touched.await,
+            [
+                "bare/.git",
+                "inner/deep/.git",
+                "inner/deep/AGENTS.md",
+                "inner/deep/no/f",
+                "old/.git",
+                "src/.git",
+                "target/.git",
+                "theirs/a",
+            ]
+        );
+        let touched = touched_by(&fixture, |fixture| {
+            fixture.write("theirs/.git/config", "[core]\n\tfsmonitor = x\n");
+            fixture.write("theirs/.git/hooks/post-commit", "x");
+            fixture.write("theirs/.git/HEAD", "ref: refs/heads/other\n");
+            fixture.write("lib/.git", "gitdir: ../elsewhere\n");
+        });
+        assert_eq!(
+            touched.await,
+            ["lib/.git", "theirs/.git/config", "theirs/.git/hooks/post-commit"]
+        );
+    }
+
+    #[tokio::test]
+    async fn takes_git_folders_back_as_a_whole() {
+        let fixture = RepoFixture::new();
+        let git = GitBinary::new(&fixture.repo, &env());
+        nest(&fixture, "theirs");
+        let before = fixture.repo.snapshot(&git).await.unwrap();
+        nest(&fixture, "src");
+        fixture.write("old/.git", "gitdir: x\n");
+        fixture.write("src/new", "stays");
+        let after = fixture.repo.snapshot(&git).await.unwrap();
+        let touched = fixture.repo.touched(&before, &after).unwrap();
+        assert_eq!(touched, ["old/.git", "src/.git", "src/new"].map(path).into());
+        assert!(
+            before.is_dirty(&path("theirs/.git/config")) && !before.is_dirty(&path("src/.git"))
+        );
+        let kept = tempfile::tempdir().unwrap();
+        let taken = ["old/.git", "src/.git"].map(path).into();
+        fixture.repo.take_back(&fixture.base, &taken, kept.path()).unwrap();
+        let there = |file: &str| fixture.root.join(file).exists();
+        assert_eq!(
+            ["src/.git", "old/.git", "src/new", "old/only", "theirs/.git/HEAD"].map(there),
+            [false, false, true, true, true]
+        );
+        let copy = kept.path().join("src/git-data-1");
+        assert!(copy.join("config").exists() && !copy.join("HEAD").exists());
+        let root = ["src/lib.rs", ".git"].map(path).into();
+        assert!(fixture.repo.take_back(&fixture.base, &root, kept.path()).is_err());
+        assert!(there(".git/HEAD"));
     }
 
     #[tokio::test]
@@ -306,8 +423,7 @@ mod tests {
         index.write().unwrap();
         fixture.remove("latin");
         fixture.write("run.sh", "a person's");
-        let env = BTreeMap::from([("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned())]);
-        let before = fixture.repo.snapshot(&GitBinary::new(&fixture.repo, &env)).await.unwrap();
+        let before = fixture.repo.snapshot(&GitBinary::new(&fixture.repo, &env())).await.unwrap();
         assert_eq!(before.dirty().collect::<Vec<_>>(), [&path("run.sh")]);
         let touched = touched_by(&fixture, |fixture| {
             fixture.write("src/lib.rs", "changed");
@@ -373,8 +489,9 @@ mod tests {
         let status = b"# branch.oid 1234\0# branch.head main\0\
             1 .M N... 100644 100644 100644 aaaa bbbb a b\0\
             u UU N... 100644 100644 100644 100644 a b c both\0\
-            ? new\xff\0? new 2\0! ignored\0! built/\0";
+            ? new\xff\0? new 2\0? inner/\0! ignored\0! built/\0";
         let parsed = parse_status(status);
+        assert_eq!(repositories_in(status), [path("inner")].into());
         assert_eq!(parsed.ignored, ["ignored", "built"].map(path).into());
         let paths: Vec<RepoPath> = parsed.dirty.keys().cloned().collect();
         assert_eq!(

@@ -294,6 +294,9 @@ impl<'a> Session<'a> {
         before: &Snapshot,
         touched: BTreeSet<RepoPath>,
     ) -> Result<Vec<RepoPath>, Stop> {
+        let (guarded, touched): (BTreeSet<RepoPath>, BTreeSet<RepoPath>) =
+            touched.into_iter().partition(|path| before.keeps(path));
+        self.put_back_guarded(id, before, &guarded, CHECKS_LABEL)?;
         let owned = &self.state.tree.touched;
         let (left, paths): (BTreeSet<RepoPath>, BTreeSet<RepoPath>) = touched
             .into_iter()

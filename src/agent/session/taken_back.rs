@@ -2,8 +2,8 @@
 //! wrote is judged afterwards, and what may not stay is taken back.
 //!
 //! In: a command that ended, and what is different from before it. Out: its answer. A copy of what
-//! is taken back is kept with the session. What had changes that are in no commit is left as it is,
-//! and ends the session.
+//! is taken back is kept with the session. Protected files that git ignores are put back to what
+//! they held. What else had changes that are in no commit is left as it is, and ends the session.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -58,9 +58,14 @@ impl Session<'_> {
         };
         refuse_beside_refused(&mut refused, &observation.touched);
         let owned = &self.state.tree(owner).touched;
+        let is_kept = |path: &RepoPath| before.is_some_and(|before| before.keeps(path));
         let is_lost = |path: &&RepoPath| {
-            before.is_some_and(|before| before.is_dirty(path)) && !owned.contains_key(*path)
+            before.is_some_and(|before| before.is_dirty(path))
+                && !owned.contains_key(*path)
+                && !is_kept(path)
         };
+        let guarded: BTreeSet<RepoPath> =
+            refused.denied.keys().filter(|path| is_kept(path)).cloned().collect();
         let all = refused.denied.keys().chain(refused.held.keys());
         let lost: BTreeSet<RepoPath> = all.filter(is_lost).cloned().collect();
         let held = self.hold_written(id, &base, &mut refused, lost.is_empty())?;
@@ -77,7 +82,11 @@ impl Session<'_> {
                 || held.as_ref().is_some_and(|held| held.paths.contains(path))
         };
         observation.touched.retain(|path| !is_refused(path));
-        let keep = refused.denied.into_keys().filter(|path| !lost.contains(path)).collect();
+        if let Some(before) = before {
+            self.put_back_guarded(id, before, &guarded, &waiting.call.id)?;
+        }
+        let goes = |path: &RepoPath| !lost.contains(path) && !guarded.contains(path);
+        let keep = refused.denied.into_keys().filter(goes).collect();
         let promotion =
             Promotion { keep, held, lost, observation, refusal, ..Promotion::default() };
         self.note_promotion(id, waiting, &promotion)?;
@@ -123,14 +132,41 @@ impl Session<'_> {
         let (keep, call) = (&promotion.keep, &waiting.call.id);
         let held = promotion.held.iter().flat_map(|held| &held.paths);
         self.take_back_paths(id, &keep.iter().chain(held).cloned().collect(), call)?;
-        if keep.is_empty() {
+        if keep.is_empty() { Ok(()) } else { self.note_taken_back(id, keep, call) }
+    }
+
+    /// Puts protected files that git ignores back to what they held before a command; a copy of
+    /// what they held after it is kept with the session, below `label`.
+    pub(crate) fn put_back_guarded(
+        &mut self,
+        id: TaskId,
+        before: &Snapshot,
+        paths: &BTreeSet<RepoPath>,
+        label: &str,
+    ) -> Result<(), Stop> {
+        if paths.is_empty() {
             return Ok(());
         }
+        let kept = self.copies(label);
+        let repo = &self.place(id)?.repo;
+        let back = repo
+            .copy_out(paths, &kept)
+            .and_then(|()| paths.iter().try_for_each(|path| repo.put_back(before, path).map(drop)));
+        back.map_err(|error| still_there(&error.to_string()))?;
+        self.note_taken_back(id, paths, label)
+    }
+
+    fn note_taken_back(
+        &mut self,
+        id: TaskId,
+        paths: &BTreeSet<RepoPath>,
+        label: &str,
+    ) -> Result<(), Stop> {
         let mut text = format!(
             "Taken back from the checkout, because the policy does not allow the change: {}.",
-            named(keep)
+            named(paths)
         );
-        let copies = self.copies(call);
+        let copies = self.copies(label);
         // Of what the command removed there is none.
         if copies.exists() {
             text.push_str(&format!(
@@ -157,9 +193,7 @@ impl Session<'_> {
         let Some(commit) = self.saved(self.state.tree_owner(id)) else { return Ok(()) };
         let kept = self.copies(label);
         let repo = &self.place(id)?.repo;
-        let taken = |paths: &BTreeSet<RepoPath>| {
-            repo.copy_out(paths, &kept).and_then(|()| repo.restore(&commit, paths))
-        };
+        let taken = |paths: &BTreeSet<RepoPath>| repo.take_back(&commit, paths, &kept);
         // What is wrong with one path keeps no other in the checkout.
         let left: Vec<String> = match taken(paths) {
             Ok(()) => Vec::new(),
@@ -171,12 +205,15 @@ impl Session<'_> {
         if left.is_empty() {
             return Ok(());
         }
-        Err(Stop::fault(format!(
-            "changes that the policy does not allow are still in the checkout, and have to be \
-             taken back by hand: {}",
-            left.join("; ")
-        )))
+        Err(still_there(&left.join("; ")))
     }
+}
+
+fn still_there(errors: &str) -> Stop {
+    Stop::fault(format!(
+        "changes that the policy does not allow are still in the checkout, and have to be taken \
+         back by hand: {errors}"
+    ))
 }
 
 /// Refuses also what is allowed in the place of something that is not, or below it.

@@ -232,6 +232,34 @@ impl Checkout {
         self.names(folder).unwrap_or_default()
     }
 
+    /// Returns what is in a folder and what each of it is, on behalf of whoever checked the right
+    /// to; a folder that a command closed is opened. Nothing where that does not work.
+    pub(super) fn listed(&self, folder: &RepoPath) -> Vec<(RepoPath, EntryKind)> {
+        let listed = match self.beneath.list(folder) {
+            Ok(listed) => listed,
+            Err(Errno::ACCESS) => {
+                let paths = self.opened_names(folder).into_iter();
+                let kind =
+                    |path: &RepoPath| self.entry(path).ok().flatten().map(|entry| entry.kind);
+                return paths.filter_map(|path| kind(&path).map(|kind| (path, kind))).collect();
+            }
+            Err(_) => return Vec::new(),
+        };
+        let mut found = Vec::new();
+        for entry in listed.flatten() {
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            let Some(path) = folder.join(name).ok().filter(|_| !matches!(name, "." | "..")) else {
+                continue;
+            };
+            let kind = match entry.file_type() {
+                FileType::Unknown => self.entry(&path).ok().flatten().map(|entry| entry.kind),
+                kind => Some(EntryKind::of(kind)),
+            };
+            found.extend(kind.map(|kind| (path, kind)));
+        }
+        found
+    }
+
     /// Reads where a link points, as written, on behalf of whoever checked the right to.
     pub(super) fn link_target(&self, path: &RepoPath) -> Result<Vec<u8>, FileError> {
         let target = self.beneath.read_link(path).map_err(|errno| file_error(path, errno))?;
@@ -306,17 +334,22 @@ impl ReadableFolder<'_> {
 
 impl CheckoutEntry {
     fn of(stat: &Stat) -> Self {
-        let kind = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => EntryKind::File,
-            FileType::Directory => EntryKind::Folder,
-            FileType::Symlink => EntryKind::Link,
-            _ => EntryKind::Other,
-        };
         Self {
-            kind,
+            kind: EntryKind::of(FileType::from_raw_mode(stat.st_mode)),
             size_bytes: u64::try_from(stat.st_size).unwrap_or(0),
             executable: stat.st_mode & 0o100 != 0,
             permissions: bits_as::<u32>(stat.st_mode) & 0o777,
+        }
+    }
+}
+
+impl EntryKind {
+    fn of(kind: FileType) -> Self {
+        match kind {
+            FileType::RegularFile => Self::File,
+            FileType::Directory => Self::Folder,
+            FileType::Symlink => Self::Link,
+            _ => Self::Other,
         }
     }
 }

@@ -362,7 +362,7 @@ fn mode_of(before: RawMode, executable: Executable) -> RawMode {
 /// Returns true for `.git` in every spelling some file system takes for it: case, trailing dots and
 /// blanks, streams (`.git::$INDEX_ALLOCATION`), the short name `git~1`, and code points that HFS+
 /// ignores.
-fn names_git_folder(part: &str) -> bool {
+pub(super) fn names_git_folder(part: &str) -> bool {
     let visible: String = part.chars().filter(|letter| !is_ignored(*letter)).collect();
     let name = visible.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
     name.eq_ignore_ascii_case(".git") || name.eq_ignore_ascii_case("git~1")

@@ -17,6 +17,7 @@ mod hidden;
 mod holds;
 mod hooks;
 mod images;
+mod left_behind;
 mod memory;
 mod messages;
 mod mistakes;

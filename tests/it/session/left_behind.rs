@@ -1,0 +1,78 @@
+//! What commands leave in the checkout or take out of it where they write to it directly, and what
+//! git takes for a repository in both worlds.
+
+use locum_testing::repository::commit_all;
+use pretty_assertions::assert_eq;
+
+use crate::session::fixture::{Fixture, POLICY, Ran, turns};
+
+const STEP: &str = r#"
+- calls: [{ tool: execute_command, args: { command: "./step.sh" } }]
+- calls: [{ tool: attempt_completion, args: { result: r } }]
+"#;
+
+/// A checkout whose `step.sh` does this, with more files that git ignores.
+fn fixture(script: &str, policy: &str, step: &str, ignored: &[(&str, &str)]) -> Fixture {
+    let fixture = Fixture::with_policy(&turns(script), policy);
+    std::fs::write(fixture.root.join("step.sh"), format!("#!/bin/sh\nset -e\n{step}")).unwrap();
+    let names: Vec<&str> = ignored.iter().map(|(path, _)| *path).collect();
+    std::fs::write(fixture.root.join(".gitignore"), names.join("\n")).unwrap();
+    commit_all(&git2::Repository::open(&fixture.root).unwrap(), "second");
+    for (path, text) in ignored {
+        let path = fixture.root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    fixture
+}
+
+/// A run whose commands write to the checkout, and which nothing else keeps from doing so.
+fn uncontained(policy: &str) -> String {
+    format!("{policy}commands: {{ sandbox: off }}\n")
+}
+
+fn told(ran: &Ran) -> String {
+    let notes = ran.outcome.notes.join("\n");
+    format!("{}: {}\n{:?}\n{notes}", ran.word(), ran.reason(), ran.answers("execute_command"))
+}
+
+const GIT: &str = "plant() { mkdir -p $1/objects $1/refs/heads; echo 'ref: refs/heads/main' > \
+                   $1/HEAD; printf '[core]\\n\\tbare = false\\n' > $1/config; echo x > $1/objects/k; \
+                   echo x > $1/refs/k; }\n";
+
+#[test]
+fn a_git_folder_that_a_command_leaves_is_taken_back_and_hides_no_file() {
+    let step = format!(
+        "{GIT}plant src/.git; plant src/inner/.git\necho x > src/inner/AGENTS.md; echo x > \
+         src/inner/f; echo 'gitdir: ../.git' > src/inner/g; mkdir src/w; echo 'gitdir: x' > \
+         src/w/.git\n"
+    );
+    let fixture = fixture(STEP, &uncontained(POLICY), &step, &[]);
+    let ran = fixture.run();
+    let said = told(&ran);
+    assert_eq!(ran.changed(), ["src/inner/f", "src/inner/g"], "{said}");
+    for path in ["src/.git", "src/inner/.git", "src/w/.git", "src/inner/AGENTS.md"] {
+        assert!(!fixture.root.join(path).exists(), "{path}: {said}");
+        assert!(said.contains(&format!("`{path}`")), "{path}: {said}");
+    }
+    assert!(fixture.file("src/inner/f").is_some() && fixture.file(".git/HEAD").is_some());
+}
+
+#[test]
+fn protected_files_that_git_ignores_are_put_back() {
+    let ignored = [
+        ("src/CLAUDE.local.md", "mine"),
+        ("src/.claude/settings.local.json", "{}"),
+        ("src/plain.log", "mine"),
+    ];
+    let step = "echo evil >> src/CLAUDE.local.md; rm src/.claude/settings.local.json; echo built > \
+                src/plain.log; echo x > src/new\n";
+    let fixture = fixture(STEP, &uncontained(POLICY), step, &ignored);
+    let ran = fixture.run();
+    let said = told(&ran);
+    assert_eq!(fixture.file("src/CLAUDE.local.md").as_deref(), Some("mine"), "{said}");
+    assert_eq!(fixture.file("src/.claude/settings.local.json").as_deref(), Some("{}"), "{said}");
+    assert_eq!(fixture.file("src/plain.log").as_deref(), Some("built\n"));
+    assert_eq!(ran.changed(), ["src/new"], "{said}");
+    assert!(said.contains("Taken back") && said.contains("`src/CLAUDE.local.md`"), "{said}");
+}
