@@ -31,6 +31,7 @@ pub mod aside;
 #[cfg(target_os = "linux")]
 mod attacks;
 mod attributes;
+pub mod below;
 mod beneath;
 mod caches;
 pub mod carried;

@@ -20,6 +20,7 @@ use crate::tools::command_remarks::{CommandPlace, NetworkReach};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::PeerWords;
 use crate::tools::reach;
+use crate::tools::removed_folders;
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
 use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};
 use crate::tools::{CallError, CommandStreams, Observation, ToolContext};
@@ -184,6 +185,7 @@ impl Tool for ExecuteCommand {
                 Err(error) => Observation { unjudged: Some(error.to_string()), ..observation },
             });
         }
+        removed_folders::check(&self.script, context)?;
         let git = GitBinary::new(context.repo, context.run.env);
         let before = match context.given.before {
             Some(before) => before.clone(),

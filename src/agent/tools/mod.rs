@@ -22,6 +22,7 @@ pub mod memory;
 mod peer_words;
 mod picture;
 mod reach;
+mod removed_folders;
 pub mod search;
 pub mod skill;
 pub mod tool;

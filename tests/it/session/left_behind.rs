@@ -76,3 +76,46 @@ fn protected_files_that_git_ignores_are_put_back() {
     assert_eq!(ran.changed(), ["src/new"], "{said}");
     assert!(said.contains("Taken back") && said.contains("`src/CLAUDE.local.md`"), "{said}");
 }
+
+#[test]
+fn a_folder_is_not_removed_with_what_may_not_be_read_or_changed() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "rm -r d" } }]
+- calls: [{ tool: execute_command, args: { command: "rm -rf src/e/" } }]
+- calls: [{ tool: execute_command, args: { command: "mv ign src/ign" } }]
+- calls: [{ tool: execute_command, args: { command: "rm -r local" } }]
+- expect: { contains: ["something in it may not be read or changed"] }
+  calls: [{ tool: execute_command, args: { command: "rm -r src/free out && rm src/g/x && mkdir -p d" } }]
+- calls: [{ tool: attempt_completion, args: { result: r } }]
+"#;
+    let policy = POLICY
+        .replace("edit(src/**)", "edit(**)")
+        .replace("command(touch:*)", "command(rm:*)\", \"command(mv:*)\", \"command(mkdir:*)");
+    let ignored = [
+        ("d/.env", "A=1"),
+        ("src/e/deep/k.pem", "A=1"),
+        ("ign/.env", "A=1"),
+        ("local/CLAUDE.local.md", "mine"),
+        ("src/g/.env", "A=1"),
+        ("out/AGENTS.md", "build output of a folder that git ignores"),
+        ("src/free/x.log", "x"),
+        ("src/g/x", "x"),
+    ];
+    let fixture = fixture(script, &uncontained(&policy), "true\n", &ignored);
+    std::fs::write(fixture.root.join(".gitignore"), ".env\n*.pem\n*.log\n*.local.md\nout/\n")
+        .unwrap();
+    commit_all(&git2::Repository::open(&fixture.root).unwrap(), "third");
+    let ran = fixture.run();
+    let said = told(&ran);
+    for (path, _) in &ignored[..5] {
+        assert!(fixture.file(path).is_some(), "{path}: {said}");
+    }
+    for (path, _) in &ignored[5..] {
+        assert!(fixture.file(path).is_none(), "{path}: {said}");
+    }
+    let answers = ran.answers("execute_command");
+    assert!(
+        answers[..4].iter().all(|text| text.contains("may not be read or changed")),
+        "{answers:?}"
+    );
+}

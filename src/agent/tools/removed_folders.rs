@@ -1,0 +1,160 @@
+//! Folders that a command removes or moves as a whole, where nothing keeps what is in them: what
+//! git ignores is in no commit, so what may not be read or changed would be lost for good.
+//!
+//! In: a script that is about to write to the checkout itself. Out: the first folder that it may
+//! not remove, as a refusal. Files that it names are judged by their names.
+
+use crate::tools::{CallError, ToolContext};
+use locum_base::path::RepoPath;
+use locum_policy::command::Script;
+use locum_policy::command::examine::{PathUse, path_use};
+use locum_policy::command::tree::SimpleCommand;
+use locum_policy::glob::name_matches;
+use locum_policy::intent::Intent;
+use locum_policy::paths::Protection;
+use locum_policy::verdict::Decision;
+use locum_workspace::below::EntryBelow;
+use locum_workspace::checkout::EntryKind;
+
+/// Programs that remove or move whole folders.
+const REMOVERS: &[&str] = &["rm", "mv", "find", "rmdir"];
+
+/// Programs that start another one by its name among their words.
+const STARTERS: &[&str] =
+    &["busybox", "command", "env", "git", "nice", "nohup", "sudo", "time", "timeout", "xargs"];
+
+/// Refuses a script that removes or moves a folder in which something is hidden, a credential or
+/// protected.
+///
+/// # Errors
+/// Says which folder.
+pub(crate) fn check(script: &Script, context: ToolContext<'_>) -> Result<(), CallError> {
+    let loose = script.loose_examinations().unwrap_or_default();
+    for (simple, examined) in script.examinations().into_iter().chain(loose) {
+        for path in removed(simple, &examined.edits, script.folder()) {
+            for folder in matching(&path, context) {
+                if context.repo.holds_below(&folder, |entry| is_kept(entry, context)) {
+                    return Err(CallError(format!(
+                        "The command was not run: it removes or moves `{folder}`, and something \
+                         in it may not be read or changed. Name files or other folders instead."
+                    )));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the paths that a command may remove or move, as they are written: its operands, and what
+/// it is known to write.
+fn removed(simple: &SimpleCommand, edits: &[PathUse], folder: &RepoPath) -> Vec<RepoPath> {
+    let is_in =
+        |list: &[&str], word: &String| list.contains(&word.rsplit('/').next().unwrap_or_default());
+    let Some(at) = simple.words.iter().position(|word| is_in(REMOVERS, word)) else {
+        return Vec::new();
+    };
+    // Elsewhere it is a word like any other.
+    if at > 0 && !simple.words.first().is_some_and(|word| is_in(STARTERS, word)) {
+        return Vec::new();
+    }
+    let rest = simple.words.get(at..).and_then(<[String]>::split_first);
+    let Some((program, words)) = rest else { return Vec::new() };
+    let finds = program.ends_with("find");
+    if finds && !words.iter().any(|word| word == "-delete" || is_in(REMOVERS, word)) {
+        return Vec::new();
+    }
+    // `find` names folders first; what follows are conditions and commands.
+    let operands = words.iter().take_while(|word| !finds || !word.starts_with(['-', '(', '!']));
+    let operands = operands.filter(|word| !word.starts_with('-'));
+    let operands: Vec<PathUse> = operands.filter_map(|word| path_use(word, folder)).collect();
+    let names_target = words.iter().any(|word| word.starts_with("-t") || word.starts_with("--t"));
+    let last_stays = program.ends_with("mv") && !names_target;
+    let removed = [operands.as_slice(), edits].map(|uses| match uses.split_last() {
+        Some((_, moved)) if last_stays => moved,
+        Some(_) | None => uses,
+    });
+    let removed = removed.into_iter().flatten().filter_map(PathUse::inside).cloned();
+    removed.filter(|path| !path.is_root()).collect()
+}
+
+/// Returns the folders of the checkout that a shell finds by a path with wildcards.
+fn matching(path: &RepoPath, context: ToolContext<'_>) -> Vec<RepoPath> {
+    let mut found = vec![RepoPath::root()];
+    for part in path.parts() {
+        let has_wildcard = part.contains(['*', '?', '[', '{']);
+        // What a set of letters or words stands for is not looked up: it may be any name.
+        let pattern = if part.contains(['[', '{']) { "*" } else { part };
+        let next = found.iter().flat_map(|folder| {
+            if has_wildcard {
+                let is_named =
+                    |path: &RepoPath| path.name().is_some_and(|name| name_matches(pattern, name));
+                context.repo.folders_in(folder).into_iter().filter(is_named).collect()
+            } else {
+                folder.join(part).into_iter().collect::<Vec<_>>()
+            }
+        });
+        found = next.collect();
+    }
+    // Behind a link lies another folder; the link itself is removed alone.
+    let is_folder = |path: &RepoPath| {
+        let entry = context.checkout.entry(path).ok().flatten();
+        entry.is_some_and(|entry| entry.kind == EntryKind::Folder)
+    };
+    found.into_iter().filter(is_folder).collect()
+}
+
+/// Whether what lies in a folder may not be removed with it: it cannot be read, or is protected and
+/// no build output.
+fn is_kept(entry: &EntryBelow, context: ToolContext<'_>) -> bool {
+    let (path, protection) = (&entry.path, Protection::default());
+    let policy = context.run.policy;
+    let is_sensitive =
+        protection.of_read(path).is_some() || policy.hides(path) || policy.may_deny_reading(path);
+    if is_sensitive && !(context.visible)(path) {
+        return true;
+    }
+    let inside = path.join("x").ok();
+    let is_protected = protection.of_edit(path).is_some()
+        || (entry.kind == EntryKind::Folder
+            && inside.is_none_or(|inside| protection.of_edit(&inside).is_some()));
+    let is_allowed = || {
+        let verdict = policy.decide(&Intent::Edit(path.clone()), context.facts);
+        verdict.decision == Decision::Allow
+    };
+    !entry.is_output && is_protected && !is_allowed()
+}
+
+#[cfg(test)]
+mod tests {
+    use pretty_assertions::assert_eq;
+
+    use super::removed;
+    use locum_base::path::RepoPath;
+    use locum_policy::command::Script;
+
+    #[test]
+    fn folders_that_a_command_may_remove_are_its_operands() {
+        let found = |text: &str| {
+            let script = Script::parse(text);
+            let simple = script.simple_commands();
+            let paths = removed(simple.first().unwrap(), &[], &RepoPath::root());
+            paths.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        for (text, expected) in [
+            ("rm -rf a b/c", "a b/c"),
+            ("/bin/rm -r a", "a"),
+            ("timeout 5 rm -r a", "a"),
+            ("git rm -r a", "a"),
+            ("mv a b", "a"),
+            ("mv -t b a", "b a"),
+            ("find a b -name x -delete", "a b"),
+            ("find a -exec rm {} +", "a"),
+            ("find a -exec cat {} +", ""),
+            ("grep -r rm a", ""),
+            ("cp -r a b", ""),
+            ("rm -r .", ""),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
+    }
+}
