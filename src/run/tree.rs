@@ -90,6 +90,9 @@ impl TreeJudge<'_> {
         objections.extend(committed.collisions.iter().map(|(new, old)| {
             format!("`{}` and `{}` are one name to some disks", shown(new), shown(old))
         }));
+        objections.extend(committed.git_data.iter().map(|(path, folder)| {
+            format!("git would take `{folder}` for a repository of its own, with `{path}`")
+        }));
         let sizes = committed.paths.iter().map(|changed| match changed.after {
             CommittedFile::File { size_bytes, .. } => size_bytes,
             CommittedFile::Nothing | CommittedFile::Link { .. } | CommittedFile::Submodule => 0,
@@ -406,6 +409,18 @@ mod tests {
                 "two names for one",
                 CommitChanges {
                     collisions: vec![("readme".into(), "README".into())],
+                    ..commit(vec![])
+                },
+            ),
+            (
+                "a repository without its own name",
+                CommitChanges {
+                    git_data: vec![("docs/b/config", "docs/b")]
+                        .into_iter()
+                        .map(|(path, folder)| {
+                            (RepoPath::parse(path).unwrap(), RepoPath::parse(folder).unwrap())
+                        })
+                        .collect(),
                     ..commit(vec![])
                 },
             ),

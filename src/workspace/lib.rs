@@ -46,6 +46,7 @@ mod file_stamp;
 #[cfg(test)]
 mod fixture;
 pub mod git_binary;
+mod git_data;
 mod guarded;
 mod history;
 pub mod index_folder;

@@ -213,6 +213,9 @@ impl Session<'_> {
         } else {
             self.refused_edits(id, waiting, changes.paths.keys(), intents)?
         };
+        let is_removed = |path: &RepoPath| changes.paths.get(path) == Some(&LayerChange::Removed);
+        let (removed, written) = changes.paths.keys().cloned().partition(is_removed);
+        self.refuse_git_data(id, &written, &removed, &mut refused)?;
         for (path, why) in &changes.unread {
             let intent = Intent::Edit(path.clone()).to_string();
             refused.denied.insert(path.clone(), Verdict::denied(intent, why.clone()));

@@ -4,6 +4,8 @@
 //! In: a permitted call. Out: its answer in the journal. A call found announced but unanswered
 //! after a kill is recovered here: edits are put back and done again, commands are not.
 
+use std::collections::BTreeSet;
+
 use futures::FutureExt;
 use tracing::Instrument;
 
@@ -348,6 +350,24 @@ impl Session<'_> {
             of_kind.insert(path.clone(), verdict);
         }
         Ok(refused)
+    }
+
+    /// Refuses what a command wrote into a folder that git takes for a repository: whoever enters
+    /// it and asks git something starts what its settings name. `removed` are gone.
+    pub(crate) fn refuse_git_data(
+        &mut self,
+        id: TaskId,
+        written: &BTreeSet<RepoPath>,
+        removed: &BTreeSet<RepoPath>,
+        refused: &mut RefusedEdits,
+    ) -> Result<(), Stop> {
+        for (path, folder) in self.place(id)?.repo.git_data_in(written, removed) {
+            let why = format!("git would take `{folder}` for a repository of its own");
+            let verdict = Verdict::denied(Intent::Edit(path.clone()).to_string(), why);
+            refused.held.remove(&path);
+            refused.denied.entry(path).or_insert(verdict);
+        }
+        Ok(())
     }
 
     /// Returns the verdict on changing a file in a mode: whether it is this repository's, then the

@@ -49,6 +49,10 @@ impl Session<'_> {
     ) -> Result<(), Stop> {
         let PerformedCall { mut observation, intents, before } = done;
         let mut refused = self.refused_edits(id, waiting, &observation.touched, &intents)?;
+        let checkout = &self.place(id)?.checkout;
+        let is_there = |path: &RepoPath| checkout.entry(path).is_ok_and(|entry| entry.is_some());
+        let (written, removed) = observation.touched.iter().cloned().partition(is_there);
+        self.refuse_git_data(id, &written, &removed, &mut refused)?;
         if refused.denied.is_empty() && refused.held.is_empty() {
             return self.answer(id, waiting, observation);
         }

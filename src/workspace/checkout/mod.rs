@@ -86,6 +86,18 @@ pub enum FileError {
     /// A part of the path is a name of git's own folder.
     #[error("`{0}` lies in git's own folder, which is never written to")]
     GitFolder(RepoPath),
+    /// With it, a folder is a repository to git.
+    #[error(
+        "`{path}` is not written, because git would take `{folder}` for a repository of its own, \
+         by what lies there (HEAD, config, objects, refs or commondir), and start programs that \
+         its settings name"
+    )]
+    GitData {
+        /// Path in the checkout.
+        path: RepoPath,
+        /// The folder.
+        folder: RepoPath,
+    },
     /// The file is larger than the limit.
     #[error("`{path}` has {size_bytes} bytes, more than the {limit_bytes} that are read")]
     TooLarge {

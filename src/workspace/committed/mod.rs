@@ -6,10 +6,12 @@
 //! case or invisible characters only. Judging them is the caller's part.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use git2::{FileMode, ObjectType, Oid, Repository, Tree};
 
 use crate::diff::{self, NewLines};
+use crate::git_data::makes_git_data;
 use crate::repo::{CommitId, Repo, RepoError};
 use locum_base::path::RepoPath;
 use locum_policy::paths::plain_spelling;
@@ -36,6 +38,8 @@ pub struct CommitChanges {
     pub paths: Vec<CommittedPath>,
     /// New names that some disks take for the same as old ones: (new, old).
     pub collisions: Vec<(String, String)>,
+    /// Paths that are new or changed in folders that git takes for repositories: (path, folder).
+    pub git_data: Vec<(RepoPath, RepoPath)>,
     /// True when something was too much to look at.
     pub is_cut: bool,
 }
@@ -168,6 +172,12 @@ impl CommitWalk<'_> {
             let (before, old) = self.kept(was, path.as_ref().ok())?;
             let (after, new) = self.kept(is, path.as_ref().ok())?;
             let lines = diff::new_lines(&old, &new);
+            if let (Ok(path), true) = (&path, is.is_some()) {
+                let is_there =
+                    |path: &RepoPath| self.root.get_path(Path::new(path.as_str())).is_ok();
+                let folder = makes_git_data(path, is_there);
+                self.found.git_data.extend(folder.map(|folder| (path.clone(), folder)));
+            }
             self.found.paths.push(CommittedPath { path, before, after, lines });
         }
         if old_tree.is_some() || new_tree.is_some() {
@@ -216,7 +226,7 @@ impl CommitWalk<'_> {
                 continue;
             }
             here.push(part);
-            let entry = self.root.get_path(std::path::Path::new(&here.join("/"))).ok();
+            let entry = self.root.get_path(Path::new(&here.join("/"))).ok();
             if let Some(entry) = entry.filter(|entry| entry.filemode() == i32::from(FileMode::Link))
             {
                 links += 1;

@@ -135,3 +135,21 @@ fn attributes_of_the_checkout_hide_nothing() {
     let found = fixture.repo.committed(&fixture.base, &commit).unwrap();
     assert_eq!(found.paths.last().unwrap().lines.text, [(2, "new line".to_owned())]);
 }
+
+#[test]
+fn a_folder_that_git_takes_for_a_repository_is_found() {
+    let fixture = RepoFixture::new();
+    let blob = FileMode::Blob;
+    let whole: [(&[u8], &[u8], FileMode); 5] = [
+        (b"HEAD", b"ref: refs/heads/main\n", blob),
+        (b"config", b"[core]\n", blob),
+        (b"objects", b"x", blob),
+        (b"refs", b"x", blob),
+        (b"readme", b"x", blob),
+    ];
+    let found = committed(&fixture, &whole).git_data;
+    let paths: Vec<&str> = found.iter().map(|(path, _)| path.as_str()).collect();
+    assert_eq!(paths, ["sub/HEAD", "sub/config", "sub/objects", "sub/refs"]);
+    assert!(found.iter().all(|(_, folder)| *folder == path("sub")));
+    assert_eq!(committed(&fixture, &whole[1..]).git_data, []);
+}

@@ -38,6 +38,7 @@ impl Checkout {
         content: &[u8],
     ) -> Result<(), FileError> {
         refuse_unless_edit(permit, path)?;
+        self.refuse_git_data(path)?;
         self.put_file(path, content, Executable::AsBefore)
     }
 
@@ -82,6 +83,7 @@ impl Checkout {
     ) -> Result<(), FileError> {
         refuse_unless_edit(permit, from)?;
         refuse_unless_edit(permit, to)?;
+        self.refuse_git_data(to)?;
         self.give_name(from, to)
     }
 

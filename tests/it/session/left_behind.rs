@@ -119,3 +119,33 @@ fn a_folder_is_not_removed_with_what_may_not_be_read_or_changed() {
         "{answers:?}"
     );
 }
+
+#[test]
+fn a_folder_that_git_takes_for_a_repository_is_not_completed() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "./step.sh" } }]
+- calls:
+    - { tool: write_to_file, args: { path: src/t/HEAD, content: "ref: refs/heads/main\n" } }
+    - { tool: write_to_file, args: { path: src/t/config, content: "[core]\n" } }
+    - { tool: write_to_file, args: { path: src/t/objects/k, content: "x\n" } }
+- calls: [{ tool: write_to_file, args: { path: src/t/refs/k, content: "x\n" } }]
+- expect: { contains: ["for a repository of its own"] }
+  calls: [{ tool: attempt_completion, args: { result: r } }]
+"#;
+    let step = format!("{GIT}plant src/b\necho x > src/b/other\n");
+    let contained = format!("{POLICY}commands: {{ contained: allow }}\n");
+    for fixture in [
+        fixture(script, POLICY, &step, &[]).without_layer(),
+        fixture(script, &contained, &step, &[]),
+    ] {
+        let ran = fixture.run();
+        let said = told(&ran);
+        assert_eq!(
+            ran.changed(),
+            ["src/b/other", "src/t/HEAD", "src/t/config", "src/t/objects/k"],
+            "{said}"
+        );
+        assert!(fixture.file("src/b/HEAD").is_none(), "{said}");
+        assert!(said.contains("git would take `src/b` for a repository"), "{said}");
+    }
+}
