@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use git2::{FileMode, Tree};
-use rustix::fs::CWD;
+use rustix::fs::{AtFlags, CWD};
 use serde::{Deserialize, Serialize};
 
 use crate::attributes::Attributes;
-use crate::checkout::{EntryKind, FileError, file_error};
+use crate::checkout::{Checkout, EntryKind, FileError, file_error};
 use crate::diff::{FileChange, compare};
 use crate::layer::{Layer, LayerChange};
 use crate::opened;
@@ -197,6 +197,8 @@ impl Repo {
             match self.checkout.stored(path) {
                 Ok(OnDisk::Stored(stored)) => copy(&stored, &to).map_err(io)?,
                 Ok(OnDisk::Other | OnDisk::Nothing) => {}
+                // A second name costs nothing, however large the file is.
+                Err(_) if self.checkout.link_out(path, &to).is_ok() => {}
                 Err(FileError::TooLarge { .. }) => {
                     let mut file = self.checkout.open_regular(path)?;
                     made(&to).and_then(|mut copy| io::copy(&mut file, &mut copy)).map_err(io)?;
@@ -205,6 +207,16 @@ impl Repo {
             }
         }
         Ok(())
+    }
+}
+
+impl Checkout {
+    /// Gives a file a second name outside the checkout, where that is on the same disk.
+    fn link_out(&self, path: &RepoPath, to: &Path) -> io::Result<()> {
+        fs::create_dir_all(to.parent().unwrap_or(to))?;
+        let folder = self.beneath.folder(&path.parent())?;
+        let name = path.name().unwrap_or_default();
+        Ok(rustix::fs::linkat(folder, name, CWD, to, AtFlags::empty())?)
     }
 }
 

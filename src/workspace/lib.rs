@@ -55,7 +55,7 @@ mod look_further;
 pub mod memory_ref;
 pub mod merge;
 mod opened;
-mod outputs;
+pub mod outputs;
 mod own_ref;
 mod patch_id;
 mod planted;

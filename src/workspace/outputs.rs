@@ -1,29 +1,115 @@
 //! Build output that is wanted in the checkout at the end, although git ignores it.
+//!
+//! In: a layer, and who judges what is in it. Out: files and links of the checkout, and what was
+//! left out of it, with the reasons.
 
+use std::collections::BTreeMap;
+
+use git2::FileMode;
+
+use crate::git_data::makes_git_data;
 use crate::layer::{Layer, on_layer};
 use crate::repo::{Repo, RepoError};
-use crate::stored::OnDisk;
+use crate::stored::{OnDisk, StoredFile};
 use locum_base::path::RepoPath;
 
+/// Links followed before a path counts as a loop.
+const LINKS_LIMIT: usize = 40;
+
+/// Who judges build output.
+pub trait OutputJudge {
+    /// Whether it is asked for.
+    fn is_named(&self, path: &RepoPath) -> bool;
+    /// Why a file may not be brought; `None` when it may.
+    fn refusal(&self, path: &RepoPath) -> Option<String>;
+    /// Why a link may not lead to a path; `None` when it may.
+    fn link_refusal(&self, leads_to: &RepoPath) -> Option<String>;
+}
+
 impl Repo {
-    /// Brings files that git ignores from a layer into the checkout, on behalf of whoever judged
-    /// them: those that are `wanted`. What is gone in the layer stays in the checkout.
+    /// Brings files that git ignores from a layer into the checkout: those that are asked for and
+    /// may be brought. Returns what was left out of these, each with the reason. What is gone in
+    /// the layer stays in the checkout.
     ///
     /// # Errors
-    /// When a file cannot be read or written; those before it are then there.
+    /// When the layer cannot be looked through.
     pub fn bring_outputs(
         &self,
         layer: &Layer,
-        wanted: impl Fn(&RepoPath) -> bool,
-    ) -> Result<(), RepoError> {
+        judge: &dyn OutputJudge,
+    ) -> Result<BTreeMap<RepoPath, String>, RepoError> {
+        let mut left_out = BTreeMap::new();
         for path in self.ignored_files_in(layer)? {
-            if wanted(&path)
-                && let OnDisk::Stored(stored) = layer.stored(&path)?
+            if judge.is_named(&path)
+                && let Err(why) = self.bring_output(layer, &path, judge)
             {
-                self.checkout.put_stored(&path, Some(&stored))?;
+                left_out.insert(path, why);
             }
         }
-        Ok(())
+        Ok(left_out)
+    }
+
+    fn bring_output(
+        &self,
+        layer: &Layer,
+        path: &RepoPath,
+        judge: &dyn OutputJudge,
+    ) -> Result<(), String> {
+        if let Some(why) = judge.refusal(path) {
+            return Err(why);
+        }
+        let is_there = |path: &RepoPath| {
+            layer.facts(path).is_ok()
+                || self.checkout.entry(path).is_ok_and(|entry| entry.is_some())
+        };
+        if let Some(folder) = makes_git_data(path, is_there) {
+            return Err(format!("git would take `{folder}` for a repository of its own"));
+        }
+        let said = |error: &dyn std::fmt::Display| error.to_string();
+        let stored = match layer.stored(path).map_err(|error| said(&error))? {
+            OnDisk::Stored(stored) => stored,
+            OnDisk::Other | OnDisk::Nothing => return Ok(()),
+        };
+        if stored.mode == FileMode::Link {
+            let outside = "it is a link that leads out of the repository, or nowhere";
+            let leads_to = self.led_to(layer, path, &stored).ok_or(outside)?;
+            if let Some(why) = judge.link_refusal(&leads_to) {
+                return Err(why);
+            }
+        }
+        self.checkout.put_stored(path, Some(&stored)).map_err(|error| said(&error))
+    }
+
+    /// Follows a link of a layer and every other link on its way, there or in the checkout, as
+    /// text; `None` where it leads out, or around.
+    fn led_to(&self, layer: &Layer, link: &RepoPath, stored: &StoredFile) -> Option<RepoPath> {
+        let mut here = link.parent();
+        let mut ahead = parts_of(stored)?;
+        let mut links = 1;
+        while let Some(part) = ahead.pop() {
+            if part == ".." {
+                if here.is_root() {
+                    return None;
+                }
+                here = here.parent();
+                continue;
+            }
+            let next = here.join(&part).ok()?;
+            let there = match layer.stored(&next) {
+                Ok(OnDisk::Nothing) => self.checkout.stored_link(&next),
+                Ok(OnDisk::Stored(stored)) => Some(stored),
+                Ok(OnDisk::Other) | Err(_) => None,
+            };
+            match there.filter(|there| there.mode == FileMode::Link) {
+                None => here = next,
+                Some(_) if links == LINKS_LIMIT => return None,
+                Some(inner) => {
+                    links += 1;
+                    ahead.extend(parts_of(&inner)?);
+                }
+            }
+        }
+        Some(here)
     }
 
     /// Returns the files in a layer that git ignores.
@@ -31,9 +117,18 @@ impl Repo {
         let mut found = Vec::new();
         let mut ahead = vec![(RepoPath::root(), false)];
         while let Some((folder, inside)) = ahead.pop() {
-            let names = layer.names(&folder).map_err(|source| on_layer(&folder, source))?;
-            for path in names.into_iter().flatten().filter(|path| path.name() != Some(".git")) {
-                let facts = layer.facts(&path).map_err(|source| on_layer(&path, source))?;
+            let names = match layer.names(&folder) {
+                Ok(names) => names,
+                Err(source) if folder.is_root() => return Err(on_layer(&folder, source)),
+                // What is too deep down to be looked at is no output.
+                Err(_) => continue,
+            };
+            for path in names.into_iter().flatten() {
+                let Ok(facts) = layer.facts(&path) else { continue };
+                if path.name() == Some(".git") {
+                    found.extend(inside.then_some(path));
+                    continue;
+                }
                 if facts.is_dir() && self.other_repository(&path)?.is_some() {
                     continue;
                 }
@@ -49,31 +144,127 @@ impl Repo {
     }
 }
 
+/// Returns the parts of where a link leads, last first; `None` for one that starts at the root of
+/// the disk or is no path.
+fn parts_of(link: &StoredFile) -> Option<Vec<String>> {
+    let target = std::str::from_utf8(&link.content).ok()?;
+    let parts = target.split('/').rev().filter(|part| !part.is_empty() && *part != ".");
+    (!target.is_empty() && !target.starts_with('/')).then(|| parts.map(str::to_owned).collect())
+}
+
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "a test makes a layer by hand")]
 mod tests {
+    use std::collections::BTreeMap;
+
     use pretty_assertions::assert_eq;
 
+    use super::OutputJudge;
     use crate::fixture::RepoFixture;
     use crate::layer::Layer;
+    use crate::write::FILE_LIMIT_BYTES;
+    use locum_base::path::RepoPath;
+
+    /// Wants all but `target`, and refuses what is called as git's, or a secret.
+    struct Judge;
+
+    impl OutputJudge for Judge {
+        fn is_named(&self, path: &RepoPath) -> bool {
+            !path.as_str().starts_with("target")
+        }
+
+        fn refusal(&self, path: &RepoPath) -> Option<String> {
+            path.parts().any(|part| part == ".git").then(|| "git's own".to_owned())
+        }
+
+        fn link_refusal(&self, leads_to: &RepoPath) -> Option<String> {
+            self.refusal(leads_to).or_else(|| leads_to.is_root().then(|| "all of it".to_owned()))
+        }
+    }
+
+    fn layered(files: &[&str]) -> (tempfile::TempDir, Layer) {
+        let folder = tempfile::tempdir().unwrap();
+        let layer = Layer::open(&folder.path().join("layer")).unwrap();
+        for path in files {
+            let at = layer.folders().upper.join(path);
+            std::fs::create_dir_all(at.parent().unwrap()).unwrap();
+            std::fs::write(at, path).unwrap();
+        }
+        (folder, layer)
+    }
+
+    fn shown(left_out: BTreeMap<RepoPath, String>) -> Vec<(String, String)> {
+        left_out.into_iter().map(|(path, why)| (path.to_string(), why)).collect()
+    }
 
     #[test]
     fn what_is_wanted_of_what_git_ignores_is_brought_and_nothing_else() {
         let fixture = RepoFixture::new();
         fixture.write(".gitignore", "dist/\ntarget/\n*.log\n");
-        let folder = tempfile::tempdir().unwrap();
-        let layer = Layer::open(&folder.path().join("layer")).unwrap();
-        for path in ["dist/a/x", "dist/.git/config", "target/y", "src/z.log", "src/new"] {
-            let at = layer.folders().upper.join(path);
-            std::fs::create_dir_all(at.parent().unwrap()).unwrap();
-            std::fs::write(at, path).unwrap();
-        }
-        let wanted = |path: &locum_base::path::RepoPath| !path.as_str().starts_with("target");
-        fixture.repo.bring_outputs(&layer, wanted).unwrap();
+        let (_folder, layer) =
+            layered(&["dist/a/x", "dist/.git/config", "target/y", "src/z.log", "src/new"]);
+        let left_out = fixture.repo.bring_outputs(&layer, &Judge).unwrap();
         let there = |path: &str| fixture.root.join(path).exists();
         assert_eq!(
             ["dist/a/x", "src/z.log", "dist/.git", "target", "src/new"].map(there),
             [true, true, false, false, false]
         );
+        assert_eq!(shown(left_out), [("dist/.git".to_owned(), "git's own".to_owned())]);
+    }
+
+    #[test]
+    fn links_that_lead_where_nothing_may_be_read_are_left_out_and_named() {
+        let fixture = RepoFixture::new();
+        fixture.write(".gitignore", "dist/\n");
+        fixture.link("../.git", "src/door");
+        let (_folder, layer) = layered(&["dist/a/x"]);
+        for (name, target) in [
+            ("etc", "/etc"),
+            ("environ", "/proc/self/environ"),
+            ("up", "../../other"),
+            ("settings", "../.git/config"),
+            ("door", "../src/door/config"),
+            ("all", ".."),
+            ("loop", "loop"),
+            ("x", "a/x"),
+            ("again", "x"),
+            ("missing", "a/y"),
+            ("source", "../src/lib.rs"),
+        ] {
+            std::os::unix::fs::symlink(target, layer.folders().upper.join("dist").join(name))
+                .unwrap();
+        }
+        let left_out = fixture.repo.bring_outputs(&layer, &Judge).unwrap();
+        let names: Vec<&str> = left_out.keys().filter_map(|path| path.name()).collect();
+        assert_eq!(names, ["all", "door", "environ", "etc", "loop", "settings", "up"]);
+        for name in ["x", "again", "missing", "source"] {
+            assert!(fixture.root.join("dist").join(name).is_symlink(), "{name}");
+        }
+        assert!(!fixture.root.join("dist/etc").is_symlink());
+    }
+
+    #[test]
+    fn a_file_that_is_too_large_and_what_git_would_take_for_a_repository_keep_no_other_out() {
+        let fixture = RepoFixture::new();
+        fixture.write(".gitignore", "dist/\n");
+        let (_folder, layer) = layered(&[
+            "dist/big",
+            "dist/x",
+            "dist/b/HEAD",
+            "dist/b/config",
+            "dist/b/objects/k",
+            "dist/b/refs/k",
+            "dist/b/other",
+        ]);
+        let big = layer.folders().upper.join("dist/big");
+        let big = std::fs::File::options().write(true).open(big).unwrap();
+        big.set_len(FILE_LIMIT_BYTES + 1).unwrap();
+        let left_out = fixture.repo.bring_outputs(&layer, &Judge).unwrap();
+        let names: Vec<&str> = left_out.keys().map(RepoPath::as_str).collect();
+        assert_eq!(
+            names,
+            ["dist/b/HEAD", "dist/b/config", "dist/b/objects/k", "dist/b/refs/k", "dist/big"]
+        );
+        assert!(fixture.root.join("dist/x").exists() && fixture.root.join("dist/b/other").exists());
     }
 }

@@ -49,6 +49,31 @@ impl Checkout {
         }
     }
 
+    /// Reads the link at a path; `None` where there is none.
+    pub(super) fn stored_link(&self, path: &RepoPath) -> Option<StoredFile> {
+        let entry = self.entry(path).ok().flatten()?;
+        let content = (entry.kind == EntryKind::Link).then(|| self.link_target(path).ok())??;
+        Some(StoredFile { mode: FileMode::Link, content })
+    }
+
+    /// Says why what is at a path cannot be recorded; `None` where it can, or nothing is there.
+    pub fn unrecorded(&self, path: &RepoPath) -> Option<String> {
+        let entry = match self.entry(path) {
+            Ok(Some(entry)) => entry,
+            Ok(None) | Err(FileError::Link(_)) => return None,
+            Err(error) => return Some(error.to_string()),
+        };
+        let (size_bytes, limit_bytes) = (entry.size_bytes, FILE_LIMIT_BYTES);
+        if entry.kind != EntryKind::File {
+            return None;
+        }
+        if size_bytes > limit_bytes {
+            let error = FileError::TooLarge { path: path.clone(), size_bytes, limit_bytes };
+            return Some(error.to_string());
+        }
+        self.open_regular(path).err().map(|error| error.to_string())
+    }
+
     /// Makes a path what git keeps of it, on behalf of whoever was permitted to write it. A path
     /// that is so already is left alone; folders that become empty go too.
     pub(super) fn put_stored(

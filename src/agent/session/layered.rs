@@ -26,7 +26,6 @@ use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_modes::ToolGroup;
 use locum_modes::prompts::reminders;
-use locum_policy::glob::LetterCase;
 use locum_policy::intent::Intent;
 use locum_policy::paths::Protection;
 use locum_policy::verdict::{Decision, Verdict};
@@ -279,33 +278,6 @@ impl Session<'_> {
             ));
         }
         self.answer_followed(id, waiting, observation)
-    }
-
-    /// Brings the build output that the policy names into the run's own checkout.
-    pub(crate) fn bring_outputs(&mut self) -> Result<(), Stop> {
-        let policy = self.parts.run.policy;
-        let outputs = &policy.settings().commands.outputs;
-        let Some(layer) = self.layers.get(&None).cloned().flatten() else { return Ok(()) };
-        if outputs.is_empty() {
-            return Ok(());
-        }
-        let (facts, protection) = (self.facts(&self.start().mode.clone()), Protection::default());
-        let named = |path: &RepoPath| {
-            let mut above = Some(path.clone()).filter(|path| !path.is_root());
-            std::iter::from_fn(|| {
-                let parent = above.as_ref().map(RepoPath::parent).filter(|path| !path.is_root());
-                std::mem::replace(&mut above, parent)
-            })
-            .any(|path| outputs.iter().any(|glob| glob.matches(&path, LetterCase::Exact)))
-        };
-        let wanted = |path: &RepoPath| {
-            let verdict = || policy.decide(&Intent::Edit(path.clone()), &facts);
-            named(path)
-                && protection.of_edit(path).or_else(|| protection.of_read(path)).is_none()
-                && !policy.hides(path)
-                && verdict().rule().is_none_or(|_| verdict().decision == Decision::Allow)
-        };
-        Ok(self.parts.workspace.repo.bring_outputs(&layer, wanted)?)
     }
 
     /// Sets aside what is held of what a command wrote. What somebody else changed as well is

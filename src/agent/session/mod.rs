@@ -22,6 +22,7 @@ mod aside;
 mod attacks;
 mod background;
 mod background_runs;
+mod brought_outputs;
 mod calls;
 pub mod checked;
 mod checkout_changes;

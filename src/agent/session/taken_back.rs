@@ -53,6 +53,7 @@ impl Session<'_> {
         let is_there = |path: &RepoPath| checkout.entry(path).is_ok_and(|entry| entry.is_some());
         let (written, removed) = observation.touched.iter().cloned().partition(is_there);
         self.refuse_git_data(id, &written, &removed, &mut refused)?;
+        self.refuse_unrecorded(id, &mut observation, before, &mut refused)?;
         if refused.denied.is_empty() && refused.held.is_empty() {
             return self.answer(id, waiting, observation);
         }
@@ -95,6 +96,40 @@ impl Session<'_> {
             Promotion { keep, held, lost, observation, refusal, ..Promotion::default() };
         self.note_promotion(id, waiting, &promotion)?;
         self.promote(id, waiting, promotion)
+    }
+
+    /// Refuses files that cannot be recorded, such as one that is too large. One that was there
+    /// before and is in no commit stays, and is none of the run's.
+    fn refuse_unrecorded(
+        &mut self,
+        id: TaskId,
+        observation: &mut Observation,
+        before: Option<&Snapshot>,
+        refused: &mut RefusedEdits,
+    ) -> Result<(), Stop> {
+        let checkout = &self.place(id)?.checkout;
+        let mut left = Vec::new();
+        for path in &observation.touched {
+            let Some(why) = checkout.unrecorded(path) else { continue };
+            if before.is_some_and(|before| before.is_dirty(path)) {
+                left.push((path.clone(), why));
+            } else if !refused.denied.contains_key(path) {
+                let verdict = Verdict::denied(Intent::Edit(path.clone()).to_string(), why);
+                refused.held.remove(path);
+                refused.denied.insert(path.clone(), verdict);
+            }
+        }
+        for (path, why) in left {
+            if refused.denied.contains_key(&path) {
+                continue;
+            }
+            refused.held.remove(&path);
+            observation.touched.retain(|touched| *touched != path);
+            let text = format!("Left in the checkout as it is, and no part of the work: {why}.");
+            observation.text.push_str(&format!("\n\n{text}"));
+            self.note_once(id, text)?;
+        }
+        Ok(())
     }
 
     /// Sets aside what waits for a decision, where all of it can be kept until then and the

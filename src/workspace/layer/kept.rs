@@ -11,6 +11,9 @@ use crate::shared;
 use locum_base::path::RepoPath;
 use locum_sandbox::remove_all;
 
+/// Longest path at which something is kept by its own name, in bytes.
+const LONGEST_KEPT_BYTES: usize = 3_500;
+
 impl Layer {
     /// Returns where what was kept out of the checkout lies.
     pub fn kept(&self) -> PathBuf {
@@ -27,7 +30,7 @@ impl Layer {
         if !fs::symlink_metadata(&from).is_ok_and(|facts| facts.is_file() || facts.is_symlink()) {
             return Ok(());
         }
-        self.keep(&from, path, label)
+        self.keep(path, label)
     }
 
     /// The same for what could not be read: a folder is kept as a whole.
@@ -38,18 +41,24 @@ impl Layer {
         if !self.has_folder(path) {
             return self.keep_out(path, label);
         }
-        self.keep(&self.upper.absolute(path), path, label)
+        self.keep(path, label)
     }
 
-    fn keep(&self, from: &Path, path: &RepoPath, label: &str) -> io::Result<()> {
-        let mut to = self.kept().join(label).join(path.as_str());
+    fn keep(&self, path: &RepoPath, label: &str) -> io::Result<()> {
+        let whole = self.kept().join(label).join(path.as_str());
+        // The kernel takes no longer one, and a folder has longer ones in it.
+        let is_long = whole.as_os_str().len() > LONGEST_KEPT_BYTES;
+        let name = if is_long { "long-path" } else { path.as_str() };
+        let mut to = self.kept().join(label).join(name);
         let mut number = 2_usize;
         while fs::symlink_metadata(&to).is_ok() {
-            to = self.kept().join(format!("{label}-{number}")).join(path.as_str());
+            to = self.kept().join(format!("{label}-{number}")).join(name);
             number += 1;
         }
         fs::create_dir_all(to.parent().unwrap_or(&self.folder))?;
-        fs::rename(from, to)
+        // By the folder that it is in: its whole name may be too long, too.
+        let (folder, name) = (self.upper.beneath.folder(&path.parent())?, path.name());
+        Ok(rustix::fs::renameat(folder, name.unwrap_or_default(), rustix::fs::CWD, to)?)
     }
 
     /// Whether a path was kept out of the checkout under `label`.

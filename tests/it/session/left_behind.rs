@@ -121,6 +121,16 @@ fn a_folder_is_not_removed_with_what_may_not_be_read_or_changed() {
 }
 
 #[test]
+fn a_file_that_is_too_large_to_be_recorded_ends_no_run_as_failed() {
+    let step = "truncate -s 200M src/big; echo x > src/new\n";
+    let fixture = fixture(STEP, &uncontained(POLICY), step, &[]);
+    let ran = fixture.run();
+    let said = told(&ran);
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/new"]), "{said}");
+    assert!(!fixture.root.join("src/big").exists() && said.contains("more than the"), "{said}");
+}
+
+#[test]
 fn a_folder_that_git_takes_for_a_repository_is_not_completed() {
     let script = r#"
 - calls: [{ tool: execute_command, args: { command: "./step.sh" } }]
