@@ -465,25 +465,3 @@ fn a_cache_that_says_so_stays_and_a_folder_with_files_of_git_is_none() {
     assert!(upper.join(".tool_cache/v/entry").exists() && upper.join("build-env/lib/x").exists());
     assert!(!upper.join("pkg/new.py").exists());
 }
-
-#[test]
-fn a_path_that_is_too_long_behind_the_layer_keeps_no_other_out() {
-    let fixture = RepoFixture::new();
-    let place = tempfile::tempdir().unwrap();
-    let layer = Layer::open(&place.path().join("layer")).unwrap();
-    std::fs::write(layer.folders().upper.join("ok"), "x").unwrap();
-    let deep = path(&vec!["dddddddd"; 453].join("/"));
-    layer.upper.beneath.folder_made(&deep).unwrap();
-    assert!(layer.upper.absolute(&deep).as_os_str().len() > 4095);
-
-    let changes = fixture.repo.layer_changes(&layer).unwrap();
-    assert_eq!(changes.paths.keys().collect::<Vec<_>>(), [&path("ok")]);
-    assert_eq!(changes.unread.len(), 1, "{:?}", changes.unread.values());
-    for path in changes.unread.keys() {
-        layer.keep_whole(path, "call").unwrap();
-    }
-    assert!(fixture.repo.ignored_changes(&layer).unwrap().is_empty());
-    fixture.repo.bring(&layer, &path("ok"), LayerChange::Written).unwrap();
-    fixture.repo.settle(&layer).unwrap();
-    assert!(fixture.root.join("ok").exists() && layer.kept().join("call/long-path").exists());
-}

@@ -250,17 +250,16 @@ fn every_report_says_what_failed_and_what_did_not_start() {
 }
 
 #[test]
-fn what_cannot_be_taken_back_is_named_and_everything_else_is_taken_back() {
+fn whatever_a_command_leaves_beside_it_everything_denied_is_taken_back() {
     for hostile in
-        ["mkdir src/.GIT; echo x > src/.GIT/config", "truncate -s 101M src/AGENTS.md", "true"]
+        ["mkdir src/.Git; echo x > src/.Git/config", "truncate -s 101M src/AGENTS.md", "true"]
     {
         let step = format!("echo bad > src/secret.txt\n{hostile}\necho b > src/b.txt");
         let fixture = with_step(&step, POLICY);
         let ran = fixture.run();
         assert_eq!(fixture.file("src/secret.txt").as_deref(), Some("secret\n"), "{hostile}");
         assert_eq!(fixture.file("src/b.txt").as_deref(), Some("b\n"), "{hostile}");
-        let is_named = ran.reason().contains("still in the checkout");
-        assert_eq!(is_named, hostile.contains(".GIT"), "{hostile}: {}", ran.reason());
+        assert!(!fixture.root.join("src/.Git").exists(), "{hostile}: {}", ran.reason());
         let copies = fixture.journal.join("taken-back");
         let copies = std::fs::read_dir(copies).unwrap().map(|label| label.unwrap().path());
         let large = copies.map(|label| label.join("src/AGENTS.md")).find(|copy| copy.exists());
