@@ -61,27 +61,31 @@ pub(super) fn lines_of(folder: &Path) -> Result<Vec<JournalLine>, RunError> {
 /// Returns the run with its checkout where that is now: one that was moved is named by `--repo`.
 ///
 /// # Errors
-/// When it is gone, and `--repo` names none that has the commit `base`.
+/// When it is gone, or `--repo` names one that lacks the commit `base`.
 pub(super) fn located(
     local: LocalRun,
     base: &CommitId,
     context: &CommandContext,
 ) -> Result<LocalRun, RunError> {
     let recorded = local.stands_for.as_ref().unwrap_or(&local.folder);
-    if recorded.exists() || local.folder.exists() {
-        return Ok(local);
-    }
-    let gone = |more: &str| {
-        let message =
-            format!("the checkout of this session is gone from `{}`{more}", recorded.display());
+    let is_there = recorded.exists() || local.folder.exists();
+    let elsewhere = |why: &str| {
+        let message = format!("the checkout of this session is {why}");
         RunError::usage("ID", message).hint("name where it is now with `--repo DIR`")
     };
-    if context.global.repo.is_none() {
-        return Err(gone(""));
+    match (is_there, &context.global.repo) {
+        (true, None) => return Ok(local),
+        (false, None) => {
+            return Err(elsewhere(&format!("gone from `{}`", recorded.display())));
+        }
+        (_, Some(_)) => {}
     }
     let now = local_run::open(&context.folder)?;
     if now.repo.commit_of(&base.0).is_err() {
-        return Err(gone(", and the one that `--repo` names lacks the commit it started from"));
+        return Err(elsewhere(&format!(
+            "`{}`, and the one that `--repo` names lacks the commit it started from",
+            recorded.display()
+        )));
     }
     let folder = now.repo.root().to_owned();
     Ok(match local.stands_for {

@@ -369,7 +369,7 @@ fn notes_name_what_a_run_would_lack_and_cost_no_exit_code() {
         format!(
             "version: 1\nrules:\n  - allow: [\"read(**)\", \"command(no-such-a:*)\", \
              \"command(no-such-b:*)\", \"command(./node_modules/.bin/vitest:*)\", \
-             \"command(npm test)\"]\npublish:\n  allow: [comment]\n  success: {success}\n"
+             \"command(npm test)\"]\npublish:\n  allow: [comment, pull-request]\n  success: {success}\n"
         )
     };
     let stage = set_up();

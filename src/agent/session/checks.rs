@@ -195,7 +195,7 @@ impl<'a> Session<'a> {
         }
         let env = self.task_env(id)?;
         let in_mode = |slug: String| {
-            let git_hidden = self.hides_history(id, &slug)?;
+            let git_hidden = env.layer.is_some() && self.hides_history(id, &slug)?;
             let (mode, facts) = (self.mode(&slug)?, self.facts(&slug));
             Ok(TaskEnv { mode, facts, git_hidden, ..env.clone() })
         };

@@ -405,12 +405,15 @@ fn malformed(path: &Path, index: usize, message: String) -> JournalError {
     JournalError::Malformed { file: path.display().to_string(), line: index + 1, message }
 }
 
-/// Makes a folder, and those above it that are missing, for the user alone: what is in it has the
-/// text of files, and what was said to models.
+/// Makes a folder for the user alone, and those above it that are missing as usual: what is in it
+/// has the text of files, and what was said to models.
 ///
 /// # Errors
 /// When it cannot be made.
 pub fn make_private(folder: &Path) -> std::io::Result<()> {
+    if let Some(above) = folder.parent() {
+        std::fs::create_dir_all(above)?;
+    }
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 

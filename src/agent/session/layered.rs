@@ -61,10 +61,10 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Whether git's objects hold files that a task may not read in a mode, so that commands other
-    /// than git do not see the objects.
+    /// Whether git's objects hold files that a task may not read in a mode, so that commands that
+    /// are contained do not see the objects.
     pub(crate) fn hides_history(&mut self, id: TaskId, mode: &str) -> Result<bool, Stop> {
-        if !self.contained && !self.parts.run.sandbox.holds() {
+        if !self.contained {
             return Ok(false);
         }
         let policy = self.parts.run.policy;

@@ -256,7 +256,7 @@ impl<'a> Session<'a> {
             self.layers.get(&owner).cloned().flatten()
         };
         let mode = self.task(id)?.mode.clone();
-        let git_hidden = self.hides_history(id, &mode)?;
+        let git_hidden = layer.is_some() && self.hides_history(id, &mode)?;
         let background = self.background_of(id);
         let task = self.task(id)?;
         Ok(TaskEnv {

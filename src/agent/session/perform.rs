@@ -336,11 +336,22 @@ impl Session<'_> {
         let approved = self.state.is_approved(waiting);
         let pauses = self.pauses();
         let mut refused = RefusedEdits::default();
+        let paths: Vec<&RepoPath> = paths.into_iter().collect();
+        // What a command made a repository of is this one's all the same.
+        let made: Vec<RepoPath> = paths
+            .iter()
+            .filter(|path| path.name() == Some(".git"))
+            .map(|path| path.parent())
+            .collect();
         for path in paths {
             if named.contains(&Intent::Edit(path.clone())) {
                 continue;
             }
-            let verdict = self.edit_verdict(mode, path)?;
+            let verdict = if made.iter().any(|folder| path.is_within(folder)) {
+                self.own_edit_verdict(mode, path)?
+            } else {
+                self.edit_verdict(mode, path)?
+            };
             let of_kind = match verdict.decision {
                 Decision::Allow => continue,
                 Decision::Hold if approved => continue,
@@ -373,9 +384,13 @@ impl Session<'_> {
     /// Returns the verdict on changing a file in a mode: whether it is this repository's, then the
     /// policy's, then the mode's own.
     pub(crate) fn edit_verdict(&self, mode: &str, path: &RepoPath) -> Result<Verdict, Stop> {
-        if let Some(verdict) = self.outside_repository(path) {
-            return Ok(verdict);
+        match self.outside_repository(path) {
+            Some(verdict) => Ok(verdict),
+            None => self.own_edit_verdict(mode, path),
         }
+    }
+
+    fn own_edit_verdict(&self, mode: &str, path: &RepoPath) -> Result<Verdict, Stop> {
         let verdict = self.parts.run.policy.decide(&Intent::Edit(path.clone()), &self.facts(mode));
         if verdict.decision == Decision::Deny {
             return Ok(verdict);

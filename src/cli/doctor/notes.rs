@@ -11,6 +11,7 @@ use crate::cli::init;
 use crate::cli::init::last_words::unignored;
 use crate::cli::inspected::InspectedRepository;
 use locum_policy::Policy;
+use locum_policy::intent::PublicationKind;
 use locum_policy::starter::StarterProposal;
 use locum_workspace::repo::Repo;
 
@@ -37,7 +38,9 @@ pub(super) fn notes(policy: Option<&Policy>, context: &CommandContext) -> Vec<St
 
 /// Says that no command shows that a change is ready, where there is one that would.
 fn without_success(policy: &Policy, proposal: &StarterProposal) -> Option<String> {
-    if !policy.settings().publish.success.is_empty() {
+    let publish = &policy.settings().publish;
+    let changes = [PublicationKind::Commit, PublicationKind::PullRequest];
+    if !publish.success.is_empty() || !changes.iter().any(|kind| publish.allow.contains(kind)) {
         return None;
     }
     let proposed = Policy::parse(&proposal.policy, "the proposed policy").ok()?;
@@ -52,9 +55,14 @@ fn without_success(policy: &Policy, proposal: &StarterProposal) -> Option<String
 fn installs_nothing(workflow: &Workflow) -> bool {
     let installs = |line: &str| {
         let step = line.trim_start().trim_start_matches("- ");
-        step.starts_with("run:") || step.starts_with("uses:") && step.contains("setup")
+        let action = step.strip_prefix("uses:").map(str::trim_start);
+        // Besides the checkout, what an action does is not known; Locum's own has inputs.
+        let other = action.is_some_and(|action| !action.starts_with("actions/checkout"));
+        (step.starts_with("run:") || step.starts_with("container:"), other)
     };
-    !workflow.text.lines().any(installs)
+    let found: Vec<(bool, bool)> = workflow.text.lines().map(installs).collect();
+    let actions = found.iter().filter(|(_, other)| *other).count();
+    actions <= 1 && found.iter().all(|(installs, _)| !installs)
 }
 
 /// Says that the tests lack what they need in the Action.

@@ -127,7 +127,7 @@ fn decided(call: &HookedCall, explainer: &Explainer, context: &CommandContext) -
         }
         Ok(answer) if answer.decision() == Decision::Allow => {
             match unheld(&question, explainer)
-                .or_else(|| search::unread(&question, explainer, &root))
+                .or_else(|| search::unread(&question, explainer, (&root, &context.folder)))
             {
                 Some(why) => HookAnswer::Decided(Decision::Hold, why),
                 None => HookAnswer::Decided(Decision::Allow, reason(&answer)),
@@ -140,13 +140,16 @@ fn decided(call: &HookedCall, explainer: &Explainer, context: &CommandContext) -
 
 /// Says what only the sandbox of our own runs would keep a call from.
 fn unheld(question: &PolicyQuery, explainer: &Explainer) -> Option<String> {
-    // In JSON, a carriage return is written as two letters.
     let has_returns = match &question.act {
         QueriedAct::Intent(Intent::Command(script)) => script.text().contains('\r'),
         QueriedAct::Intent(_) => false,
         QueriedAct::Call(call) => {
+            let arguments: Option<Value> = serde_json::from_str(&call.arguments).ok();
             dispatch::meant(call) == Some(ToolName::ExecuteCommand)
-                && call.arguments.contains("\\r")
+                && arguments
+                    .as_ref()
+                    .and_then(|arguments| text(arguments, &["command", "cmd", "script"]))
+                    .is_none_or(|script| script.contains('\r'))
         }
     };
     if has_returns {

@@ -98,6 +98,9 @@ pub(super) fn find(scan: &StarterScan) -> Vec<Package> {
         .iter()
         .map(split)
         .filter(|(folder, name)| is_manifest(name) && is_own(folder))
+        .filter(|(folder, name)| {
+            !name.starts_with("build.gradle") || !in_gradle_build(scan, folder)
+        })
         .map(|(folder, _)| folder)
         .filter(|folder| !submodules.iter().any(|submodule| holds(submodule, folder)))
         .collect();
@@ -128,6 +131,13 @@ pub(super) fn is_own(folder: &str) -> bool {
         part.starts_with(['.', '-']) || words::holds(CLOSED, part) || words::holds(SHOWING, part)
     };
     !folder.is_empty() && folder.chars().all(plain) && !folder.split('/').any(is_other)
+}
+
+/// Whether a folder is a part of the build that one above it describes, which alone starts it.
+fn in_gradle_build(scan: &StarterScan, folder: &str) -> bool {
+    let settings = ["settings.gradle", "settings.gradle.kts"];
+    workspaces::above(folder)
+        .any(|above| settings.iter().any(|name| workspaces::has(scan, above, name)))
 }
 
 /// Folders of other repositories.

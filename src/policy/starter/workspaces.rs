@@ -110,7 +110,7 @@ fn of_table(scan: &StarterScan, folder: &str, (name, table): (&str, &str)) -> Op
 }
 
 /// The folders above one, the nearest first; the last is the top.
-fn above(folder: &str) -> impl Iterator<Item = &str> {
+pub(super) fn above(folder: &str) -> impl Iterator<Item = &str> {
     let ends = folder.rmatch_indices('/').filter_map(|(end, _)| folder.get(..end));
     ends.chain((!folder.is_empty()).then_some(""))
 }

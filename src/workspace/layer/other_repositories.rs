@@ -3,7 +3,9 @@
 //! In: a path of the checkout. Out: the folder of the other repository that it lies in. A run changes
 //! only its own repository: tools are refused there, and what commands write stays in the layer.
 
-use git2::ObjectType;
+use std::path::Path;
+
+use git2::{FileMode, ObjectType};
 
 use crate::repo::{Repo, RepoError, entry_at};
 use locum_base::path::RepoPath;
@@ -27,14 +29,21 @@ impl Repo {
     }
 
     pub(super) fn is_of_another_repository(&self, folder: &RepoPath) -> Result<bool, RepoError> {
-        let inner = folder.join(".git").ok().and_then(|git| self.checkout.entry(&git).ok());
-        if inner.flatten().is_some() {
-            return Ok(true);
+        // Files that git has here are this repository's, whatever else lies beside them.
+        let index = self.git.index()?;
+        if index.find_prefix(format!("{folder}/")).is_ok() {
+            return Ok(false);
         }
-        // A submodule that is not checked out is an empty folder, or none.
-        let Ok(head) = self.git.head() else { return Ok(false) };
-        let entry = entry_at(&head.peel_to_tree()?, folder)?;
-        Ok(entry.is_some_and(|entry| entry.kind() == Some(ObjectType::Commit)))
+        if let Some(entry) = index.get_path(Path::new(folder.as_str()), 0) {
+            return Ok(entry.mode == u32::from(FileMode::Commit));
+        }
+        if let Ok(head) = self.git.head()
+            && let Some(entry) = entry_at(&head.peel_to_tree()?, folder)?
+        {
+            return Ok(entry.kind() == Some(ObjectType::Commit));
+        }
+        let inner = folder.join(".git").ok().and_then(|git| self.checkout.entry(&git).ok());
+        Ok(inner.flatten().is_some())
     }
 }
 
@@ -50,6 +59,8 @@ mod tests {
         fixture.commit_submodule("vendor/sub");
         fixture.write("clone/.git/HEAD", "ref: refs/heads/main\n");
         fixture.write("linked/.git", "gitdir: /elsewhere\n");
+        // The files of `src` are tracked.
+        fixture.write("src/.git/HEAD", "ref: refs/heads/main\n");
         for (of, other) in [
             ("vendor/sub", Some("vendor/sub")),
             ("vendor/sub/deep/file", Some("vendor/sub")),

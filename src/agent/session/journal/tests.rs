@@ -42,10 +42,16 @@ fn the_folders_of_a_session_are_the_user_s_alone() {
     let folder = state.path().join("locum/sessions/one");
     journal_of_three(&folder);
     Journal::keep_in(&folder, b"blob").unwrap();
-    for made in ["locum", "locum/sessions", "locum/sessions/one", "locum/sessions/one/blobs"] {
-        let facts = std::fs::metadata(state.path().join(made)).unwrap();
-        assert_eq!(facts.permissions().mode() & 0o777, 0o700, "{made}");
+    let mode = |path: &str| {
+        let facts = std::fs::metadata(state.path().join(path)).unwrap();
+        facts.permissions().mode() & 0o777
+    };
+    for made in ["locum/sessions/one", "locum/sessions/one/blobs"] {
+        assert_eq!(mode(made), 0o700, "{made}");
     }
+    // Those above are as any other: others may keep their sessions beside it.
+    std::fs::create_dir(state.path().join("usual")).unwrap();
+    assert_eq!((mode("locum"), mode("locum/sessions")), (mode("usual"), mode("usual")));
 }
 
 #[test]

@@ -9,8 +9,9 @@ use crate::command::awk;
 use crate::command::examine::examiner::Examiner;
 use crate::command::tables::options::{GivenOption, OptionTable, OptionWord};
 
-static OPTIONS: LazyLock<OptionTable> =
-    LazyLock::new(|| OptionTable::new(["-F= -v= -f=<", "--field-separator= --assign= --file=<"]));
+/// Options that all kinds of `awk` have: some pass over longer names, and take the next word for the
+/// program.
+static OPTIONS: LazyLock<OptionTable> = LazyLock::new(|| OptionTable::new(["-F= -v= -f=<", ""]));
 
 /// Where the words of `awk` stand.
 #[derive(Default)]
@@ -51,7 +52,7 @@ impl AwkWords {
 
 /// Returns true for an option that names the file of a program.
 fn is_file(option: &GivenOption<'_>) -> bool {
-    matches!(option.name, "-f" | "--file")
+    option.name == "-f"
 }
 
 impl Examiner<'_> {

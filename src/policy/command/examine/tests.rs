@@ -239,6 +239,7 @@ fn commands_in_the_root() {
         ("awk -f a b", "only ?1 <a <b"),
         ("awk -F, -vx=1 -- {print} a", "only <a"),
         ("awk -F, -y {print} a", "only ?2 <a"),
+        ("awk --assign {system()} {print} a", "only ?1 ?2 <{print} <a"),
         ("comm -12 a b", "only <a <b"),
         ("comm -17 a b", "only !1 <a <b"),
         ("sort -o=x a", "<a >x >=x"),

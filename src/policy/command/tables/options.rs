@@ -175,7 +175,8 @@ impl<'w> OptionWord<'w> {
                 }
                 _ => {
                     let value = Some(rest).filter(|rest| !rest.is_empty());
-                    self.with_own(name, *takes, value, false);
+                    let behind = rest.strip_prefix('=');
+                    self.with_own(name, *takes, behind.or(value), behind.is_some());
                     return Some(());
                 }
             }

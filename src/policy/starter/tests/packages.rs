@@ -243,3 +243,16 @@ fn the_build_output_of_a_package_may_be_removed_where_git_ignores_it() {
     files.push(("p/4/dist/a.js", ""));
     check(&files, &["command(cd p/1 && rm -rf dist)"], &["command(cd p/4 && rm -rf dist)"]);
 }
+
+#[test]
+fn parts_of_a_gradle_build_are_no_packages_of_their_own() {
+    let build = "plugins { id 'java' }\n";
+    let files = [
+        ("settings.gradle.kts", "include(\"app\")\n"),
+        ("gradlew", "#!/bin/sh\n"),
+        ("app/build.gradle.kts", build),
+        ("app/src/test/java/ATest.java", ""),
+    ];
+    let (success, _) = proposed(&files);
+    assert!(success.iter().all(|command| !command.contains("cd app")), "{success:?}");
+}

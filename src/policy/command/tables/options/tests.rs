@@ -57,6 +57,7 @@ fn a_word_of_options_is_read_with_its_values() {
         ("-lxn 3 a", "-l -x -n:3@1 2"),
         ("-lxn3l a", "-l -x -n:3l 1"),
         ("-o=a b", "-o=:a 1"),
+        ("-lo=a b", "-l -o=:a 1"),
         ("--file a b", "--file:a@1 2"),
         ("--file=a=b b", "--file:a=b 1"),
         ("--file= b", "--file: 1"),
