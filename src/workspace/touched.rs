@@ -60,6 +60,11 @@ impl Repo {
         after: &Snapshot,
     ) -> Result<BTreeSet<RepoPath>, RepoError> {
         let mut touched = before.difference(after);
+        // What lay in another repository before is not this one's to look after.
+        touched.retain(|path| {
+            !before.had_repository_around(path)
+                || !matches!(self.other_repository(path), Ok(Some(_)))
+        });
         if let (Some(old), Some(new)) = (&before.head, &after.head)
             && old != new
         {
@@ -142,6 +147,15 @@ impl Snapshot {
             self.dirty.get(*path) != after.dirty.get(*path) && !self.ignores(path)
         };
         self.dirty.keys().chain(after.dirty.keys()).filter(differs).cloned().collect()
+    }
+
+    /// Whether a folder above a path had a `.git`.
+    fn had_repository_around(&self, path: &RepoPath) -> bool {
+        let above = std::iter::successors(Some(path.parent()), |path| Some(path.parent()));
+        above
+            .take_while(|folder| !folder.is_root())
+            .filter_map(|folder| folder.join(".git").ok())
+            .any(|git| self.guarded.as_ref().is_some_and(|guarded| guarded.git.contains_key(&git)))
     }
 
     fn ignores(&self, path: &RepoPath) -> bool {

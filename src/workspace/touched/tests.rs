@@ -164,7 +164,6 @@ async fn sees_git_folders_that_a_command_leaves_and_every_file_beside_them() {
             "old/.git",
             "src/.git",
             "target/.git",
-            "theirs/a",
         ]
     );
     let touched = touched_by(&fixture, |fixture| {
@@ -274,6 +273,30 @@ async fn sees_what_was_committed_meanwhile() {
         fixture.commit("by a command");
     });
     assert_eq!(touched.await, ["new", "old/only", "src/lib.rs"]);
+}
+
+#[tokio::test]
+async fn files_of_a_repository_that_was_there_before_are_left_to_it() {
+    let fixture = RepoFixture::new();
+    for (file, text) in [("clone/.git/HEAD", "ref: refs/heads/main\n"), ("clone/f", "f")] {
+        fixture.write(file, text);
+    }
+    // The files of `src` are tracked, whatever lies beside them.
+    fixture.write("src/.git", "gitdir: elsewhere\n");
+    std::fs::create_dir_all(fixture.root.join("clone/.git/objects")).unwrap();
+    std::fs::create_dir_all(fixture.root.join("clone/.git/refs")).unwrap();
+    let touched = touched_by(&fixture, |fixture| {
+        fixture.write("clone/f", "changed");
+        fixture.write("clone/new", "new");
+        fixture.write("src/lib.rs", "changed");
+        fixture.write("new/.git/HEAD", "ref: refs/heads/main\n");
+        fixture.write("new/f", "f");
+    });
+    let touched = touched.await;
+    assert!(!touched.iter().any(|path| path.starts_with("clone/")), "{touched:?}");
+    for path in ["new/.git", "new/f", "src/lib.rs"] {
+        assert!(touched.iter().any(|one| one == path), "{path}: {touched:?}");
+    }
 }
 
 #[tokio::test]
