@@ -16,6 +16,7 @@ use crate::attributes::Attributes;
 use crate::checkout::{Checkout, EntryKind, FileError, file_error};
 use crate::diff::{FileChange, compare};
 use crate::layer::{Layer, LayerChange};
+use crate::moved_out::move_entry;
 use crate::opened;
 use crate::repo::{CommitId, Repo, RepoError};
 use crate::stored::{OnDisk, StoredFile};
@@ -26,7 +27,7 @@ use locum_base::path::RepoPath;
 /// The message of both commits.
 const MESSAGE: &str = "changes that wait for a decision";
 
-/// Git data of one place that is kept.
+/// Copies of one place's git data that are kept, and one more.
 const COPIES_LIMIT: u32 = 100;
 
 /// Changes that are set aside.
@@ -132,10 +133,10 @@ impl Repo {
     }
 
     /// Takes paths of the checkout back to what they are in a commit. What they held is kept below
-    /// `kept`, a folder outside of it. A `.git` goes as a whole.
+    /// `kept`, a folder outside of it, on this disk or another. A `.git` goes as a whole.
     ///
     /// # Errors
-    /// When a file cannot be read or written.
+    /// When a file cannot be read or written, or a `.git` cannot be moved: it stays then.
     pub fn take_back(
         &self,
         commit: &CommitId,
@@ -152,7 +153,7 @@ impl Repo {
     }
 
     /// Moves the git data of another repository out of the checkout, to where git takes it for
-    /// none; what cannot be moved there is removed.
+    /// none. What cannot be moved stays: it may be a person's, and nothing else has it.
     fn move_out(&self, path: &RepoPath, kept: &Path) -> Result<(), RepoError> {
         let (Some(name), Some(entry)) = (path.name(), self.checkout.entry(path)?) else {
             return Ok(());
@@ -163,21 +164,18 @@ impl Repo {
         let io = |source| FileError::Io { path: path.clone(), source };
         let folder = self.checkout.beneath.folder(&path.parent());
         let folder = folder.map_err(|errno| file_error(path, errno))?;
-        let at = self.checkout.absolute(path);
         if entry.kind == EntryKind::Folder {
-            opened::open(&at).map_err(io)?;
+            opened::open(&self.checkout.absolute(path)).map_err(io)?;
         }
         let around = kept.join(path.parent().as_str());
         fs::create_dir_all(&around).map_err(io)?;
         let is_free = |to: &PathBuf| fs::symlink_metadata(to).is_err();
         let mut places = (1..COPIES_LIMIT).map(|count| around.join(format!("git-data-{count}")));
-        let to = places.find(is_free).unwrap_or_else(|| around.clone());
-        match rustix::fs::renameat(&folder, name, CWD, &to) {
-            Ok(()) if entry.kind == EntryKind::Folder => disarm(&to).map_err(io)?,
-            Ok(()) => {}
-            Err(_) if entry.kind == EntryKind::Folder => fs::remove_dir_all(&at).map_err(io)?,
-            Err(_) => fs::remove_file(&at).map_err(io)?,
-        }
+        let to = places.find(is_free).ok_or_else(|| {
+            let why = format!("`{}` has {} copies already", around.display(), COPIES_LIMIT - 1);
+            io(io::Error::new(io::ErrorKind::AlreadyExists, why))
+        })?;
+        move_entry(&folder, name, &to).map_err(io)?;
         self.checkout.take_away_empty_parents(path, &|_| false);
         Ok(())
     }
@@ -218,17 +216,6 @@ impl Checkout {
         let name = path.name().unwrap_or_default();
         Ok(rustix::fs::linkat(folder, name, CWD, to, AtFlags::empty())?)
     }
-}
-
-/// Takes from what was git's folder the names by which git knows one.
-fn disarm(folder: &Path) -> io::Result<()> {
-    for name in ["HEAD", "commondir"] {
-        match fs::rename(folder.join(name), folder.join(format!("{name}-taken-back"))) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
-    }
-    Ok(())
 }
 
 /// Makes the file of a copy.

@@ -6,11 +6,13 @@
 //! killed leaves the last. What is in them is not judged here.
 #![expect(clippy::disallowed_methods, reason = "its files lie outside the checkout")]
 
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+use crate::private::make_private;
 
 /// Most files that are kept: one or two for each repository, those written last.
 const FILES_LIMIT: usize = 16;
@@ -66,7 +68,7 @@ impl IndexFolder {
     /// # Errors
     /// When the folder cannot be made or written to.
     pub fn keep(&self, bytes: &[u8]) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
+        make_private(&self.folder)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.folder)?;
         file.write_all(bytes)?;
         file.persist(self.folder.join(&self.name)).map_err(|error| error.error)?;

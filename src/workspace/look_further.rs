@@ -34,7 +34,7 @@ impl Repo {
         let mut ahead = vec![(RepoPath::root(), false)];
         while let Some((folder, inside)) = ahead.pop() {
             let inside = inside || repositories.contains(&folder);
-            for (path, kind) in self.checkout.listed(&folder) {
+            for (path, kind) in self.checkout.listed(&folder).entries {
                 if path.name().is_some_and(names_git_folder) {
                     if path.as_str() != ".git" {
                         self.note_git(path, &mut guarded);
@@ -145,7 +145,7 @@ impl Repo {
         let Some(stamp) = self.stamp(&git) else { return };
         if FileType::from_raw_mode(stamp.mode) == FileType::Directory {
             let settings = GIT_SETTINGS.iter().filter_map(|name| git.join(name).ok());
-            let hooks = git.join("hooks").map(|hooks| self.checkout.listed(&hooks));
+            let hooks = git.join("hooks").map(|hooks| self.checkout.listed(&hooks).entries);
             let hooks = hooks.into_iter().flatten().map(|(path, _)| path);
             for path in settings.chain(hooks) {
                 if let Some(stamp) = self.stamp(&path) {

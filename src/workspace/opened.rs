@@ -1,13 +1,15 @@
 //! Opens what commands closed: folders that nobody may look into or change, and files that nobody
 //! may read. Git keeps neither, so nothing of it is brought into the checkout.
 
+use std::ffi::CStr;
 use std::fs::{File, Metadata};
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::path::Arg;
 
 /// What the owner of a folder needs.
 const FOLDER: u32 = 0o700;
@@ -19,7 +21,7 @@ const FILE: u32 = 0o400;
 /// # Errors
 /// When it cannot be looked at or opened.
 pub(super) fn open(folder: &Path) -> io::Result<()> {
-    open_at(&at(folder)?)
+    open_at(&at(CWD, folder)?)
 }
 
 /// The same of a folder that a descriptor leads to.
@@ -29,6 +31,21 @@ pub(super) fn open(folder: &Path) -> io::Result<()> {
 pub(super) fn open_at(folder: &OwnedFd) -> io::Result<()> {
     let mode = File::from(folder.try_clone()?).metadata()?.permissions().mode();
     if mode & FOLDER == FOLDER { Ok(()) } else { set_mode_at(folder, mode | FOLDER) }
+}
+
+/// Opens the folder or file of a name in a folder to its owner; of a link, nothing.
+///
+/// # Errors
+/// As [`open`].
+pub(super) fn open_in(folder: &OwnedFd, name: &CStr) -> io::Result<()> {
+    let place = at(folder, name)?;
+    let facts = File::from(place.try_clone()?).metadata()?;
+    if !facts.is_dir() && !facts.is_file() {
+        return Ok(());
+    }
+    let needed = if facts.is_dir() { FOLDER } else { FILE };
+    let mode = facts.permissions().mode();
+    if mode & needed == needed { Ok(()) } else { set_mode_at(&place, mode | needed) }
 }
 
 /// Lets the owner of a file of a layer read it. Where that does not work, reading says so.
@@ -42,21 +59,21 @@ pub(super) fn readable(file: &Path, facts: &Metadata) {
 /// Changes the mode of what is there, and never of what a link leads to that a running program put
 /// in its place.
 pub(super) fn set_mode(place: &Path, mode: u32) -> io::Result<()> {
-    set_mode_at(&at(place)?, mode)
+    set_mode_at(&at(CWD, place)?, mode)
 }
 
-/// Opens what is at a path, which may be closed, for its mode alone.
+/// Opens what has a name or path below a folder, and may be closed, for its mode alone.
 #[cfg(target_os = "linux")]
-fn at(place: &Path) -> io::Result<OwnedFd> {
+fn at(folder: impl AsFd, name: impl Arg) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(place, flags, Mode::empty())?)
+    Ok(rustix::fs::openat(folder, name, flags, Mode::empty())?)
 }
 
 /// The same where it takes the right to read it.
 #[cfg(not(target_os = "linux"))]
-fn at(place: &Path) -> io::Result<OwnedFd> {
+fn at(folder: impl AsFd, name: impl Arg) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    Ok(rustix::fs::open(place, flags, Mode::empty())?)
+    Ok(rustix::fs::openat(folder, name, flags, Mode::empty())?)
 }
 
 /// A descriptor for the mode alone cannot change it itself.

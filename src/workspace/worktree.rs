@@ -10,8 +10,6 @@
     reason = "makes and removes whole checkouts of our own, outside of the one that is worked in"
 )]
 
-use std::fs::DirBuilder;
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
 use git2::Repository;
@@ -19,6 +17,7 @@ use git2::build::CheckoutBuilder;
 
 use crate::Workspace;
 use crate::checkout::Checkout;
+use crate::private::make_private;
 use crate::repo::{CommitId, Repo, RepoError};
 
 /// Written last: says that the files are all there.
@@ -67,8 +66,7 @@ impl Repo {
         remove_worktree(folder)?;
         let failed = |error: std::io::Error| unusable(folder, &error);
         let (git, files) = (folder.join("git"), folder.join("files"));
-        // What is above it holds sessions, too.
-        DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(failed)?;
+        make_private(folder).map_err(failed)?;
         std::fs::create_dir_all(git.join(COMMON_FOLDER)).map_err(failed)?;
         std::fs::create_dir(&files).map_err(failed)?;
         let (git, files) =

@@ -5,6 +5,8 @@
 //! In: a command that ended. Out: its answer names what of them is gone or different for the
 //! commands after it. What a command that failed removed of what git ignores is there again.
 
+use std::collections::BTreeSet;
+
 use crate::session::layered::lost_layer;
 use crate::session::live::Session;
 use crate::session::stop::Stop;
@@ -37,12 +39,6 @@ impl Session<'_> {
         let Some(layer) = self.layer_of(id, waiting)? else { return Ok(()) };
         let now = self.place(id)?.repo.ignored_changes(&layer)?;
         let mut new = now.since(&before);
-        // Which of so many are new is not known.
-        if new.is_partial {
-            let kept_out = of_others(&now).map(|kept_out| format!("\n\n{kept_out}"));
-            observation.text.push_str(&kept_out.unwrap_or_default());
-            return Ok(());
-        }
         let failed = exit != Exit::Code(0) || observation.command.failures().next().is_some();
         if failed && !new.removed.is_empty() {
             let left = layer.undo_removals(&new.removed, &before);
@@ -58,6 +54,12 @@ impl Session<'_> {
             }
         }
         observation.text.push_str(&said(&new));
+        if let Some(folders) = now.cut_since(&before) {
+            observation.text.push_str(&format!(
+                "\n\nCommands wrote more paths in {folders} than are looked at. Which files there \
+                 are gone or different is not known, and none of them is put back."
+            ));
+        }
         if let Some(kept_out) = of_others(&new) {
             observation.text.push_str(&format!(
                 "\n\n{kept_out} Later commands and the checks of the policy see it; it is not \
@@ -85,23 +87,29 @@ impl Session<'_> {
     pub(crate) fn note_unpublished(&mut self, id: TaskId) -> Result<(), Stop> {
         let Some(layer) = self.layer_left(id)? else { return Ok(()) };
         let found = self.place(id)?.repo.ignored_changes(&layer)?;
-        if found.is_empty() {
+        let paths: BTreeSet<_> = found.removed.union(&found.changed).cloned().collect();
+        let cut = found.cut_since(&IgnoredChanges::default());
+        let cut = cut.map(|folders| {
+            format!("possibly files in {folders}, where more was written than is looked at")
+        });
+        let names = (!found.is_empty()).then(|| named(&paths));
+        let names: Vec<String> = names.into_iter().chain(cut).collect();
+        if names.is_empty() {
             return Ok(());
         }
-        let more = if found.is_partial { ", and more" } else { "" };
-        let paths = found.removed.union(&found.changed).cloned().collect();
         let text = format!(
             "the checks used ignored files that this run changed or removed, and these changes are \
-             not published: {}{more}",
-            named(&paths)
+             not published: {}",
+            names.join(", and ")
         );
         self.note_once(id, text)
     }
 }
 
 /// Says what of other repositories is new, different or gone.
-fn of_others(IgnoredChanges { of_others, is_partial, .. }: &IgnoredChanges) -> Option<String> {
-    let more = if *is_partial { ", and more" } else { "" };
+fn of_others(found: &IgnoredChanges) -> Option<String> {
+    let more = if found.has_more_of_others() { ", and more" } else { "" };
+    let of_others = &found.of_others;
     (!of_others.is_empty()).then(|| {
         format!(
             "Kept out of the checkout, because it belongs to another repository and a run changes \

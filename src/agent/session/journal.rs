@@ -14,13 +14,13 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Write};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use crate::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
 use locum_base::secret::plain::PlainValues;
+use locum_workspace::private::make_private;
 
 /// The journal's name in the folder of its session.
 pub const JOURNAL_FILE: &str = "journal.jsonl";
@@ -403,18 +403,6 @@ fn failed(path: &Path, source: std::io::Error) -> JournalError {
 
 fn malformed(path: &Path, index: usize, message: String) -> JournalError {
     JournalError::Malformed { file: path.display().to_string(), line: index + 1, message }
-}
-
-/// Makes a folder for the user alone, and those above it that are missing as usual: what is in it
-/// has the text of files, and what was said to models.
-///
-/// # Errors
-/// When it cannot be made.
-pub fn make_private(folder: &Path) -> std::io::Result<()> {
-    if let Some(above) = folder.parent() {
-        std::fs::create_dir_all(above)?;
-    }
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 #[cfg(test)]

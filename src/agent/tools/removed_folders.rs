@@ -36,7 +36,8 @@ pub(crate) fn check(script: &Script, context: ToolContext<'_>) -> Result<(), Cal
                 if context.repo.holds_below(&folder, |entry| is_kept(entry, context)) {
                     return Err(CallError(format!(
                         "The command was not run: it removes or moves `{folder}`, and something \
-                         in it may not be read or changed. Name files or other folders instead."
+                         in it may not be read or changed, or cannot be looked at. Name files or \
+                         other folders instead."
                     )));
                 }
             }
@@ -77,30 +78,35 @@ fn removed(simple: &SimpleCommand, edits: &[PathUse], folder: &RepoPath) -> Vec<
     removed.filter(|path| !path.is_root()).collect()
 }
 
-/// Returns the folders of the checkout that a shell finds by a path with wildcards.
+/// Returns the folders of the checkout that a shell finds by a path with wildcards. Where it may
+/// find others that are not listed, the folder around them.
 fn matching(path: &RepoPath, context: ToolContext<'_>) -> Vec<RepoPath> {
-    let mut found = vec![RepoPath::root()];
+    let (mut found, mut unlisted) = (vec![RepoPath::root()], Vec::new());
     for part in path.parts() {
         let has_wildcard = part.contains(['*', '?', '[', '{']);
         // What a set of letters or words stands for is not looked up: it may be any name.
         let pattern = if part.contains(['[', '{']) { "*" } else { part };
-        let next = found.iter().flat_map(|folder| {
-            if has_wildcard {
-                let is_named =
-                    |path: &RepoPath| path.name().is_some_and(|name| name_matches(pattern, name));
-                context.repo.folders_in(folder).into_iter().filter(is_named).collect()
-            } else {
-                folder.join(part).into_iter().collect::<Vec<_>>()
+        let is_named =
+            |path: &RepoPath| path.name().is_some_and(|name| name_matches(pattern, name));
+        let mut next = Vec::new();
+        for folder in found {
+            if !has_wildcard {
+                next.extend(folder.join(part));
+                continue;
             }
-        });
-        found = next.collect();
+            match context.repo.folders_in(&folder) {
+                Some(folders) => next.extend(folders.into_iter().filter(is_named)),
+                None => unlisted.push(folder),
+            }
+        }
+        found = next;
     }
     // Behind a link lies another folder; the link itself is removed alone.
     let is_folder = |path: &RepoPath| {
         let entry = context.checkout.entry(path).ok().flatten();
         entry.is_some_and(|entry| entry.kind == EntryKind::Folder)
     };
-    found.into_iter().filter(is_folder).collect()
+    found.into_iter().chain(unlisted).filter(is_folder).collect()
 }
 
 /// Whether what lies in a folder may not be removed with it: it cannot be read, or is protected and

@@ -19,13 +19,13 @@ use crate::run::execution::RunExecution;
 use crate::run::spending::file_name;
 use crate::run::spending::record::SpendingRecord;
 use crate::run::spending::store::RecordStore;
-use locum_agent::session::journal::make_private;
 use locum_base::clock::Clock;
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent, PublicationKind};
 use locum_workspace::carried::SPENT_REF;
 use locum_workspace::git_binary::{FetchDepth, GitBinary};
+use locum_workspace::private::make_private;
 use locum_workspace::remote::Remote;
 use locum_workspace::repo::{Repo, RepoError};
 

@@ -33,6 +33,16 @@ pub struct ReadableFolder<'a> {
     path: RepoPath,
 }
 
+/// What is in a folder.
+#[derive(Debug)]
+pub(super) struct FolderEntries {
+    /// Each path with what it is.
+    pub(super) entries: Vec<(RepoPath, EntryKind)>,
+    /// Whether these are all: false where the folder cannot be listed, and where something in it
+    /// has a name that is no [`RepoPath`], or cannot be looked at.
+    pub(super) is_whole: bool,
+}
+
 /// What lies at a path, seen without following a last link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckoutEntry {
@@ -237,37 +247,51 @@ impl Checkout {
     /// The same of a folder that a command may have closed: it is opened to its owner first.
     /// Nothing where that does not work.
     pub(super) fn opened_names(&self, folder: &RepoPath) -> Vec<RepoPath> {
+        self.open_up(folder);
+        self.names(folder).unwrap_or_default()
+    }
+
+    fn open_up(&self, folder: &RepoPath) {
         if let Ok(found) = self.beneath.folder(folder) {
             // Where that does not work, listing says so.
             let _ = opened::open_at(&found);
         }
-        self.names(folder).unwrap_or_default()
     }
 
     /// Returns what is in a folder and what each of it is, on behalf of whoever checked the right
-    /// to; a folder that a command closed is opened. Nothing where that does not work.
-    pub(super) fn listed(&self, folder: &RepoPath) -> Vec<(RepoPath, EntryKind)> {
-        let listed = match self.beneath.list(folder) {
+    /// to; a folder that a command closed is opened. In what is no folder, there is nothing.
+    pub(super) fn listed(&self, folder: &RepoPath) -> FolderEntries {
+        let mut listed = self.beneath.list(folder);
+        if matches!(listed, Err(Errno::ACCESS)) {
+            self.open_up(folder);
+            listed = self.beneath.list(folder);
+        }
+        let listed = match listed {
             Ok(listed) => listed,
-            Err(Errno::ACCESS) => {
-                let paths = self.opened_names(folder).into_iter();
-                let kind =
-                    |path: &RepoPath| self.entry(path).ok().flatten().map(|entry| entry.kind);
-                return paths.filter_map(|path| kind(&path).map(|kind| (path, kind))).collect();
+            Err(errno) => {
+                let is_whole = matches!(errno, Errno::NOENT | Errno::NOTDIR | Errno::LOOP);
+                return FolderEntries { entries: Vec::new(), is_whole };
             }
-            Err(_) => return Vec::new(),
         };
-        let mut found = Vec::new();
-        for entry in listed.flatten() {
-            let Ok(name) = entry.file_name().to_str() else { continue };
-            let Some(path) = folder.join(name).ok().filter(|_| !matches!(name, "." | "..")) else {
+        let mut found = FolderEntries { entries: Vec::new(), is_whole: true };
+        for entry in listed {
+            let Ok(entry) = entry else {
+                found.is_whole = false;
                 continue;
             };
-            let kind = match entry.file_type() {
-                FileType::Unknown => self.entry(&path).ok().flatten().map(|entry| entry.kind),
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            let path = name.to_str().ok().and_then(|name| folder.join(name).ok());
+            let kind = path.as_ref().and_then(|path| match entry.file_type() {
+                FileType::Unknown => self.entry(path).ok().flatten().map(|entry| entry.kind),
                 kind => Some(EntryKind::of(kind)),
-            };
-            found.extend(kind.map(|kind| (path, kind)));
+            });
+            match path.zip(kind) {
+                Some(entry) => found.entries.push(entry),
+                None => found.is_whole = false,
+            }
         }
         found
     }

@@ -25,9 +25,12 @@ const COMPARED_BYTES: u64 = 1 << 20;
 /// Most files that are counted below one path.
 const COUNTED_FILES: usize = 10_000;
 
-/// Most paths of a layer that are looked at, so that a command costs no more for a folder that was
-/// recreated with a hundred thousand files.
+/// Most paths of a layer that are looked at in one folder that git ignores, so that a command costs
+/// no more where it was recreated with a hundred thousand files.
 const PATHS_LIMIT: usize = 10_000;
+
+/// Most paths that are looked at in all of them.
+const ALL_PATHS_LIMIT: usize = 40_000;
 
 /// Folders that are named.
 const NAMED: usize = 5;
@@ -42,9 +45,10 @@ pub struct IgnoredChanges {
     pub changed: BTreeSet<IgnoredPath>,
     /// Files of other repositories that are new, different or gone.
     pub of_others: BTreeSet<IgnoredPath>,
-    /// Whether there were more paths than are looked at: there may be more of both.
-    pub is_partial: bool,
-    looked_at: usize,
+    /// Uppermost paths in which there were more than are looked at: there may be more of each.
+    cut: BTreeSet<PathBuf>,
+    /// Paths that are still looked at.
+    left: usize,
 }
 
 /// Such a file or folder.
@@ -60,16 +64,34 @@ pub struct IgnoredPath {
 }
 
 impl IgnoredChanges {
-    /// Returns what is new here.
+    /// Returns what is new here. Where not all was looked at, it is not known what is new of what
+    /// git ignores: nothing of that is returned.
     pub fn since(&self, before: &Self) -> Self {
-        let is_new = |path: &&IgnoredPath| !before.removed.contains(path);
+        let cut: BTreeSet<PathBuf> = self.cut.union(&before.cut).cloned().collect();
+        let is_known = |path: &&IgnoredPath| !cut.contains(&path.ignored);
+        let new = |all: &BTreeSet<IgnoredPath>, old: &BTreeSet<IgnoredPath>| {
+            all.difference(old).filter(is_known).cloned().collect::<BTreeSet<_>>()
+        };
         Self {
-            removed: self.removed.iter().filter(is_new).cloned().collect(),
-            changed: self.changed.difference(&before.changed).cloned().collect(),
+            removed: new(&self.removed, &before.removed),
+            changed: new(&self.changed, &before.changed),
             of_others: self.of_others.difference(&before.of_others).cloned().collect(),
-            is_partial: self.is_partial || before.is_partial,
-            looked_at: 0,
+            cut,
+            left: 0,
         }
+    }
+
+    /// Names the uppermost paths in which not all was looked at, although all was before; `None`
+    /// where there are none.
+    pub fn cut_since(&self, before: &Self) -> Option<String> {
+        let new: Vec<&PathBuf> = self.cut.difference(&before.cut).collect();
+        let names = new.iter().map(|path| format!("`{}`", path.to_string_lossy().escape_debug()));
+        (!new.is_empty()).then(|| short(names))
+    }
+
+    /// Whether there may be more of other repositories than what is named.
+    pub fn has_more_of_others(&self) -> bool {
+        self.of_others.iter().any(|path| self.cut.contains(&path.ignored))
     }
 
     /// Whether nothing is different of what git ignores.
@@ -105,9 +127,15 @@ pub fn named(paths: &BTreeSet<IgnoredPath>) -> String {
         };
         format!("`{}` ({count})", shown.escape_debug())
     };
-    let mut names: Vec<String> = folders.iter().take(NAMED).map(name).collect();
-    if folders.len() > NAMED {
-        names.push(format!("and {} more", folders.len() - NAMED));
+    short(folders.iter().map(name))
+}
+
+/// Joins names, of many the first.
+fn short(names: impl ExactSizeIterator<Item = String>) -> String {
+    let more = names.len().saturating_sub(NAMED);
+    let mut names: Vec<String> = names.take(NAMED).collect();
+    if more > 0 {
+        names.push(format!("and {more} more"));
     }
     names.join(", ")
 }
@@ -159,6 +187,7 @@ impl Repo {
     }
 
     fn walk_ignored(&self, layer: &Layer, found: &mut IgnoredChanges) -> Result<(), RepoError> {
+        let mut left = ALL_PATHS_LIMIT;
         for path in self.ignored_paths_in(layer)? {
             let names_new = self.is_of_another_repository(&path)?;
             match self.checkout.entry(&path) {
@@ -171,24 +200,25 @@ impl Repo {
             let (upper, lowers) = (layer.upper_at(&path), vec![self.checkout.absolute(&path)]);
             let place =
                 Place { path: ignored.clone(), ignored, upper, lowers, hidden: false, names_new };
-            let mut here =
-                IgnoredChanges { looked_at: found.looked_at, ..IgnoredChanges::default() };
-            at(&place, &mut here).map_err(|source| on_layer(&path, source))?;
+            let here = look_at(&place, &mut left).map_err(|source| on_layer(&path, source))?;
+            found.cut.extend(here.cut);
             if names_new {
                 found.of_others.extend(here.removed.into_iter().chain(here.changed));
             } else {
                 found.removed.extend(here.removed);
                 found.changed.extend(here.changed);
             }
-            found.looked_at = here.looked_at;
-            found.is_partial |= here.is_partial;
         }
         for shared in layer.shared() {
             let ignored = PathBuf::from(shared.path.as_str());
             let (upper, lowers) = (shared.upper.clone(), shared.lower.clone());
             let (path, hidden, names_new) = (ignored.clone(), false, false);
             let place = Place { path, ignored, upper, lowers, hidden, names_new };
-            at(&place, found).map_err(|source| on_layer(&shared.path, source))?;
+            let here = look_at(&place, &mut left);
+            let here = here.map_err(|source| on_layer(&shared.path, source))?;
+            found.removed.extend(here.removed);
+            found.changed.extend(here.changed);
+            found.cut.extend(here.cut);
         }
         Ok(())
     }
@@ -254,12 +284,21 @@ impl Layer {
     }
 }
 
+/// Looks at an uppermost path, as far as its limit and what is `left` of the one of all allow.
+fn look_at(place: &Place, left: &mut usize) -> io::Result<IgnoredChanges> {
+    let allowed = PATHS_LIMIT.min(*left);
+    let mut found = IgnoredChanges { left: allowed, ..IgnoredChanges::default() };
+    at(place, &mut found)?;
+    *left -= allowed - found.left;
+    Ok(found)
+}
+
 fn at(place: &Place, found: &mut IgnoredChanges) -> io::Result<()> {
-    if found.looked_at == PATHS_LIMIT {
-        found.is_partial = true;
+    if found.left == 0 {
+        found.cut.insert(place.ignored.clone());
         return Ok(());
     }
-    found.looked_at += 1;
+    found.left -= 1;
     let was = place.lower();
     if was.is_none() && !place.names_new {
         return Ok(());

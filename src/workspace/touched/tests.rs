@@ -203,6 +203,30 @@ async fn takes_git_folders_back_as_a_whole() {
     assert!(there(".git/HEAD"));
 }
 
+#[test]
+fn git_data_for_which_there_is_no_place_stays_where_it_is_and_that_is_an_error() {
+    let fixture = RepoFixture::new();
+    nest(&fixture, "src");
+    let taken = [path("src/.git")].into();
+    let outside = tempfile::tempdir().unwrap();
+    let at = |name: &str| outside.path().join(name);
+    std::fs::write(at("file"), "x").unwrap();
+    for count in 1..=99 {
+        std::fs::create_dir_all(at(&format!("full/src/git-data-{count}"))).unwrap();
+    }
+    for kept in ["file", "file/below", "full"] {
+        let back = fixture.repo.take_back(&fixture.base, &taken, &at(kept));
+        assert!(back.is_err(), "{kept}");
+        for file in ["HEAD", "config", "objects/x", "refs/heads/x"] {
+            assert!(fixture.root.join("src/.git").join(file).exists(), "{kept}: {file}");
+        }
+    }
+    std::fs::remove_dir(at("full/src/git-data-99")).unwrap();
+    fixture.repo.take_back(&fixture.base, &taken, &at("full")).unwrap();
+    assert!(!fixture.root.join("src/.git").exists());
+    assert!(at("full/src/git-data-99/config").exists());
+}
+
 #[tokio::test]
 async fn sees_changes_that_git_was_told_not_to_look_for() {
     let fixture = RepoFixture::new();

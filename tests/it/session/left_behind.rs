@@ -1,6 +1,9 @@
 //! What commands leave in the checkout or take out of it where they write to it directly, and what
 //! git takes for a repository in both worlds.
 
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+
 use locum_testing::repository::commit_all;
 use pretty_assertions::assert_eq;
 
@@ -118,6 +121,31 @@ fn a_folder_is_not_removed_with_what_may_not_be_read_or_changed() {
         answers[..4].iter().all(|text| text.contains("may not be read or changed")),
         "{answers:?}"
     );
+}
+
+#[test]
+fn a_folder_is_not_removed_with_what_has_no_name_that_is_text() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "rm -r src/odd" } }]
+- calls: [{ tool: execute_command, args: { command: "rm -r src/odd/*" } }]
+- calls: [{ tool: execute_command, args: { command: "rm -r src/plain" } }]
+- calls: [{ tool: attempt_completion, args: { result: r } }]
+"#;
+    let policy =
+        POLICY.replace("edit(src/**)", "edit(**)").replace("command(touch:*)", "command(rm:*)");
+    let ignored = [("src/odd/x", "x"), ("src/plain/x", "x")];
+    let fixture = fixture(script, &uncontained(&policy), "true\n", &ignored);
+    let odd = fixture.root.join("src/odd").join(OsStr::from_bytes(b"odd\xff"));
+    // Not every file system takes such a name.
+    if std::fs::create_dir(&odd).is_err() {
+        return;
+    }
+    std::fs::write(odd.join("file"), "mine").unwrap();
+    let ran = fixture.run();
+    let said = told(&ran);
+    assert!(odd.join("file").exists() && fixture.file("src/plain/x").is_none(), "{said}");
+    let answers = ran.answers("execute_command");
+    assert!(answers[0].contains("or cannot be looked at"), "{answers:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 
 use super::LayerFixture;
-use crate::layer::ignored::named;
+use crate::layer::ignored::{IgnoredChanges, named};
 
 /// A checkout with dependencies, settings and build output that git ignores.
 fn with_ignored_files() -> LayerFixture {
@@ -77,7 +77,7 @@ fn removals_are_undone_and_what_was_made_anew_lies_over_what_was_there() {
 }
 
 #[test]
-fn of_very_many_paths_only_the_first_are_looked_at_and_that_is_said() {
+fn of_very_many_paths_in_a_folder_only_the_first_are_looked_at_and_others_are_known_still() {
     let fixture = with_ignored_files();
     let count = 10_001;
     for file in 0..count {
@@ -85,12 +85,21 @@ fn of_very_many_paths_only_the_first_are_looked_at_and_that_is_said() {
     }
     let found = || fixture.repo.repo.ignored_changes(&fixture.layer).unwrap();
     fixture.white_out("node_modules/many/0");
-    assert!(!found().is_partial);
+    let before = found();
+    assert_eq!(before.cut_since(&IgnoredChanges::default()), None);
     for file in 1..count {
         fixture.write(&format!("node_modules/many/{file}"), "after");
     }
-    let found = found();
-    assert!(found.is_partial && found.changed.len() + found.removed.len() <= 10_000);
+    fixture.white_out(".env");
+    fixture.write("a.o", "after");
+    let now = found();
+    assert!(now.changed.len() + now.removed.len() <= 10_002);
+    assert_eq!(now.cut_since(&before).as_deref(), Some("`node_modules`"));
+    assert_eq!(now.cut_since(&now), None);
+    let new = now.since(&before);
+    assert_eq!((named(&new.removed), named(&new.changed)), ("`.env`".into(), "`a.o`".into()));
+    assert!(fixture.layer.undo_removals(&new.removed, &before).unwrap().is_empty());
+    assert!(found().since(&before).removed.is_empty());
 }
 
 #[test]
