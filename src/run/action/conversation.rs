@@ -15,14 +15,15 @@ use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::carry::CarriedState;
 use crate::run::action::declined::Declined;
 use crate::run::action::kept::{KEPT_LIMIT_BYTES, KeptSession, head_in};
+use crate::run::action::not_resumed::{self, NotResumed};
 use crate::run::action::thread::{self, KnownComments, ThreadPast};
-use crate::run::action::thread_sessions::{ThreadSession, ThreadSessions, WORKS_LIMIT};
+use crate::run::action::thread_sessions::{ThreadSession, ThreadSessions};
 use crate::run::action::{
     ActionEnv, carry, earlier, going_on, progress_marker, reviewed, work_items,
 };
 use crate::run::error::RunError;
 use crate::run::extras::RunExtras;
-use crate::run::plan::{RunPlan, RunSubject};
+use crate::run::plan::RunSubject;
 use crate::run::prepare::{self, PreparedRun};
 use crate::run::run_request::RunRequest;
 use crate::run::settled::SettledRun;
@@ -36,68 +37,6 @@ use locum_base::path::RepoPath;
 use locum_policy::intent::Facts;
 use locum_workspace::Workspace;
 use locum_workspace::repo::CommitId;
-
-/// Why a run does not go on with a session.
-enum NotResumed {
-    /// It is started again: that it does not resume its own session surprises nobody.
-    SameComment,
-    /// It is another request's, and nobody asks to go on.
-    NotAsked,
-    /// It worked in this mode, which is not the one that is asked for; nothing else is in the way.
-    OtherMode(String, String),
-    /// For this reason, which is reported to whoever asks.
-    Otherwise(String),
-}
-
-impl From<String> for NotResumed {
-    fn from(why: String) -> Self {
-        Self::Otherwise(why)
-    }
-}
-
-impl From<&str> for NotResumed {
-    fn from(why: &str) -> Self {
-        Self::Otherwise(why.to_owned())
-    }
-}
-
-impl NotResumed {
-    /// Says it in the plan of a run, and to whoever asks where it surprises; of a session before
-    /// the last one, only where it holds what was not published.
-    fn note(
-        &self,
-        session: Option<&ThreadSession>,
-        is_last: bool,
-        (plan, prefix): (&mut RunPlan, &str),
-    ) {
-        let (why, go_on) = match self {
-            Self::NotAsked => return,
-            Self::SameComment => ("the same comment asked for it", String::new()),
-            Self::OtherMode(mode, why) => {
-                (why.as_str(), format!("; `{prefix} {mode} go on` goes on with it"))
-            }
-            Self::Otherwise(why) => (why.as_str(), String::new()),
-        };
-        let work = session.filter(|session| session.has_work);
-        let of = match session {
-            Some(session) if !is_last && work.is_some() => {
-                format!("session {}", session.kept.session)
-            }
-            Some(_) if !is_last => return,
-            Some(_) | None => "the last run here".to_owned(),
-        };
-        let stays = work.map_or_else(String::new, |work| {
-            let (name, days) = (work.kept.ref_name(), hold::WAIT_LIMIT.as_hours() / 24);
-            format!(
-                "; what it changed and did not publish stays in `{name}` for up to {days} days{go_on}"
-            )
-        });
-        let note = format!("the conversation of {of} is not resumed: {why}{stays}");
-        let is_told = !matches!(self, Self::SameComment);
-        plan.for_asker.extend(Some(note.clone()).filter(|_| is_told));
-        plan.notes.push(note);
-    }
-}
 
 /// A run on a thread, prepared.
 pub(super) struct ThreadRun {
@@ -174,20 +113,12 @@ pub(super) async fn prepare(
     let mut run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
     let triggers = &admitted.config.policy.settings().triggers;
     let prefix = triggers.comment.as_ref().map_or("", |comment| comment.prefix.as_str());
-    for (place, (session, why)) in refused.iter().enumerate() {
-        let is_last = place == 0 && resumed.is_none();
-        why.note(session.as_ref(), is_last, (&mut run.plan, prefix));
-    }
     let goes_on_with = resumed.as_ref().map(|resumed| &resumed.earlier.session);
     let (before, superseded) = (sessions.newest().cloned(), sessions.superseded(goes_on_with));
-    for gone in sessions.too_many(goes_on_with) {
-        let note = format!(
-            "what session {} changed and did not publish is removed: a thread keeps {WORKS_LIMIT} \
-             such sessions",
-            gone.session
-        );
-        run.plan.for_asker.push(note.clone());
-        run.plan.notes.push(note);
+    let removed = sessions.too_many(goes_on_with);
+    for note in not_resumed::notes(&refused, &removed, (resumed.is_some(), prefix)) {
+        run.plan.for_asker.extend(Some(note.text.clone()).filter(|_| note.is_for_asker));
+        run.plan.notes.push(note.text);
     }
     let mut extras = RunExtras::default();
     if let Some(ResumedConversation { earlier, .. }) = resumed {
@@ -233,7 +164,7 @@ async fn choose(
     let mut settled = None;
     let mut over = None;
     for one in candidates.into_iter().filter(|one| asks(one.is_own)) {
-        if over.is_some() && !one.has_work {
+        if over.is_some() && !one.has_work() {
             continue;
         }
         let settled = match &mut settled {

@@ -275,8 +275,8 @@ fn one_of(
     }
 }
 
-/// Returns the names of what is decided on: as given, or all calls, or the only question that waits.
-/// A yes to all is one to what its author has seen.
+/// Returns the names of what is decided on: as given, or all calls, or the only question that
+/// waits. A yes to all is one to what its author has seen.
 fn named(
     decision: &DecisionRequest,
     state: &SessionState,

@@ -1,11 +1,13 @@
 //! A session that ended on a thread, kept so that a later comment goes on with its conversation:
-//! its journal as a commit on a private ref, which our own comment names in its second, hidden line.
+//! its journal as a commit on a private ref, which our own comment names in its second, hidden
+//! line.
 //!
 //! In: an ended session, and where its changes are by now. Out: that line. The commit says on which
 //! thread it ended and which commit holds its changes, so that an edited comment changes neither; a
 //! session that waits for a decision says something else in both (`carry`). Changes that are not
-//! published hang on the commit as its first parent, without what was there on the way to them; with
-//! a secret in them, nothing is kept. What cannot be kept ends no run: the next one begins anew.
+//! published hang on the commit as its first parent, without what was there on the way to them;
+//! with a secret in them, nothing is kept. What cannot be kept ends no run: the next one begins
+//! anew.
 
 use crate::run::action::{ActionEnv, SessionRun, carry};
 use crate::run::publish::{PublishResult, Publisher};
@@ -41,8 +43,8 @@ impl KeptSession {
         markdown::marker("conversation", &keys)
     }
 
-    /// Reads the second line of a comment of ours; `None` unless we would write it ourselves, letter
-    /// for letter.
+    /// Reads the second line of a comment of ours; `None` unless we would write it ourselves,
+    /// letter for letter.
     pub(super) fn parse(body: &str) -> Option<Self> {
         let line = body.lines().nth(1)?.trim_end();
         let value = |key: &str| {

@@ -2,8 +2,8 @@
 //! turn.
 //!
 //! In: new comments on the thread, looked for every half minute. Out: messages in the session's
-//! inbox, and the word that the run is to stop, from those alone who may start runs by a comment. Any
-//! other comment that is a command starts its own run, so it is left to that.
+//! inbox, and the word that the run is to stop, from those alone who may start runs by a comment.
+//! Any other comment that is a command starts its own run, so it is left to that.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;

@@ -19,11 +19,13 @@ mod declined;
 mod earlier;
 mod fenced;
 mod findings;
+mod finished;
 mod going_on;
 mod images;
 mod jobs;
 mod kept;
 mod messages;
+mod not_resumed;
 mod outdated;
 mod places;
 mod policy_check;
@@ -399,38 +401,7 @@ async fn follow(
             (_, _) => one(env, admitted, item, control).await?,
         });
     }
-    if !env.inputs.writes_bundle() {
-        carry::sweep(env, policy, &admitted.request.facts).await;
-    }
-    let broken = broken_jobs(env, admitted, book).await;
-    // What ran is reported last.
-    ends.splice(0..0, broken.unwrap_or_else(|error| vec![ActionEnd::Unusable(error)]));
-    if ends.is_empty() {
-        ends.push(ActionEnd::Skipped("no job is due".to_owned()));
-    }
-    Ok(ends)
-}
-
-/// Reports the jobs that a schedule could not look at, because their files have mistakes.
-async fn broken_jobs<'e>(
-    env: &'e ActionEnv<'e>,
-    admitted: &'e AdmittedEvent<'e>,
-    book: Option<JobBook<'e>>,
-) -> Result<Vec<ActionEnd>, RunError> {
-    let (request, config) = (&admitted.request, &admitted.config);
-    let is_schedule = request.facts.trigger == TriggerKind::Schedule && request.job.is_none();
-    if !is_schedule || env.inputs.has_task() || env.inputs.writes_bundle() {
-        return Ok(Vec::new());
-    }
-    let broken = config.broken_jobs()?;
-    if !broken.is_empty() && !env.inputs.dry_run {
-        let mut book = match book {
-            Some(book) => book,
-            None => JobBook::open(env, admitted).await,
-        };
-        book.leave_broken_out(broken).await;
-    }
-    Ok(broken.iter().map(|(_, mistakes)| ActionEnd::Unusable(mistakes.clone())).collect())
+    Ok(finished::close_event(env, admitted, book, ends).await)
 }
 
 /// Runs one request under a claim on its subject, and publishes its outcome.

@@ -1,6 +1,6 @@
-//! Failed checks: jobs that may only be flaky are run again, then a run tries to mend what failed, so
-//! many times on one pull request. Whether it did is up to the checks of the new commit: when they
-//! pass, the comment of the repair says so.
+//! Failed checks: jobs that may only be flaky are run again, then a run tries to mend what failed,
+//! so many times on one pull request. Whether it did is up to the checks of the new commit: when
+//! they pass, the comment of the repair says so.
 //!
 //! In: an admitted event of checks that ended. Out: the event with the output of what failed, as
 //! words of others; or what was done in place of a run.

@@ -105,8 +105,8 @@ pub(super) async fn thread(
     sweep(env, scope, &placed, evidence).await;
 }
 
-/// Sweeps the whole repository: sessions and claims that are over, comments and requests of the last
-/// day.
+/// Sweeps the whole repository: sessions and claims that are over, comments and requests of the
+/// last day.
 ///
 /// # Errors
 /// When the default branch has no usable policy, or the forge does not answer.

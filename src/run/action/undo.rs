@@ -1,9 +1,9 @@
 //! `undo`: takes back the last commit of ours on a pull request's branch by a commit of its own.
 //!
-//! In: an admitted event. Out: the commit on the branch, and a comment that names both. Ours is what
-//! carries our trailer, among the commits that the forge counts to the pull request; what was taken
-//! back before is passed over. The same comment again changes nothing. No model is asked and no
-//! check runs.
+//! In: an admitted event. Out: the commit on the branch, and a comment that names both. Ours is
+//! what carries our trailer, among the commits that the forge counts to the pull request; what was
+//! taken back before is passed over. The same comment again changes nothing. No model is asked and
+//! no check runs.
 
 use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::claim::{ClaimAnswer, ClaimRequest};

@@ -1,5 +1,5 @@
-//! A run in two jobs: the first works and writes one file and nothing at GitHub, the second takes the
-//! file for hostile and publishes what its own event and policy let it.
+//! A run in two jobs: the first works and writes one file and nothing at GitHub, the second takes
+//! the file for hostile and publishes what its own event and policy let it.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! The dashboard of jobs: one issue, updated in place on fresh checkouts, whose boxes start jobs for
-//! those who may; jobs that fail say so, and one that ends at a limit twice pauses itself.
+//! The dashboard of jobs: one issue, updated in place on fresh checkouts, whose boxes start jobs
+//! for those who may; jobs that fail say so, and one that ends at a limit twice pauses itself.
 
 use std::process::Stdio;
 

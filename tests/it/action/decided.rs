@@ -11,10 +11,26 @@ fn write(path: &str) -> Answer {
     Answer::calls(&[("write_to_file", json!({ "path": path, "content": "held\n" }))])
 }
 
-fn answers(failures: Vec<Answer>) -> ModelServer {
+/// The model's provider refuses the key.
+fn refused() -> Answer {
+    Answer::json(401, &json!({ "error": { "message": "Incorrect API key" } }))
+}
+
+/// A run that waits for a decision, and its model, which answers so then, before it is done.
+fn held(then: Vec<Answer>) -> (ActionFixture, ModelServer) {
+    let fixture = ActionFixture::new();
+    fixture.add_to_main(&[(".locum/config.yml", "models: {}\n")]);
     let done = Answer::calls(&[("attempt_completion", json!({ "result": "Went on." }))]);
     let begin = [write("src/hello.txt"), write("src/held/a.txt")];
-    ModelServer::start(begin.into_iter().chain(failures).chain([done]).collect())
+    let server = ModelServer::start(begin.into_iter().chain(then).chain([done]).collect());
+    let step = asks(&fixture, &server, ("/locum code hold it", "1")).step;
+    assert_eq!(step.output("outcome"), "on-hold", "{step:?}");
+    (fixture, server)
+}
+
+/// The command that decides on what waits.
+fn decides(fixture: &ActionFixture, verb: &str) -> String {
+    format!("/locum {verb} {}", fixture.waiting(7))
 }
 
 /// What a comment asks for, of a model on a server.
@@ -50,15 +66,10 @@ fn comment(fixture: &ActionFixture) -> String {
 
 #[test]
 fn a_decision_counts_although_the_model_does_not_answer_then() {
-    let refused = || Answer::json(401, &json!({ "error": { "message": "Incorrect API key" } }));
     for then in ["/locum go on", "again", "/locum approve"] {
-        let fixture = ActionFixture::new();
-        fixture.add_to_main(&[(".locum/config.yml", "models: {}\n")]);
         let failures = if then == "/locum go on" { 2 } else { 1 };
-        let server = answers((0..failures).map(|_| refused()).collect());
-        let held = asks(&fixture, &server, ("/locum code hold it", "1"));
-        assert_eq!(held.step.output("outcome"), "on-hold", "{:?}", held.step);
-        let approve = format!("/locum approve {}", fixture.waiting(7));
+        let (fixture, server) = held((0..failures).map(|_| refused()).collect());
+        let approve = decides(&fixture, "approve");
         let failed = asks(&fixture, &server, (&approve, "1"));
         assert_eq!(failed.step.output("outcome"), "failed", "{:?}", failed.step);
         let said = comment(&fixture);
@@ -87,13 +98,8 @@ fn a_decision_counts_although_the_model_does_not_answer_then() {
 
 #[test]
 fn who_may_not_decide_does_not_by_going_on() {
-    let fixture = ActionFixture::new();
-    fixture.add_to_main(&[(".locum/config.yml", "models: {}\n")]);
-    let refused = Answer::json(401, &json!({ "error": { "message": "Incorrect API key" } }));
-    let server = answers(vec![refused]);
-    asks(&fixture, &server, ("/locum code hold it", "1"));
-    let approve = format!("/locum approve {}", fixture.waiting(7));
-    asks(&fixture, &server, (&approve, "1"));
+    let (fixture, server) = held(vec![refused()]);
+    asks(&fixture, &server, (&decides(&fixture, "approve"), "1"));
     let body = "/locum go on";
     let id = fixture.server.add_comment(7, "eve", "User", body);
     let ask = Ask { login: "eve", ids: (id, 4000 + id), ..Ask::comment(body) };
@@ -104,10 +110,7 @@ fn who_may_not_decide_does_not_by_going_on() {
 
 #[test]
 fn what_waits_anew_is_decided_by_nobodys_earlier_words() {
-    let fixture = ActionFixture::new();
-    fixture.add_to_main(&[(".locum/config.yml", "models: {}\n")]);
-    let server = answers(vec![write("src/held/b.txt")]);
-    asks(&fixture, &server, ("/locum code hold it", "1"));
+    let (fixture, server) = held(vec![write("src/held/b.txt")]);
     let second = asks(&fixture, &server, ("/locum approve all", "1"));
     assert_eq!(second.step.output("outcome"), "on-hold", "{:?}", second.step);
     asks(&fixture, &server, ("/locum go on", "1"));
@@ -118,14 +121,9 @@ fn what_waits_anew_is_decided_by_nobodys_earlier_words() {
 #[test]
 fn a_dry_run_or_a_flag_decides_nothing() {
     for body in ["/locum --dry-run go on", "/locum --budget=1 go on"] {
-        let fixture = ActionFixture::new();
-        fixture.add_to_main(&[(".locum/config.yml", "models: {}\n")]);
-        let refused = Answer::json(401, &json!({ "error": { "message": "Incorrect API key" } }));
         // A decision would be performed, published and over.
-        let server = answers(vec![refused]);
-        asks(&fixture, &server, ("/locum code hold it", "1"));
-        let approve = format!("/locum approve {}", fixture.waiting(7));
-        asks(&fixture, &server, (&approve, "1"));
+        let (fixture, server) = held(vec![refused()]);
+        asks(&fixture, &server, (&decides(&fixture, "approve"), "1"));
         let waiting = fixture.kept_sessions();
         asks(&fixture, &server, (body, "1"));
         assert_eq!(fixture.server.pulls(), Vec::<Value>::new(), "{body}");
@@ -135,12 +133,8 @@ fn a_dry_run_or_a_flag_decides_nothing() {
 
 #[test]
 fn after_a_denial_an_outage_keeps_the_work_since_then() {
-    let fixture = ActionFixture::new();
-    fixture.add_to_main(&[(".locum/config.yml", "models: {}\n")]);
-    let refused = Answer::json(401, &json!({ "error": { "message": "Incorrect API key" } }));
-    let server = answers(vec![write("src/later.txt"), refused]);
-    asks(&fixture, &server, ("/locum code hold it", "1"));
-    let deny = format!("/locum deny {} not this one", fixture.waiting(7));
+    let (fixture, server) = held(vec![write("src/later.txt"), refused()]);
+    let deny = format!("{} not this one", decides(&fixture, "deny"));
     let failed = asks(&fixture, &server, (&deny, "1"));
     assert_eq!(failed.step.output("outcome"), "failed", "{:?}", failed.step);
     assert!(comment(&fixture).contains("/locum go on\n"), "{}", comment(&fixture));
@@ -152,11 +146,8 @@ fn after_a_denial_an_outage_keeps_the_work_since_then() {
 
 #[test]
 fn what_waits_anew_and_cannot_be_kept_leaves_the_decision_where_it_was() {
-    let fixture = ActionFixture::new();
-    fixture.add_to_main(&[(".locum/config.yml", "models: {}\n")]);
-    let server = answers(vec![write("src/held/b.txt"), write("src/held/b.txt")]);
-    asks(&fixture, &server, ("/locum code hold it", "1"));
-    let approve = format!("/locum approve {}", fixture.waiting(7));
+    let (fixture, server) = held(vec![write("src/held/b.txt"), write("src/held/b.txt")]);
+    let approve = decides(&fixture, "approve");
     // What waits for another decision is not taken.
     fixture.decline(
         "while read -r old new name; do case \"$name\" in refs/locum/sessions/*) git log -1 \
@@ -171,7 +162,7 @@ fn what_waits_anew_and_cannot_be_kept_leaves_the_decision_where_it_was() {
     fixture.decline("exit 0");
     let step = asks(&fixture, &server, ("/locum go on", "1")).step;
     assert_eq!(step.output("outcome"), "on-hold", "{step:?}");
-    let approve = format!("/locum approve {}", fixture.waiting(7));
+    let approve = decides(&fixture, "approve");
     let step = asks(&fixture, &server, (&approve, "1")).step;
     assert_eq!(step.output("outcome"), "done", "{step:?}");
     let changed = fixture.remote(&["diff", "--name-only", "main", step.output("branch-name")]);

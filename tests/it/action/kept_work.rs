@@ -198,7 +198,7 @@ fn a_run_that_did_something_else_leaves_work_that_is_not_published_where_it_is()
         let comment = fixture.server.comments(7).pop().unwrap();
         let stays = "what it changed and did not publish stays in `refs/locum/sessions/";
         assert!(comment.contains(stays), "{other}: {comment}");
-        let mode = comment.contains("`/locum code go on` goes on with it");
+        let mode = comment.contains("`/locum code go on` resumes it");
         assert_eq!(mode, other.contains("ask"), "{comment}");
         went_on(&fixture, &says(&fixture, 157, GOES_ON), first.output("session-id"));
     }

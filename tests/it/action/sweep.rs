@@ -1,4 +1,5 @@
-//! What runs leave behind: comments that say "working" for ever, and requests that nothing answered.
+//! What runs leave behind: comments that say "working" for ever, and requests that nothing
+//! answered.
 
 use std::process::Stdio;
 
