@@ -238,6 +238,8 @@ struct ImportedRow<'a> {
     policy: &'a str,
     /// What could not be carried over.
     notes: &'a [String],
+    /// What became something else.
+    changes: &'a [String],
 }
 
 fn imported(
@@ -258,12 +260,20 @@ fn imported(
     let roots: Vec<&str> = roots.iter().map(String::as_str).collect();
     let imported = import_all(args.from, &sources, &roots)?;
     if args.json {
-        output.json(&ImportedRow { policy: &imported.policy, notes: &imported.notes });
+        output.json(&ImportedRow {
+            policy: &imported.policy,
+            notes: &imported.notes,
+            changes: &imported.changes,
+        });
     } else {
         imported
             .notes
             .iter()
             .for_each(|note| output.talk(format!("not converted: {}", visible(note))));
+        imported
+            .changes
+            .iter()
+            .for_each(|change| output.talk(format!("changed: {}", visible(change))));
         imported.policy.lines().for_each(|line| output.line(line.to_owned()));
         if args.from == Peer::Claude {
             output.talk(

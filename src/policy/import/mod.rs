@@ -1,9 +1,9 @@
 //! Turns another tool's lists of allowed and denied commands into a policy that decides the same,
 //! or more strictly.
 //!
-//! In: the text of that tool's settings. Out: a policy text and what could not be carried over, in
-//! sentences. The policy spells out the switches it needs (`commands: { expansions: allow }`), so
-//! that a maintainer sees them and can take them away.
+//! In: the text of that tool's settings. Out: a policy text, and in sentences what could not be
+//! carried over and what became something else. The policy spells out the switches it needs
+//! (`commands: { expansions: allow }`), so that a maintainer sees them and can take them away.
 
 mod jsonc;
 mod outside;
@@ -40,6 +40,8 @@ pub struct ImportedPolicy {
     pub policy: String,
     /// What could not be carried over: sentences without a full stop.
     pub notes: Vec<String>,
+    /// What became something else, as no policy says the same: sentences without a full stop.
+    pub changes: Vec<String>,
 }
 
 /// The text of a settings file and how it is named in errors and notes.
@@ -106,7 +108,7 @@ pub fn import_all(
     }
     let origins: Vec<&str> = sources.iter().map(|source| source.origin).collect();
     let policy = draft.accepted(&origins.join(", "))?;
-    Ok(ImportedPolicy { policy, notes: draft.notes })
+    Ok(ImportedPolicy { policy, notes: draft.notes, changes: draft.changes })
 }
 
 /// A policy in the making.
@@ -121,6 +123,7 @@ struct PolicyDraft {
     /// Where the repository lies; none where that is not known.
     roots: Vec<String>,
     notes: Vec<String>,
+    changes: Vec<String>,
     /// What is wrong with the settings.
     faults: Vec<Diagnostic>,
 }
@@ -141,6 +144,11 @@ impl PolicyDraft {
     /// Says what is left out, and where it stands.
     fn note(&mut self, origin: &str, place: Position, note: impl std::fmt::Display) {
         self.notes.push(format!("{origin}:{}: {note}", place.line));
+    }
+
+    /// Says what is something else here than it was there, and where it stands.
+    fn changed(&mut self, origin: &str, place: Position, change: impl std::fmt::Display) {
+        self.changes.push(format!("{origin}:{}: {change}", place.line));
     }
 
     /// Returns the texts of a list; none when it is absent or null.
@@ -177,7 +185,7 @@ impl PolicyDraft {
             let Some(rule) = self.rules.get_mut(rule) else { return Err(errors) };
             rule.decision = "hold";
             let what = code_list(&rule.patterns);
-            self.notes.push(format!("{what} is held: beside the other rules, {message}"));
+            self.changes.push(format!("{what} is held: beside the other rules, {message}"));
         }
     }
 
@@ -185,9 +193,11 @@ impl PolicyDraft {
     fn render(&self, origin: &str) -> (String, BTreeMap<u32, usize>) {
         let mut text = format!("# Made from {}.\n", one_line(origin));
         let mut places = BTreeMap::new();
-        for note in &self.notes {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "# Not carried over: {}.", one_line(note));
+        for (what, sentences) in [("Not carried over", &self.notes), ("Changed", &self.changes)] {
+            for sentence in sentences {
+                // Writing to a string cannot fail.
+                let _ = writeln!(text, "# {what}: {}.", one_line(sentence));
+            }
         }
         text.push_str("version: 1\n\nrules:\n");
         let mut written = BTreeSet::new();
@@ -228,6 +238,8 @@ fn one_line(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
+#[cfg(test)]
+mod change_tests;
 #[cfg(test)]
 mod risk_tests;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! `Bash(cargo test:*)`. Kode's older file, `.kode.json`, has one list, `allowedTools`.
 //!
 //! In: a settings file. Out: rules in a draft. Rules are case-sensitive; what is not a rule is
-//! left out with a note.
+//! left out with a note, and what no pattern says in the same way is named as changed.
 
 use crate::command::word;
 use crate::glob::PathGlob;
@@ -11,6 +11,7 @@ use crate::import::{DraftRule, ImportedSettings, Peer, PolicyDraft};
 use crate::pattern::Pattern;
 use crate::words;
 use crate::written::{pattern_words, quoted};
+use locum_base::text::code_list;
 use locum_files::position::Position;
 use locum_files::yaml::{YamlNode, YamlValue};
 
@@ -146,7 +147,12 @@ fn default_mode(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) -> Impo
     };
     match node.text() {
         Some("acceptEdits") => return ImportedMode::Edits,
-        Some("plan") => return ImportedMode::Plan,
+        Some("plan") => {
+            let change = "the mode `plan`: what the lists allow is held, but for `Read`, \
+                          `WebFetch` and `WebSearch`";
+            draft.changed(file.origin, node.place, change);
+            return ImportedMode::Plan;
+        }
         Some("default" | "dontAsk" | "delegate") => {}
         Some(other) => {
             draft.note(file.origin, node.place, format!("the mode `{}`", other.escape_debug()))
@@ -169,17 +175,18 @@ fn additional(file: &ImportedSettings<'_>, draft: &mut PolicyDraft) {
             .strip_prefix('/')
             .is_some_and(|rest| PathGlob::parse(rest).is_ok_and(|glob| glob.parts().len() > 1));
         let plain = !folder.contains(['*', '?']) && !folder.chars().any(char::is_control);
-        let note = if inside && plain {
+        if inside && plain {
             draft.outside.push(glob);
-            format!(
+            let change = format!(
                 "`{folder}` as a folder to write to: commands may read it, and nothing outside is \
                  written"
-            )
+            );
+            draft.changed(file.origin, place, change);
         } else {
             let folder = folder.escape_debug();
-            format!("`{folder}`: only absolute folders can be opened to commands")
-        };
-        draft.note(file.origin, place, note);
+            let note = format!("`{folder}`: only absolute folders can be opened to commands");
+            draft.note(file.origin, place, note);
+        }
     }
 }
 
@@ -242,16 +249,22 @@ impl RuleImport<'_> {
         if let (Some(kind), Some(path)) = (file_kind, inner.filter(|inner| is_absolute(inner))) {
             return self.absolute(kind, decision, text, path);
         }
+        let mut is_changed = false;
         let mut patterns = match (tool, inner) {
-            (_, inner) if let Some(kind) = file_kind => self.path(kind, inner, decision),
+            (_, inner) if let Some(kind) = file_kind => {
+                is_changed = inner.is_some_and(|inner| is_other_path(kind, inner, refuses));
+                self.path(kind, inner, decision)
+            }
             ("Bash", None) => vec!["command-prefix(*)".to_owned()],
             ("Bash", Some(inner)) => {
                 let inner = inner.trim_end_matches("[background]").trim_end();
-                let allowed = command(self.peer, inner);
-                allowed
-                    .into_iter()
-                    .chain(refuses.then(|| refused_command(self.peer, inner)).flatten())
-                    .collect()
+                let refused = refuses.then(|| refused_command(self.peer, inner)).flatten();
+                is_changed = match &refused {
+                    Some(refused) => refused.is_wider,
+                    None => !refuses && has_wildcard(self.peer, inner),
+                };
+                let refused = refused.map(|refused| refused.pattern);
+                command(self.peer, inner).into_iter().chain(refused).collect()
             }
             ("WebFetch", Some(inner)) => inner
                 .strip_prefix("domain:")
@@ -268,19 +281,29 @@ impl RuleImport<'_> {
         if patterns.is_empty() {
             return self.unread(decision, text);
         }
+        if is_changed {
+            self.changed(text, &code_list(&patterns));
+        }
         patterns.into_iter().for_each(|pattern| self.draft.rule(decision, pattern));
+    }
+
+    /// Says what a rule is about here, where it was about something else.
+    fn changed(&mut self, text: &str, about: &str) {
+        let change = format!("the rule `{}` is about {about}", text.escape_debug());
+        self.draft.changed(self.origin, self.place, change);
     }
 
     /// Says what is left out. A rule that refuses and cannot be read refuses all that its tool
     /// does.
     fn unread(&mut self, decision: &'static str, text: &str) {
         let kinds = if decision == "allow" { Vec::new() } else { kinds_of(text) };
-        let instead = match kinds.as_slice() {
-            [] => String::new(),
-            _ => format!("; `{}` takes its place", kinds.join("`, `")),
-        };
-        let note = format!("the rule `{}`{instead}", text.escape_debug());
-        self.draft.note(self.origin, self.place, note);
+        let rule = format!("the rule `{}`", text.escape_debug());
+        if kinds.is_empty() {
+            self.draft.note(self.origin, self.place, rule);
+        } else {
+            let change = format!("{rule}; {} takes its place", code_list(&kinds));
+            self.draft.changed(self.origin, self.place, change);
+        }
         kinds.into_iter().for_each(|kind| self.draft.rule(decision, kind.to_owned()));
     }
 
@@ -319,6 +342,14 @@ impl RuleImport<'_> {
         if !refuses && found.inside.is_empty() && (kind != "read" || found.outside.is_empty()) {
             let note = nothing("nothing outside the repository");
             self.draft.note(self.origin, self.place, note);
+        }
+        // Nobody knows whose home directory `~` is, and sets of letters are not known here.
+        if refuses && (path.starts_with('~') || path.contains('[')) {
+            let outside = found.outside.iter().filter(|_| kind == "read");
+            let about = code_list(patterns.iter().chain(outside));
+            if !about.is_empty() {
+                self.changed(text, &about);
+            }
         }
         patterns.into_iter().for_each(|pattern| self.draft.rule(decision, pattern));
     }
@@ -387,31 +418,58 @@ fn starred(peer: Peer, text: &str) -> String {
     }
 }
 
+/// Whether an allowed command has a `*` that is not its end: it stands for itself here.
+fn has_wildcard(peer: Peer, text: &str) -> bool {
+    let text = starred(peer, text);
+    peer == Peer::Claude && text.strip_suffix(":*").unwrap_or(&text).contains('*')
+}
+
+/// Whether no pattern says the same as the path of a rule: sets of letters are not known here, and
+/// what is allowed is not also a folder of that name.
+fn is_other_path(kind: &str, text: &str, refuses: bool) -> bool {
+    let name = text.rsplit('/').next().unwrap_or_default();
+    let may_be_a_folder = !name.is_empty() && !name.contains(['*', '.']);
+    let has_set = text.contains('[');
+    // Reading is allowed anyway.
+    if refuses { has_set } else { kind == "edit" && (has_set || may_be_a_folder) }
+}
+
+/// What a refused text means as words.
+struct RefusedWords {
+    pattern: String,
+    /// Whether it is about other commands than the text is.
+    is_wider: bool,
+}
+
 /// Returns what a refused text means as words, where [`command`] took it letter by letter: a part
 /// of a script is compared there too, however it is quoted here. A text that is not plain words
 /// refuses everything that begins as it does.
-fn refused_command(peer: Peer, text: &str) -> Option<String> {
+fn refused_command(peer: Peer, text: &str) -> Option<RefusedWords> {
     let (text, open) = text.strip_suffix(":*").map_or((text, false), |head| (head, true));
-    let (text, open) = match text.split_once('*').filter(|_| peer == Peer::Claude) {
-        Some((head, _)) => (head, true),
-        None => (text, open),
-    };
+    let cut = text.split_once('*').filter(|_| peer == Peer::Claude);
+    // `X *` is `X:*`, and `*` alone is every command.
+    let is_wider = cut
+        .is_some_and(|(head, rest)| !rest.is_empty() || !(head.is_empty() || head.ends_with(' ')));
+    let (text, open) = cut.map_or((text, open), |(head, _)| (head, true));
     let words = word::split(text).unwrap_or_default();
     let form = |words: &[&str], open: bool| {
         let kind = if open { "command-prefix" } else { "command" };
         (!words.is_empty()).then(|| format!("{kind}({})", pattern_words(words)))
     };
     if !words.is_empty() && words.iter().all(|word| word != "*") {
-        return form(&words.iter().map(String::as_str).collect::<Vec<_>>(), open);
+        let pattern = form(&words.iter().map(String::as_str).collect::<Vec<_>>(), open)?;
+        return Some(RefusedWords { pattern, is_wider });
     }
     let plain = |word: &&str| {
         word.chars().all(|letter| letter.is_ascii_alphanumeric() || "_-./=,@%+:".contains(letter))
     };
     let begin: Vec<&str> = text.split_whitespace().take_while(plain).collect();
     if peer == Peer::Claude && begin.is_empty() && open {
-        return Some("command-prefix(*)".to_owned());
+        return Some(RefusedWords { pattern: "command-prefix(*)".to_owned(), is_wider });
     }
-    form(&begin, true).filter(|_| text.contains(['$', '`', '<', '>', '\'', '"', '\\']))
+    let pattern =
+        form(&begin, true).filter(|_| text.contains(['$', '`', '<', '>', '\'', '"', '\\']))?;
+    Some(RefusedWords { pattern, is_wider: true })
 }
 
 fn mcp(tool: &str) -> Option<String> {

@@ -6,6 +6,7 @@
 //! where it has none.
 
 use crate::import::{DraftRule, ImportedSettings, PolicyDraft};
+use crate::schema::CommandLimits;
 use crate::words;
 use locum_base::text::single_blanks;
 use locum_files::position::Position;
@@ -183,7 +184,9 @@ fn spaced(
         return None;
     }
     let end = if text.ends_with(' ') { " " } else { "" };
-    Some(single_blanks(&text) + end)
+    let plain = single_blanks(&text) + end;
+    draft.changed(origin, place, format!("the command `{text}` is denied as `{plain}`"));
+    Some(plain)
 }
 
 fn usable(origin: &str, text: String, place: Position, draft: &mut PolicyDraft) -> Option<String> {
@@ -215,18 +218,27 @@ fn is_longer(allowed: &str, denied: &str) -> bool {
 
 fn limits(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) {
     for (key, name) in [("allowedMaxRequests", "turns"), ("allowedMaxCost", "cost_usd")] {
-        if let Some(LocatedNode {
-            node: YamlNode { value: YamlValue::Number(number), .. }, ..
-        }) = last(files, key)
-        {
+        let Some(LocatedNode { origin, node }) = last(files, key) else { continue };
+        if let YamlValue::Number(number) = &node.value {
             draft.budget.push((name, number.clone()));
+        } else {
+            draft.note(origin, node.place, format!("`{key}`, which is not a number"));
         }
     }
-    if let Some(LocatedNode { node: YamlNode { value: YamlValue::Number(number), .. }, .. }) =
-        last(files, "commandExecutionTimeout")
-        && number.parse::<u32>().is_ok_and(|seconds| seconds > 0)
-    {
-        draft.commands.push(("timeout", format!("{number}s")));
+    let key = "commandExecutionTimeout";
+    let Some(LocatedNode { origin, node }) = last(files, key) else { return };
+    let number = if let YamlValue::Number(number) = &node.value { number.as_str() } else { "" };
+    match number.parse::<u32>() {
+        Ok(0) => {
+            let usual = CommandLimits::default().timeout.as_secs();
+            let change = format!("`{key}` of 0, without a limit: commands end after {usual} s");
+            draft.changed(origin, node.place, change);
+        }
+        Ok(seconds) => draft.commands.push(("timeout", format!("{seconds}s"))),
+        Err(_) => {
+            let note = format!("`{key}`, which is not a whole number of seconds");
+            draft.note(origin, node.place, note);
+        }
     }
 }
 

@@ -160,7 +160,7 @@ fn an_absolute_path_that_cannot_be_read_refuses_all_that_its_tool_does() {
             let policy = Policy::parse(&imported.policy, "imported").unwrap();
             let said = |intent| word(&policy, &crate::query::parse_intent(intent).unwrap());
             assert_eq!((said(intent), said(beside)), (expected, "allow"), "{}", imported.policy);
-            assert!(imported.notes[0].contains("takes its place"), "{:?}", imported.notes);
+            assert!(imported.changes[0].contains("takes its place"), "{:?}", imported.changes);
         }
     }
     for rule in ["Edit(//tmp/ws/../k)", "Read(//etc/../k)", "Skill(~/x)"] {
