@@ -2,13 +2,14 @@
 //!
 //! In: a policy, the modes, a checkout if there is one, and questions. Out: answers. A tool call
 //! takes the route it takes in a run: the tools of its mode, its arguments, links of the checkout,
-//! its intents, the policy. An intent is what any tool of the mode would do. Files are looked at,
-//! none is opened.
+//! its intents, whose files they change, the policy. An intent is what any tool of the mode would
+//! do. Files are looked at, none is opened.
 
 use std::collections::BTreeMap;
 
 use locum_agent::env::RunEnv;
 use locum_agent::session::mode_reach::ModeReach;
+use locum_agent::session::other_repositories;
 use locum_agent::tools::dispatch::{self, CheckedCall};
 use locum_agent::tools::{EffectInputs, ToolContext, VisionSupport};
 use locum_base::secret::Redactor;
@@ -17,6 +18,7 @@ use locum_files::fields::nearest;
 use locum_modes::access::{self, TaskPurpose, ToolOffer, UseError};
 use locum_modes::{Mode, ModeSet};
 use locum_policy::Policy;
+use locum_policy::command::Script;
 use locum_policy::intent::{Act, Facts, Intent};
 use locum_policy::lint::explain::{Explanation, explain};
 use locum_policy::lint::nearest::NearestRule;
@@ -50,6 +52,8 @@ pub struct ExplainedQuery {
     pub call: Option<String>,
     /// One for each thing it would do; at least one.
     pub explanations: Vec<Explanation>,
+    /// The scripts that the call would run, each with what a run leaves out of it.
+    pub scripts: Vec<Script>,
     /// True for a call of a tool of the mode whose arguments were not understood: the policy was
     /// not asked.
     pub is_misread: bool,
@@ -69,7 +73,7 @@ impl ExplainedQuery {
 
 impl From<Explanation> for ExplainedQuery {
     fn from(explanation: Explanation) -> Self {
-        Self { call: None, explanations: vec![explanation], is_misread: false }
+        Self { call: None, explanations: vec![explanation], scripts: Vec::new(), is_misread: false }
     }
 }
 
@@ -119,28 +123,29 @@ impl Explainer {
     /// When it has no answer: the mode does not exist, or a tool call is asked about where there is
     /// no checkout.
     pub fn answer(&self, question: &PolicyQuery) -> Result<ExplainedQuery, String> {
-        self.answer_where(question, self.facts.sandboxed)
+        self.answer_under(question, &self.facts)
     }
 
-    /// Answers one question for a machine with a sandbox, or without one.
+    /// Answers one question for a machine without a sandbox.
     ///
     /// # Errors
     /// As [`Explainer::answer`].
-    pub fn answer_where(
+    pub fn answer_without_sandbox(&self, question: &PolicyQuery) -> Result<ExplainedQuery, String> {
+        self.answer_under(question, &Facts { sandboxed: false, ..self.facts.clone() })
+    }
+
+    /// Answers one question; `usual` holds where it does not say otherwise.
+    fn answer_under(
         &self,
         question: &PolicyQuery,
-        sandboxed: bool,
+        usual: &Facts,
     ) -> Result<ExplainedQuery, String> {
         let facts = Facts {
-            mode: question.mode.clone().unwrap_or_else(|| self.facts.mode.clone()),
-            trigger: question.trigger.unwrap_or(self.facts.trigger),
-            tier: question.tier.unwrap_or(self.facts.tier),
-            job: question.job.clone().or_else(|| self.facts.job.clone()),
-            check: self.facts.check.clone(),
-            sandboxed,
-            contained: self.facts.contained,
-            restriction: self.facts.restriction.clone(),
-            outside_text: self.facts.outside_text,
+            mode: question.mode.clone().unwrap_or_else(|| usual.mode.clone()),
+            trigger: question.trigger.unwrap_or(usual.trigger),
+            tier: question.tier.unwrap_or(usual.tier),
+            job: question.job.clone().or_else(|| usual.job.clone()),
+            ..usual.clone()
         };
         let mode = self.mode(&facts.mode)?;
         let modes = &self.policy.settings().modes;
@@ -161,11 +166,9 @@ impl Explainer {
             QueriedAct::Intent(intent) => {
                 let needs_tool = self.is_mode_named || question.mode.is_some();
                 Ok(match access::check_any_tool(mode, &offered, intent) {
-                    Err(UseError::NoTool { .. }) if !needs_tool => {
-                        explain(&self.policy, intent, &facts)
-                    }
+                    Err(UseError::NoTool { .. }) if !needs_tool => self.of_intent(intent, &facts),
                     Err(error) => refused(intent, error.to_string()),
-                    Ok(()) => explain(&self.policy, intent, &facts),
+                    Ok(()) => self.of_intent(intent, &facts),
                 }
                 .into())
             }
@@ -178,6 +181,7 @@ impl Explainer {
                     Ok(call) => ExplainedQuery {
                         call: Some(call.headline()),
                         explanations: self.of_call(&call, &facts),
+                        scripts: scripts(&call),
                         is_misread: false,
                     },
                     Err(error) => not_a_call(&call.name, &offered, error.0),
@@ -204,7 +208,7 @@ impl Explainer {
     /// refuses.
     fn of_call(&self, call: &CheckedCall, facts: &Facts) -> Vec<Explanation> {
         let reach = ModeReach { policy: &self.policy, modes: &self.modes, facts };
-        let explained = |intent: &Intent| explain(&self.policy, intent, facts);
+        let explained = |intent: &Intent| self.of_intent(intent, facts);
         match reach.of_call(call) {
             None => {
                 // Nobody here does the rest without them.
@@ -222,6 +226,16 @@ impl Explainer {
                 }]
             }
         }
+    }
+
+    /// Explains one intent: edits of another repository are refused before the policy is asked.
+    fn of_intent(&self, intent: &Intent, facts: &Facts) -> Explanation {
+        if let (Intent::Edit(path), Some(workspace)) = (intent, &self.workspace)
+            && let Some(verdict) = other_repositories::denied_edit(&workspace.repo, path)
+        {
+            return Explanation { verdict, nearest: None };
+        }
+        explain(&self.policy, intent, facts)
     }
 
     fn context<'a>(&'a self, workspace: &'a Workspace, mode: &'a Mode) -> ToolContext<'a> {
@@ -266,6 +280,14 @@ impl Explainer {
             nearest: Some(NearestRule { rule, why: format!("it does not list `{slug}`") }),
         }
     }
+}
+
+/// Returns the scripts that a call would run.
+fn scripts(call: &CheckedCall) -> Vec<Script> {
+    let script = |intent: Intent| {
+        if let Intent::Command(script) = intent { Some(script) } else { None }
+    };
+    call.intents().into_iter().filter_map(script).collect()
 }
 
 /// A call that is answered before the policy is asked.

@@ -349,3 +349,100 @@ commands: { sandbox: required, expansions: allow }
         assert_eq!(decided, expected, "{tool} {arguments}: {why}");
     }
 }
+
+#[test]
+fn commands_are_asked_about_where_a_run_would_leave_a_hidden_file_out() {
+    let policy = "version: 1
+modes: { default: code, allow: [code] }
+rules:
+  - allow: ['read(**)', 'command(grep:*)', 'command(rg:*)', 'command(timeout:*)']
+  - allow: ['command(git grep:*)', 'command(git show:*)', 'command(git diff:*)']
+  - allow: ['command(git log:*)', 'command(git status:*)', 'command(git ls-files:*)']
+commands: { sandbox: required }
+";
+    let stage = Stage::with(&[
+        (".locum/policy.yml", policy),
+        (".gitignore", ".env\n"),
+        ("src/a.rs", "one\n"),
+        ("docs/a.md", "one\n"),
+    ]);
+    let commands = [
+        ("grep -rn one src", "allow", "ask"),
+        ("grep -rn one docs", "allow", "allow"),
+        ("grep -rn one gone docs", "allow", "allow"),
+        ("grep -n one src/a.rs", "allow", "allow"),
+        ("grep -rn one .", "ask", "ask"),
+        ("rg one", "allow", "ask"),
+        ("rg one src", "allow", "ask"),
+        ("rg one docs", "allow", "allow"),
+        ("cd src && rg one", "allow", "ask"),
+        ("cd docs && rg one", "allow", "allow"),
+        ("timeout 5 rg one", "allow", "ask"),
+        ("rg --files", "allow", "allow"),
+        ("rg -e --files", "allow", "ask"),
+        ("git grep one", "allow", "ask"),
+        ("git show HEAD", "allow", "ask"),
+        ("git diff HEAD", "allow", "ask"),
+        ("git log -p", "allow", "ask"),
+        ("git log --oneline", "allow", "allow"),
+        ("git status", "allow", "allow"),
+        ("git status -s && git diff", "allow", "ask"),
+        ("git ls-files", "allow", "allow"),
+    ];
+    let decided =
+        |command: &str| decision(&stage, "claude", "Bash", &json!({ "command": command }));
+    for (command, expected, _) in commands {
+        let (word, why) = decided(command);
+        assert_eq!(word, expected, "{command}, with nothing hidden: {why}");
+    }
+    stage.write("checkout/src/.env", "X=1\n");
+    for (command, _, expected) in commands {
+        let (word, why) = decided(command);
+        assert_eq!(word, expected, "{command}: {why}");
+        let is_named = command == "grep -rn one ." || why.contains("`src/.env`");
+        assert!(word == "allow" || is_named, "{command}: {why}");
+    }
+}
+
+#[test]
+fn a_search_that_cannot_be_looked_through_is_asked_about() {
+    use std::os::unix::ffi::OsStrExt as _;
+    let stage = stage();
+    let search =
+        |path: &str| decision(&stage, "claude", "Grep", &json!({ "pattern": "one", "path": path }));
+    for (glob, expected) in [
+        ("*.rs", "allow"),
+        ("*.{rs,md}", "allow"),
+        ("{*.rs,*.md} *.toml", "allow"),
+        ("{*.rs,*.md", "ask"),
+        ("*.rs}", "ask"),
+        ("}*.rs{", "ask"),
+        ("{*.rs, *.md}", "ask"),
+        ("{*.rs,{a,b}.md}", "ask"),
+        ("\\{a,b}", "ask"),
+        ("[{],b}", "ask"),
+    ] {
+        let arguments = json!({ "pattern": "one", "glob": glob });
+        let (word, why) = decision(&stage, "claude", "Grep", &arguments);
+        assert_eq!(word, expected, "{glob}: {why}");
+    }
+    let listed = json!({ "pattern": "one", "path": ["src", "src/api"] });
+    assert_eq!(decision(&stage, "claude", "Grep", &listed).0, "ask");
+    assert_eq!(search("src").0, "allow");
+    let odd = stage.path("checkout/src").join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    std::fs::write(&odd, "one\n").unwrap();
+    let (word, why) = search("src");
+    assert!(word == "ask" && why.contains("a name that the policy cannot judge"), "{word} {why}");
+    assert_eq!(search("src/api").0, "allow");
+    std::fs::remove_file(odd).unwrap();
+    assert_eq!(search("src").0, "allow");
+    // The path of the innermost folder is longer than a system call takes.
+    let deep: std::path::PathBuf = std::iter::repeat_n("d".repeat(200), 12).collect();
+    let outer = stage.path("checkout/src").join(&deep);
+    std::fs::create_dir_all(&outer).unwrap();
+    std::fs::create_dir_all(stage.path("inner").join(&deep)).unwrap();
+    std::fs::rename(stage.path("inner"), outer.join("inner")).unwrap();
+    let (word, why) = search("src");
+    assert!(word == "ask" && why.contains("not every file can be looked at"), "{word} {why}");
+    assert_eq!(search("src/api").0, "allow");
+}

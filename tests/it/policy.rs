@@ -365,6 +365,30 @@ fn an_intent_is_explained_as_the_mode_lets_it() {
 }
 
 #[test]
+fn an_edit_of_another_repository_is_refused_as_in_a_run() {
+    let stage = Stage::with(&[("src/a.rs", "x"), ("clones/a.rs", "x")]);
+    stage.git(&["init", "--quiet", "clone"]);
+    let entry = format!("160000,{},module", stage.git(&["rev-parse", "HEAD"]).trim());
+    stage.git(&["update-index", "--add", "--cacheinfo", &entry]);
+    let of_another = |folder: &str| format!("it belongs to another repository, `{folder}`; a run");
+    let write = |path: &str| {
+        format!(r#"{{"name": "write_to_file", "arguments": {{"path": "{path}", "content": "y"}}}}"#)
+    };
+    for (asked, code, said) in [
+        ("edit(clone/a.rs)".to_owned(), 4, of_another("clone")),
+        ("edit(module/deep/a.rs)".to_owned(), 4, of_another("module")),
+        (write("clone/a.rs"), 4, of_another("clone")),
+        ("edit(clones/a.rs)".to_owned(), 0, "allow  edit(clones/a.rs)".to_owned()),
+        (write("src/a.rs"), 0, "allow  edit(src/a.rs)".to_owned()),
+        ("read(clone/a.rs)".to_owned(), 0, "allow  read(clone/a.rs)".to_owned()),
+    ] {
+        let policy = ["policy", "explain", "--policy", "built-in", "--mode", "code"];
+        let ran = stage.run(&[policy.as_slice(), &[asked.as_str()]].concat());
+        assert!(ran.code == Some(code) && ran.out.contains(&said), "{asked}: {ran:?}");
+    }
+}
+
+#[test]
 fn a_requested_mode_is_explained_as_a_run_decides_it() {
     let policy = "version: 1\nmodes:\n  default: code\n  allow: [code, ask, review, sub]\n  \
                   switching: coordinator\n  transitions: { code: [review, sub] }\nrules:\n  - \

@@ -65,7 +65,7 @@ mod met_text;
 pub mod mode_reach;
 pub mod model;
 mod named_command;
-mod other_repositories;
+pub mod other_repositories;
 pub mod outcome;
 pub mod outputs;
 mod parallel;

@@ -6,7 +6,7 @@
 
 pub mod args;
 mod dialect;
-mod search;
+mod hidden_files;
 
 use std::io::Read as _;
 use std::path::Path;
@@ -126,9 +126,9 @@ fn decided(call: &HookedCall, explainer: &Explainer, context: &CommandContext) -
             HookAnswer::Decided(answer.decision().max(Decision::Hold), why)
         }
         Ok(answer) if answer.decision() == Decision::Allow => {
-            match unheld(&question, explainer)
-                .or_else(|| search::unread(&question, explainer, (&root, &context.folder)))
-            {
+            let places = (root.as_path(), context.folder.as_path());
+            let shown = || hidden_files::objection(&question, &answer.scripts, explainer, places);
+            match unheld(&question, explainer).or_else(shown) {
                 Some(why) => HookAnswer::Decided(Decision::Hold, why),
                 None => HookAnswer::Decided(Decision::Allow, reason(&answer)),
             }
@@ -155,7 +155,7 @@ fn unheld(question: &PolicyQuery, explainer: &Explainer) -> Option<String> {
     if has_returns {
         return Some("shells disagree about carriage returns in a script".to_owned());
     }
-    match explainer.answer_where(question, false) {
+    match explainer.answer_without_sandbox(question) {
         Ok(answer) if answer.decision() == Decision::Allow => None,
         Ok(answer) => Some(reason(&answer)),
         Err(why) => Some(why),

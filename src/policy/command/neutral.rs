@@ -107,6 +107,11 @@ impl NeutralFolder {
         added
     }
 
+    /// Returns true for words to which patterns of what may not be seen are added.
+    pub(super) fn leaves_out(&self, words: &[String]) -> bool {
+        self.added(words) != Self::default().added(words)
+    }
+
     fn added_to_program(&self, words: &[String]) -> Vec<(usize, Vec<String>)> {
         match words.first().map(String::as_str) {
             Some("git") => self.added_to_git(words),
@@ -199,6 +204,20 @@ pub(super) fn names_git(words: &[String]) -> bool {
         .iter()
         .filter(|word| *word != UNKNOWN)
         .any(|word| word.split(|letter| !is_letter(letter)).any(|part| part == "git"))
+}
+
+/// Returns true for a command that shows what files are called, and nothing of what is in them.
+pub(super) fn shows_names_alone(words: &[String]) -> bool {
+    let words = words.get(wrappers::innermost(words)..).unwrap_or_default();
+    match words.first().map(String::as_str) {
+        Some("git") => verbs::place(words).is_some_and(|at| {
+            let behind = words.get(at + 1..).unwrap_or_default();
+            words.get(at).is_some_and(|verb| git::shows_names_alone(verb, behind))
+        }),
+        // Further behind, the word may be the value of an option.
+        Some("rg") => words.get(1).is_some_and(|word| word == "--files"),
+        _ => false,
+    }
 }
 
 /// A pattern that also holds where the search begins in a folder.

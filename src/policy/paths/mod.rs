@@ -61,19 +61,73 @@ impl Protection {
     }
 }
 
-/// Folders below git's own in which the text of files lies, hidden ones among them.
-const STORES: [&str; 6] =
-    ["lfs", "objects", "rebase-apply", "rebase-merge", "rr-cache", "sequencer"];
+/// Files at the top of a folder of git's that hold names, commits and messages, and no text of
+/// other files; in lower case. Not among them: `COMMIT_EDITMSG`, where `git commit -v` leaves a
+/// diff.
+const ADMINISTRATION: &[&str] = &[
+    "bisect_log",
+    "cherry_pick_head",
+    "commondir",
+    "description",
+    "fetch_head",
+    "gitdir",
+    "head",
+    // Names and hashes alone.
+    "index",
+    "index.lock",
+    "locked",
+    "merge_head",
+    "merge_mode",
+    "merge_msg",
+    "orig_head",
+    "packed-refs",
+    "rebase_head",
+    "revert_head",
+    "shallow",
+    "squash_msg",
+];
 
-/// Returns why a file of git's own folder is not read as such, or `None`: it may hold the text of a
-/// file that may not be read. Git itself reads them.
+/// Kinds of refs, which are folders below `refs`, and the stash.
+const REFS: &[&str] =
+    &["bisect", "heads", "notes", "original", "pull", "remotes", "replace", "stash", "tags"];
+
+/// Returns why a file of git's own folder is not read as such, or `None`: unless it is known for
+/// administration, it may hold the text of a file that may not be read. Git itself reads them all.
 pub(crate) fn of_store(path: &RepoPath) -> Option<&'static str> {
     let plain = plain_spelling(path)?;
     let mut parts = plain.parts().skip_while(|part| *part != ".git");
     parts.next()?;
-    parts
-        .any(|part| STORES.contains(&part))
-        .then_some("git keeps the text of files there, also of hidden ones; ask `git show`")
+    let below: Vec<&str> = parts.collect();
+    (!below.is_empty() && !is_administration(&below))
+        .then_some("git may keep the text of files there, also of hidden ones; ask `git show`")
+}
+
+/// Whether a path below a folder of git's is known to hold no text of other files.
+fn is_administration(below: &[&str]) -> bool {
+    match below {
+        ["refs" | "logs" | "hooks", ..] => true,
+        ["modules", module @ ..] => is_administration_of_module(module),
+        ["worktrees", _name, of_worktree @ ..] => is_administration(of_worktree),
+        of_any => is_administration_anywhere(of_any),
+    }
+}
+
+/// The same below `modules`. The name of a submodule may have several parts and look like what git
+/// has in its folder, so a folder counts only with what git is known to have in it.
+fn is_administration_of_module(module: &[&str]) -> bool {
+    (1..module.len()).filter_map(|at| module.get(at..)).any(|below| match below {
+        ["logs", "head"] => true,
+        ["refs", kind, ..] | ["logs", "refs", kind, ..] => REFS.contains(kind),
+        of_any => is_administration_anywhere(of_any),
+    })
+}
+
+fn is_administration_anywhere(below: &[&str]) -> bool {
+    match below {
+        ["info"] | ["info", "attributes" | "exclude"] => true,
+        [file] => ADMINISTRATION.contains(file),
+        _ => false,
+    }
 }
 
 /// Returns why a path is protected from edits whatever the rules say, or `None`.

@@ -164,6 +164,55 @@ fn what_git_keeps_of_files_is_not_read_as_a_file() {
 }
 
 #[test]
+fn only_files_that_git_keeps_for_administration_are_read_as_files() {
+    for (path, is_store) in [
+        // What no list names, whatever put it there.
+        (".git/subtree-cache", true),
+        (".git/subtree-cache/12/ab", true),
+        (".git/annex/objects/x/SHA256E-s1--1", true),
+        (".git/patches/main/a/new", true),
+        (".git/heads", true),
+        (".git/config.worktree", true),
+        (".git/config.lock", true),
+        // The diff of `git commit -v` stays in it.
+        (".git/COMMIT_EDITMSG", true),
+        (".git/MERGE_MSG", false),
+        (".git/packed-refs", false),
+        (".git/index.lock", false),
+        (".git/info", false),
+        (".git/info/exclude", false),
+        (".git/info/refs", true),
+        (".git/refs/heads/objects", false),
+        (".git/logs/HEAD", false),
+        ("sub/.Git/Fetch_Head", false),
+        ("sub/.Git/Objects", true),
+        // A worktree's folder and a submodule's are judged as git's own.
+        (".git/worktrees/x", true),
+        (".git/worktrees/x/rebase-merge/patch", true),
+        (".git/worktrees/x/COMMIT_EDITMSG", true),
+        (".git/worktrees/x/HEAD", false),
+        (".git/worktrees/x/gitdir", false),
+        (".git/worktrees/x/logs/HEAD", false),
+        (".git/modules/sub", true),
+        (".git/modules/sub/rr-cache/x/preimage", true),
+        (".git/modules/sub/HEAD", false),
+        (".git/modules/vendor/sub/HEAD", false),
+        (".git/modules/vendor/sub/info/exclude", false),
+        (".git/modules/sub/modules/inner/ORIG_HEAD", false),
+        (".git/modules/sub/modules/inner/objects/aa/b", true),
+        (".git/modules/sub/refs/heads/main", false),
+        (".git/modules/sub/logs/refs/heads/main", false),
+        // Submodules whose names are those of such folders.
+        (".git/modules/refs/objects/aa/b", true),
+        (".git/modules/vendor/logs/objects/aa/b", true),
+        (".git/modules/vendor/hooks/objects/aa/b", true),
+        (".git/modules/vendor/refs/lfs/objects/ab/abcd", true),
+    ] {
+        assert_eq!(super::of_store(&RepoPath::parse(path).unwrap()).is_some(), is_store, "{path}");
+    }
+}
+
+#[test]
 fn every_listed_pattern_is_one() {
     for list in [super::PROTECTED, super::SECRET] {
         let lines = list

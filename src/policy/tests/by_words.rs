@@ -275,8 +275,8 @@ fn files_are_brought_back_and_never_protected_ones() {
 fn what_only_the_sandbox_keeps_hidden_needs_it() {
     let policy = Policy::parse(
         "version: 1\nrules:\n  - allow: [\"read(**)\", \"edit(**)\", \"command(grep:*)\", \
-         \"command(find:*)\", \"command(xargs:*)\", \"command(touch:*)\", \"command(cat:*)\"]\n\
-         commands: { sandbox: off, max_complexity: 1.0 }\n",
+         \"command(find:*)\", \"command(xargs:*)\", \"command(touch:*)\", \"command(cat:*)\", \
+         \"command(diff:*)\"]\ncommands: { sandbox: off, max_complexity: 1.0 }\n",
         "policy.yml",
     )
     .unwrap();
@@ -284,6 +284,11 @@ fn what_only_the_sandbox_keeps_hidden_needs_it() {
         ("grep -r x src", false),
         ("grep -r x .", true),
         ("grep -R x src", true),
+        ("diff src/a.rs docs/a.md", false),
+        ("diff src docs", true),
+        ("diff notes.txt src", true),
+        ("diff -N src/a.rs docs/a.md", true),
+        ("diff -r src docs", true),
         ("find src -exec cat {} +", true),
         ("find src | xargs cat", true),
         ("touch /tmp/x", true),

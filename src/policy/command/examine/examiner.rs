@@ -380,7 +380,6 @@ impl Examiner<'_> {
         let copies = name == "cp" && (recursive || self.has_any(&["-a", "--archive"]));
         if (name == "grep" && recursive && (follows || all_of_it()))
             || copies
-            || (name == "diff" && recursive)
             // What is shown as source is named in the file that it reads.
             || matches!(name.as_str(), "go tool cover" | "objdump" | "cppcheck")
             || (name == "shellcheck" && self.has_any(&["-x", "--external-sources"]))

@@ -109,6 +109,7 @@ impl Examiner<'_> {
             }
             OperandKind::Only(listed) => self.only(name, listed, operands, plain_from),
             OperandKind::Paths if name == "rustc" => self.sources_of_rustc(operands),
+            OperandKind::Paths if name == "diff" => self.compared(operands),
             OperandKind::PathsOrHere if operands.is_empty() => self.reads(["."].into_iter()),
             OperandKind::Paths | OperandKind::PathsOrHere => self.reads(texts(operands)),
             OperandKind::Compiled => self.compiled(name, operands, plain_from),
@@ -247,6 +248,18 @@ impl Examiner<'_> {
         if !operands.is_empty() && self.found.edits.is_empty() {
             self.finding(self.words.len(), "`rustc` without `-o` or `--out-dir`".to_owned());
         }
+    }
+
+    /// `diff` of two folders compares the files in both, of a file and a folder the file of that
+    /// name in it: unless all are called like files, it may read what no word names.
+    fn compared(&mut self, operands: &[(usize, String)]) {
+        self.reads(texts(operands));
+        let is_file =
+            |word: &str| matches!(word, "-" | "/dev/null") || git::is_name_of_a_file(word);
+        let goes_through_folders = self.has_any(&["-r", "--recursive", "-N", "--new-file"])
+            || !texts(operands).all(is_file);
+        self.found.needs_sandbox |= goes_through_folders;
+        self.found.descends |= goes_through_folders;
     }
 
     fn pattern_then_paths(

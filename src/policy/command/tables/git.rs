@@ -251,6 +251,20 @@ pub(crate) fn shows_files(verb: &str, words: &[String]) -> bool {
     }
 }
 
+/// Returns true for a verb of git that shows what files are called, and nothing of what is in them.
+pub(crate) fn shows_names_alone(verb: &str, words: &[String]) -> bool {
+    // The differences.
+    let is_verbose = |word: &String| {
+        word.starts_with("--v")
+            || (word.starts_with('-') && !word.starts_with("--") && word.contains('v'))
+    };
+    match verb {
+        "status" => !words.iter().any(is_verbose),
+        "ls-files" => true,
+        _ => false,
+    }
+}
+
 /// Returns the index of a word that may be a folder, or a pattern, whose history
 /// `git log --follow` shows: then nothing can be left out of it.
 pub(crate) fn follows_a_folder(words: &[String]) -> Option<usize> {

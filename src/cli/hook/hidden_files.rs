@@ -1,0 +1,244 @@
+//! Files that another agent's call would show and the policy would not, where only what our own
+//! runs do keeps them hidden: searches, and commands of which a run leaves files out.
+//!
+//! In: a question about a call, and the scripts that it would run. Out: why a person has to decide:
+//! a file that may not be read, or something that cannot be looked at. Only names and ignore files
+//! are read.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use ignore::WalkBuilder;
+use serde_json::Value;
+
+use crate::cli::hook::inside;
+use crate::run::explain::Explainer;
+use locum_agent::tools::dispatch;
+use locum_agent::tools::search::pattern::FilePattern;
+use locum_base::chat::ToolCall;
+use locum_base::path::RepoPath;
+use locum_base::tool::ToolName;
+use locum_policy::command::Script;
+use locum_policy::glob::LetterCase;
+use locum_policy::intent::Intent;
+use locum_policy::query::{PolicyQuery, QueriedAct};
+use locum_policy::verdict::Decision;
+
+/// Most files that are looked at for one call.
+const FILES_LIMIT: usize = 100_000;
+
+/// Arguments of a search that name files by a pattern.
+const PATTERNS: [&str; 4] = ["glob", "include", "include_pattern", "file_pattern"];
+
+/// What is said of a search whose pattern cannot be read.
+const UNKNOWN_PATTERN: &str = "the search names files by a pattern that is not known";
+
+/// Returns why a person has to decide on a call that the policy allows; `None` where it shows no
+/// file that may not be read.
+pub(super) fn objection(
+    question: &PolicyQuery,
+    scripts: &[Script],
+    explainer: &Explainer,
+    (root, folder): (&Path, &Path),
+) -> Option<String> {
+    let mut files = FileWalk { root, explainer, looked_at: 0 };
+    let checked = match &question.act {
+        QueriedAct::Intent(_) => Ok(()),
+        QueriedAct::Call(call) if dispatch::meant(call) == Some(ToolName::SearchFiles) => {
+            check_search(call, folder, &mut files)
+        }
+        QueriedAct::Call(_) => {
+            scripts.iter().try_for_each(|script| check_script(script, &mut files))
+        }
+    };
+    checked.err()
+}
+
+/// Checks that a search shows no file that may not be read. Such searches pass over what git
+/// ignores, unless they name it.
+///
+/// # Errors
+/// The first file that may not be read, or what cannot be looked at.
+fn check_search(call: &ToolCall, folder: &Path, files: &mut FileWalk<'_>) -> Result<(), String> {
+    let arguments: Value = serde_json::from_str(&call.arguments)
+        .map_err(|error| format!("the search cannot be read: {error}"))?;
+    let below = searched_folder(&arguments, (files.root, folder))?;
+    let mut patterns: Vec<FilePattern> = Vec::new();
+    for value in PATTERNS.iter().filter_map(|name| arguments.get(*name)) {
+        match value {
+            Value::Null => {}
+            Value::String(text) => patterns.extend(file_patterns(text)?),
+            Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => {
+                return Err(UNKNOWN_PATTERN.to_owned());
+            }
+        }
+    }
+    let mut walk = WalkBuilder::new(files.root.join(below.as_str()));
+    // What a pattern names is searched whatever git ignores.
+    walk.standard_filters(patterns.is_empty()).hidden(false).git_global(false).follow_links(false);
+    walk.filter_entry(|entry| entry.file_name() != ".git");
+    let is_searched = |path: &RepoPath| {
+        patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(path, &below))
+    };
+    match files.first_hidden(&walk, is_searched)? {
+        Some(HiddenFile { path, why }) => {
+            Err(format!("the search would show `{path}`, which may not be read: {why}"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns where a search looks.
+///
+/// # Errors
+/// When that is not known.
+fn searched_folder(arguments: &Value, (root, folder): (&Path, &Path)) -> Result<RepoPath, String> {
+    let unknown = || "where the search looks is not known".to_owned();
+    let path = match arguments.get("path") {
+        Some(Value::String(path)) if !path.is_empty() => path.clone(),
+        None | Some(Value::Null | Value::String(_)) => {
+            inside(".", root, folder).ok_or_else(unknown)?
+        }
+        Some(Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+            return Err(unknown());
+        }
+    };
+    RepoPath::parse(&path).map_err(|error| format!("{}: {error}", unknown()))
+}
+
+/// Checks that a command shows no file that a run would leave out of what it shows.
+///
+/// # Errors
+/// The first such file, or what cannot be looked at.
+fn check_script(script: &Script, files: &mut FileWalk<'_>) -> Result<(), String> {
+    let (root, explainer) = (files.root, files.explainer);
+    let unseen = &explainer.policy().settings().commands.unseen;
+    let is_left_out =
+        |path: &RepoPath| unseen.iter().any(|glob| glob.matches(path, LetterCase::Ignored));
+    for below in script.left_out_below() {
+        let unknown = || format!("where `{below}` leads is not known");
+        let real = inside(below.as_str(), root, root).ok_or_else(unknown)?;
+        let place = root.join(&real);
+        // Nothing is shown of what is not there.
+        if place.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+            continue;
+        }
+        let mut walk = WalkBuilder::new(place);
+        walk.standard_filters(false).follow_links(false);
+        // What goes through all of the checkout and into `.git` needs the sandbox.
+        let is_root = real == ".";
+        walk.filter_entry(move |entry| !is_root || entry.file_name() != ".git");
+        if let Some(HiddenFile { path, why }) = files.first_hidden(&walk, is_left_out)? {
+            return Err(format!(
+                "a run would leave `{path}` out of what the command shows, and nothing does so \
+                 here: {why}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The files of a checkout, as far as they are looked at for one call.
+struct FileWalk<'w> {
+    root: &'w Path,
+    explainer: &'w Explainer,
+    looked_at: usize,
+}
+
+/// A file that may not be read.
+struct HiddenFile {
+    path: RepoPath,
+    why: String,
+}
+
+impl FileWalk<'_> {
+    /// Returns the first file of a walk that is shown and may not be read.
+    ///
+    /// # Errors
+    /// What cannot be looked at: a folder that cannot be opened, a name that is not a [`RepoPath`],
+    /// too many files.
+    fn first_hidden(
+        &mut self,
+        walk: &WalkBuilder,
+        is_shown: impl Fn(&RepoPath) -> bool,
+    ) -> Result<Option<HiddenFile>, String> {
+        for entry in walk.build() {
+            let entry =
+                entry.map_err(|error| format!("not every file can be looked at: {error}"))?;
+            if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+                continue;
+            }
+            self.looked_at += 1;
+            if self.looked_at > FILES_LIMIT {
+                return Err(format!(
+                    "it reads more than {FILES_LIMIT} files, and which of them may be read was \
+                     not looked at"
+                ));
+            }
+            let path = entry.path().strip_prefix(self.root).ok().and_then(Path::to_str);
+            let Some(path) = path.and_then(|path| RepoPath::parse(path).ok()) else {
+                let shown = entry.path().display();
+                return Err(format!("`{shown}` has a name that the policy cannot judge"));
+            };
+            if !is_shown(&path) {
+                continue;
+            }
+            let read = Intent::Read(path.clone());
+            let verdict = self.explainer.policy().decide(&read, self.explainer.facts());
+            if verdict.decision != Decision::Allow {
+                return Ok(Some(HiddenFile { path, why: verdict.reason() }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Reads the patterns that a text names.
+///
+/// # Errors
+/// When they may mean something else to the agent.
+fn file_patterns(text: &str) -> Result<Vec<FilePattern>, String> {
+    if text.split_whitespace().any(has_odd_braces) {
+        return Err(UNKNOWN_PATTERN.to_owned());
+    }
+    let read = |glob: &String| FilePattern::parse(glob).map_err(|_| UNKNOWN_PATTERN.to_owned());
+    patterns(text).iter().map(read).collect()
+}
+
+/// Returns true where braces are nested or have no counterpart, and where one may be a letter.
+fn has_odd_braces(pattern: &str) -> bool {
+    let mut is_open = false;
+    for letter in pattern.chars() {
+        match letter {
+            '{' | '}' if is_open == (letter == '{') => return true,
+            '{' | '}' => is_open = !is_open,
+            _ => {}
+        }
+    }
+    is_open || (pattern.contains('{') && pattern.contains(['\\', '[']))
+}
+
+/// Returns the patterns that a text names, cut at blanks, and each also cut at commas outside of
+/// braces. `/a` is `a` from where the search begins. What is left out (`!a`) makes the search no
+/// larger.
+fn patterns(text: &str) -> Vec<String> {
+    let parts =
+        text.split_whitespace().flat_map(|part| std::iter::once(part).chain(cut_at_commas(part)));
+    let plain = parts.map(|one| one.trim_start_matches('/')).filter(|one| !one.is_empty());
+    let named: Vec<String> = plain.filter(|one| !one.starts_with('!')).map(str::to_owned).collect();
+    // With nothing but what is left out, everything else is searched, whatever git ignores.
+    if named.is_empty() && !text.trim().is_empty() { vec!["**".to_owned()] } else { named }
+}
+
+fn cut_at_commas(pattern: &str) -> Vec<&str> {
+    let mut is_open = false;
+    let cut = pattern.split(|letter: char| {
+        match letter {
+            '{' => is_open = true,
+            '}' => is_open = false,
+            _ => {}
+        }
+        letter == ',' && !is_open
+    });
+    cut.collect()
+}
