@@ -340,11 +340,12 @@ fn as_text(
         .as_ref()
         .map_or_else(String::new, |subject| format!(" on {} #{}", subject.kind(), subject.number));
     let mut lines = vec![format!("event  {:?}{by}{on}", trigger.kind)];
-    for RequestCheck { claim, authority, refused } in &shown.checks {
-        let is_asked = *authority == CheckAuthority::Forge;
+    for check in &shown.checks {
+        let RequestCheck { claim, refused, .. } = check;
+        let is_made = passed(check).is_some();
         lines.push(match refused {
-            None if is_asked => format!("later  {claim} (not checked here: the forge is asked)"),
-            None => format!("pass   {claim}"),
+            None if is_made => format!("pass   {claim}"),
+            None => format!("later  {claim} (not checked here: the forge is asked)"),
             Some(refused) => format!(
                 "FAIL   {claim}\n       {refused}{}",
                 if refused.notice == RefusalNotice::Posted { "; posted on the thread" } else { "" }
@@ -365,6 +366,12 @@ fn as_text(
         Err(refused) => lines.push(format!("refused: {refused}")),
     }
     lines
+}
+
+/// Whether a check passed; `None` where it was not made, since only the forge can say.
+fn passed(check: &RequestCheck) -> Option<bool> {
+    let is_made = check.refused.is_some() || check.authority != CheckAuthority::Forge;
+    is_made.then(|| check.refused.is_none())
 }
 
 /// Returns what would run, in rows.
@@ -440,9 +447,9 @@ fn as_json(
 ) -> Value {
     let refusal = |refused: &RequestRefusal| {
         let is_posted = refused.notice == RefusalNotice::Posted;
-        json!({ "rule": refused.rule, "why": refused.why, "told": is_posted })
+        json!({ "rule": refused.rule, "why": refused.why, "posted": is_posted })
     };
-    let check = |check: &RequestCheck| json!({ "check": check.claim, "asked": check.authority, "pass": check.refused.is_none(), "refused": check.refused.as_ref().map(refusal) });
+    let check = |check: &RequestCheck| json!({ "check": check.claim, "asked": check.authority, "pass": passed(check), "refused": check.refused.as_ref().map(refusal) });
     let tiers: serde_json::Map<String, Value> = examined
         .iter()
         .map(|(name, one)| (name.clone(), json!(one.request.as_ref().err().map(refusal))))

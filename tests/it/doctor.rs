@@ -400,6 +400,24 @@ fn notes_name_what_a_run_would_lack_and_cost_no_exit_code() {
     assert_eq!(report.json()["notes"], Value::Null, "{report:?}");
 }
 
+#[test]
+fn below_the_root_paths_of_the_policy_are_those_of_the_checkout() {
+    let policy = "version: 1\nrules:\n  - allow: [\"command(./tools/check:*)\", \
+                  \"command(./tools/none:*)\"]\n";
+    let stage = Stage::with(&[
+        (".locum/policy.yml", policy),
+        ("tools/check", "true\n"),
+        ("web/a.txt", "a\n"),
+    ]);
+    for folder in ["checkout", "checkout/web"] {
+        let mut doctor = stage.locum(&["doctor", "--json"]);
+        let doctor = doctor.envs(KEYS).current_dir(stage.path(folder));
+        let report = Ran::from(doctor.output().unwrap());
+        let unbuilt = report.json()["unbuilt_programs"].to_string();
+        assert_eq!(unbuilt, "[\"./tools/none\"]", "{folder}: {report:?}");
+    }
+}
+
 /// A user who owns the stage, and the group of its files.
 const USER: u32 = 1000;
 

@@ -12,6 +12,8 @@ use locum::cli::schema::whole;
 use locum::config::environment::Environment;
 use locum::config::load::{ConfigFile, Layers, load};
 use locum::run::job::Job;
+use locum_agent::session::event::Event;
+use locum_agent::session::outcome::OutcomeWord;
 use locum_files::yaml::YamlDocument;
 use locum_models::scripted::script::ModelScript;
 use locum_modes::{ModeSource, loader};
@@ -254,6 +256,40 @@ fn lines_of_a_run_are_as_the_schema_of_events_says() {
     let mut odd = events[0].clone();
     odd["no_such_key"] = json!(1);
     assert_eq!(faults_of_line(&odd), ["no_such_key: unknown"]);
+}
+
+#[test]
+fn every_event_and_outcome_is_in_the_schema_and_no_other() {
+    // The reader of an enum lists all its words where it meets another.
+    let listed = |error: serde_json::Error| {
+        let error = error.to_string();
+        let (_, words) = error.split_once("expected one of ").unwrap();
+        sorted(words.split('`').skip(1).step_by(2))
+    };
+    let strange = json!("no such word");
+    let events = listed(serde_json::from_value::<Event>(json!({ "event": strange })).unwrap_err());
+    let outcomes = listed(serde_json::from_value::<OutcomeWord>(strange).unwrap_err());
+    let schema = whole(SchemaWord::Events);
+    let lines = schema["oneOf"].as_array().unwrap();
+    let name = |line: &Json| line.pointer("/properties/event/const").cloned();
+    let named: Vec<Json> = lines.iter().filter_map(name).collect();
+    assert_eq!(sorted(named.iter().filter_map(Json::as_str)), events);
+    let mut met = 0;
+    for line in lines {
+        for place in ["outcome/enum", "word/enum", "ended_as/anyOf/0/enum"] {
+            let Some(words) = line.pointer(&format!("/properties/{place}")) else { continue };
+            let words = words.as_array().unwrap().iter().filter_map(Json::as_str);
+            assert_eq!(sorted(words), outcomes, "{place}");
+            met += 1;
+        }
+    }
+    assert_eq!(met, 3);
+}
+
+fn sorted<'w>(words: impl Iterator<Item = &'w str>) -> Vec<String> {
+    let mut words: Vec<String> = words.map(str::to_owned).collect();
+    words.sort_unstable();
+    words
 }
 
 #[test]

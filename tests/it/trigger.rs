@@ -64,6 +64,17 @@ fn says_what_would_run_for_whom_and_by_which_check() {
         (Some(4), Some("triggers.comment.tiers")),
         "{stranger:?}"
     );
+    assert_eq!(stranger.json()["refused"]["posted"], json!(false), "{stranger:?}");
+    let checks = stranger.json()["checks"].clone();
+    let passed = |asked: &str| -> Vec<Value> {
+        let rows = checks.as_array().unwrap().iter();
+        rows.filter(|row| row["asked"] == asked).map(|row| row["pass"].clone()).collect()
+    };
+    assert!(passed("event").contains(&json!(true)), "{checks}");
+    assert!(passed("policy").contains(&json!(false)), "{checks}");
+    // The forge was not asked.
+    assert!(passed("forge").contains(&Value::Null), "{checks}");
+    assert!(!passed("forge").contains(&json!(true)), "{checks}");
     let writer = explain(&stage, &comment("/locum fix it"), &["--permission", "write", "--json"]);
     assert_eq!(
         (writer.code, writer.json()["verdict"].as_str()),

@@ -452,19 +452,67 @@ impl ChargedReport {
 
 #[cfg(test)]
 mod tests {
+    use pretty_assertions::assert_eq;
+    use serde_json::Value;
+
     use super::RunReport;
     use crate::report::sample;
+    use crate::session::event_schema;
     use locum_forge::posts::Receipt;
     use locum_policy::intent::PublicationKind;
 
-    #[test]
-    fn holds_the_whole_outcome() {
-        let published = [Receipt {
+    fn receipt() -> Receipt {
+        Receipt {
             publication: PublicationKind::PullRequest,
             id: 12,
             url: "https://github.com/octo/repo/pull/12".to_owned(),
             updated: false,
-        }];
+        }
+    }
+
+    #[test]
+    fn holds_the_whole_outcome() {
+        let published = [receipt()];
         insta::assert_json_snapshot!(RunReport::new(&sample::outcome(), &published));
+    }
+
+    #[test]
+    fn every_key_of_a_report_is_in_the_schema_of_events() {
+        let schema = event_schema::schema();
+        let lines = schema["oneOf"].as_array().unwrap();
+        let schema = lines.iter().find(|line| line["properties"].get("outcome").is_some()).unwrap();
+        let mut performed = sample::outcome();
+        performed.refusals.iter_mut().for_each(|refused| refused.performed = true);
+        for outcome in [
+            performed,
+            sample::checks_failed(),
+            sample::filled_with("x", 200),
+            sample::held_filled_with("x", 200),
+        ] {
+            let report = serde_json::to_value(RunReport::new(&outcome, &[receipt()])).unwrap();
+            assert_eq!(unknown_keys(schema, &report, ""), Vec::<String>::new());
+            let odd = Value::Object([("odd".to_owned(), report)].into_iter().collect());
+            assert_eq!(unknown_keys(schema, &odd, ""), ["/odd"]);
+        }
+    }
+
+    /// Names the keys that a schema with keys does not have.
+    fn unknown_keys(schema: &Value, value: &Value, at: &str) -> Vec<String> {
+        let schema = schema.pointer("/anyOf/0").unwrap_or(schema);
+        let items = value.as_array().into_iter().flatten();
+        let mut found: Vec<String> =
+            items.flat_map(|item| unknown_keys(&schema["items"], item, at)).collect();
+        for (key, value) in value.as_object().into_iter().flatten() {
+            let at = format!("{at}/{key}");
+            match (schema.get("properties"), schema.get("additionalProperties")) {
+                (Some(properties), _) => match properties.get(key) {
+                    Some(below) => found.extend(unknown_keys(below, value, &at)),
+                    None => found.push(at),
+                },
+                (None, Some(below)) => found.extend(unknown_keys(below, value, &at)),
+                (None, None) => {}
+            }
+        }
+        found
     }
 }

@@ -98,7 +98,8 @@ struct MissingPrograms {
 }
 
 /// Returns the programs that the policy allows or checks with, and that are not on this machine.
-fn missing_programs(policy: &Policy, context: &CommandContext) -> MissingPrograms {
+/// `root` is that of the checkout.
+fn missing_programs(policy: &Policy, root: &Path, context: &CommandContext) -> MissingPrograms {
     let is_missing = |program: &str| !is_on_path(program, &context.environment);
     let (unbuilt, named): (Vec<String>, Vec<String>) =
         policy.programs().into_iter().partition(|program| program.contains('/'));
@@ -115,7 +116,7 @@ fn missing_programs(policy: &Policy, context: &CommandContext) -> MissingProgram
     });
     MissingPrograms {
         named: named.into_iter().filter(|program| is_missing(program)).collect(),
-        unbuilt: unbuilt.into_iter().filter(|path| !context.folder.join(path).exists()).collect(),
+        unbuilt: unbuilt.into_iter().filter(|path| !root.join(path).exists()).collect(),
         of_success: checks.collect(),
     }
 }
@@ -156,7 +157,8 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
         readable.and_then(|place| place.modes().err()).map(|error| broken_modes(&error));
     let file = repository_file(context, None);
     let own_policy = file.as_ref().ok().and_then(|file| parse(file.as_ref()).ok());
-    let missing = own_policy.as_ref().map(|policy| missing_programs(policy, context));
+    let root = place.as_ref().map_or(context.folder.as_path(), InspectedRepository::root);
+    let missing = own_policy.as_ref().map(|policy| missing_programs(policy, root, context));
     let missing = missing.unwrap_or_default();
     let has_policy = matches!(file, Ok(Some(_)));
     let notes = notes(own_policy.as_ref().filter(|_| has_policy), context);

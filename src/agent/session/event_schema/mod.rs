@@ -325,11 +325,6 @@ pub fn schema() -> Value {
     json!({ "oneOf": lines })
 }
 
-/// Returns the names of all events.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    EVENTS.iter().map(|(name, ..)| *name).chain(["ended"])
-}
-
 fn event(name: &str, about: &str, keys: &[Key]) -> Value {
     let mut properties = keys::properties(keys);
     properties.extend(keys::head(name));

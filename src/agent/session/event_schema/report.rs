@@ -263,6 +263,7 @@ const REFUSALS: &[Key] = &[
     ),
     ("hint", Text, Sometimes, "what would be allowed instead"),
     ("by", WordOrPart, Always, "`policy`, `secret`, or `person` with login and reason"),
+    ("performed", Flag, Sometimes, "whether the call ran, and only files it wrote were not let in"),
 ];
 
 const REPORT: &[Key] = &[
