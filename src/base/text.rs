@@ -21,8 +21,8 @@ impl ClippedText {
         Self::shortened(text, (limit_bytes, 0), "")
     }
 
-    /// As [`ClippedText::head_tail`], for a text whose middle may lack bytes already, as a line in it
-    /// says: they count with those that are left out here. The one line for both ends in `note`.
+    /// As [`ClippedText::head_tail`], for a text whose middle may lack bytes already, as a line in
+    /// it says: they count with those that are left out here. The one line for both ends in `note`.
     pub fn shortened(text: &str, (limit_bytes, lost_bytes): (usize, usize), note: &str) -> Self {
         if text.len() <= limit_bytes {
             return Self { text: text.to_owned(), omitted_bytes: 0 };

@@ -1,7 +1,7 @@
 //! The process that reads documents: this program, called with one hidden word by itself.
 //!
-//! In: a request on its input. Out: the answer on its output. Before it takes the first byte it gives
-//! up everything but its memory and its pipes.
+//! In: a request on its input. Out: the answer on its output. Before it takes the first byte it
+//! gives up everything but its memory and its pipes.
 
 use std::ffi::OsString;
 use std::io::{self, Read as _, Write as _};

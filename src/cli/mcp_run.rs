@@ -1,8 +1,8 @@
 //! `run_task` of `locum mcp serve`: a run of this program, in a process of its own.
 //!
-//! In: a task and a mode of the client, which are arguments and never flags. Out: progress, then the
-//! run's report. Who may do what in it is the policy's to say, as in every run. It is cancelled when
-//! the client says so, and when the server ends.
+//! In: a task and a mode of the client, which are arguments and never flags. Out: progress, then
+//! the run's report. Who may do what in it is the policy's to say, as in every run. It is cancelled
+//! when the client says so, and when the server ends.
 
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;

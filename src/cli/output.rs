@@ -126,8 +126,8 @@ impl Output {
         self.line_as_it_is(text);
     }
 
-    /// Writes a patch: for eyes, so that nothing in it hides; for a pipe or a file as it is, so that
-    /// it applies.
+    /// Writes a patch: for eyes, so that nothing in it hides; for a pipe or a file as it is, so
+    /// that it applies.
     pub fn patch(&mut self, patch: &str) {
         let patch = patch.strip_suffix('\n').unwrap_or(patch);
         if self.is_seen { self.line(visible(patch)) } else { self.line(patch) }

@@ -19,8 +19,8 @@ pub const REQUEST_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 /// Largest answer with the text of a document, in bytes.
 const TEXT_ANSWER_LIMIT_BYTES: usize = 64 * 1024 * 1024;
 
-/// Largest answer with definitions, in bytes: as many as are found at most take 4 MiB. Read, one can
-/// take ten times as much memory.
+/// Largest answer with definitions, in bytes: as many as are found at most take 4 MiB. Read, one
+/// can take ten times as much memory.
 const OUTLINE_ANSWER_LIMIT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Most bytes taken of why a document gives no text.

@@ -1,8 +1,8 @@
 //! The files that answer a query, after their lines were looked at.
 //!
-//! In: the best files of an index with their texts and definitions. Out: the same in a better order,
-//! each with its best chunks: a file in which one place says much comes before one in which many
-//! places say a little.
+//! In: the best files of an index with their texts and definitions. Out: the same in a better
+//! order, each with its best chunks: a file in which one place says much comes before one in which
+//! many places say a little.
 
 use locum_extract::outline::Definition;
 

@@ -1,8 +1,9 @@
 //! Chunks of a file along its definitions, and which of them answer a query best.
 //!
-//! In: a text, its definitions and the words of a query with their weights. Out: chunks, best first,
-//! each with its lines and the line that names it. A definition is a chunk with the comment above
-//! it, without the definitions inside it; what stands between definitions is cut at blank lines.
+//! In: a text, its definitions and the words of a query with their weights. Out: chunks, best
+//! first, each with its lines and the line that names it. A definition is a chunk with the comment
+//! above it, without the definitions inside it; what stands between definitions is cut at blank
+//! lines.
 
 use locum_extract::outline::Definition;
 

@@ -1,5 +1,6 @@
-//! `FileLimits`: which files a mode may read and edit, and why it may not touch one. In: a path; out:
-//! the limit that keeps the mode from it. The restrictions of its groups come on top, in `access`.
+//! `FileLimits`: which files a mode may read and edit, and why it may not touch one. In: a path;
+//! out: the limit that keeps the mode from it. The restrictions of its groups come on top, in
+//! `access`.
 
 use serde::Serialize;
 

@@ -1,5 +1,5 @@
-//! The hooks of a repository's settings for Claude Code, read where everything else is that judges a
-//! run.
+//! The hooks of a repository's settings for Claude Code, read where everything else is that judges
+//! a run.
 //!
 //! In: the files of a commit, or of the working tree. Out: hooks and what has no effect, or every
 //! mistake; which commands no rule allows. Nothing is run.

@@ -1,5 +1,5 @@
-//! Looks up the place a run works in, for its prompts: what lies at the root of the commit it begins
-//! with, as far as the policy lets it be read, its branch, and which programs are missing.
+//! Looks up the place a run works in, for its prompts: what lies at the root of the commit it
+//! begins with, as far as the policy lets it be read, its branch, and which programs are missing.
 //!
 //! In: the repository, the policy, the environment of commands. Out: a [`RunPlace`]. What cannot be
 //! found out is left out: no run fails for it.

@@ -1,5 +1,5 @@
-//! Which sessions are over and old, and their removal: the folder of each with its journal, and what
-//! git keeps of it.
+//! Which sessions are over and old, and their removal: the folder of each with its journal, and
+//! what git keeps of it.
 //!
 //! In: the folder of sessions and an age. Out: sessions removed, and why others stay. A session at
 //! work is never removed; one that could go on only when that is asked for.

@@ -1,8 +1,8 @@
 //! Compares what `web_fetch` makes of saved pages with what another converter makes of them: words,
 //! links and headings that both have, and how long it took.
 //!
-//! `cargo bench --bench pages -- FOLDER`: each folder in it has a page, `source.html`, and the other
-//! converter's Markdown, `other.md`. `tests/pages.sh` makes such a folder.
+//! `cargo bench --bench pages -- FOLDER`: each folder in it has a page, `source.html`, and the
+//! other converter's Markdown, `other.md`. `tests/pages.sh` makes such a folder.
 #![expect(clippy::unwrap_used, reason = "what goes wrong ends the benchmark")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark measures time")]
 #![expect(clippy::print_stdout, reason = "the table is the result")]

@@ -1,5 +1,6 @@
-//! Asks for the files of real commits by their subjects: how many of the files that a commit changes
-//! are among the ten best of `codebase_search`, beside a plain search for the subject's words.
+//! Asks for the files of real commits by their subjects: how many of the files that a commit
+//! changes are among the ten best of `codebase_search`, beside a plain search for the subject's
+//! words.
 //!
 //! `cargo bench --bench recall -- [--commits N] [--embed MODEL@URL] REPOSITORY...`, folders of
 //! repositories, bare ones too. What is searched is the tree before the commit, in memory. Nothing

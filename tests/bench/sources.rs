@@ -1,5 +1,5 @@
-//! A repository of source files to search in, made once and kept in the build folder: functions with
-//! made-up names, few of which are common.
+//! A repository of source files to search in, made once and kept in the build folder: functions
+//! with made-up names, few of which are common.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! `codebase_search` through the binary: what is found is cut along definitions, an index is kept in
-//! the state folder, and what is refused is neither shown nor counted.
+//! `codebase_search` through the binary: what is found is cut along definitions, an index is kept
+//! in the state folder, and what is refused is neither shown nor counted.
 
 use std::process::Stdio;
 

@@ -1,5 +1,5 @@
-//! Every surface says the same of a run: each combination of how the session stopped, what became of
-//! files, checks, refusals and publishing, against all of them.
+//! Every surface says the same of a run: each combination of how the session stopped, what became
+//! of files, checks, refusals and publishing, against all of them.
 
 use pretty_assertions::assert_eq;
 use serde_json::json;

@@ -1,8 +1,8 @@
 //! How a run ended, in one word: one pure function of what is known when it is over.
 //!
-//! In: why the session stopped, which holds what the model says of itself, what became of the files,
-//! of the checks and, once that was tried, of publishing. Out: the outcome's word and, where that is
-//! not the model's, why. What a word means on each surface, `word` says.
+//! In: why the session stopped, which holds what the model says of itself, what became of the
+//! files, of the checks and, once that was tried, of publishing. Out: the outcome's word and, where
+//! that is not the model's, why. What a word means on each surface, `word` says.
 
 use crate::session::event::Event;
 use crate::session::hindrance::Hindrance;
@@ -131,8 +131,8 @@ impl EditAttempts {
     pub(crate) fn answered(&mut self, event: &Event, tool: Option<ToolName>, headline: &str) {
         let Event::Answered { observation, refusal, .. } = event else { return };
         let edits = tool.is_some_and(|tool| dispatch::effect(tool) == ToolEffect::Edits);
-        // What the policy refuses of a command on the way to something else says nothing. A person's
-        // no does, and a secret.
+        // What the policy refuses of a command on the way to something else says nothing. A
+        // person's no does, and a secret.
         let refusal = refusal.as_ref().filter(|refusal| edits || refusal.by != RefusedBy::Policy);
         if let Some(refusal) = refusal {
             self.refused = Some(match &refusal.by {

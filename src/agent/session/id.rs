@@ -6,8 +6,8 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use uuid::{NoContext, Timestamp};
 
-/// The key of [`SessionStart::caller`](crate::session::event::SessionStart::caller) that says that a
-/// session was imported, and from where.
+/// The key of [`SessionStart::caller`](crate::session::event::SessionStart::caller) that says that
+/// a session was imported, and from where.
 pub const IMPORTED: &str = "imported";
 
 /// Names one session: a UUID version 7 in its plain form, so that names sort by time.

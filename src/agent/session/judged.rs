@@ -69,8 +69,8 @@ pub(crate) fn script_of(call: &CheckedCall) -> Option<String> {
     })
 }
 
-/// Returns a call without what was refused of it, where the rest makes sense alone. What waits for a
-/// maintainer stays where the run can wait.
+/// Returns a call without what was refused of it, where the rest makes sense alone. What waits for
+/// a maintainer stays where the run can wait.
 pub(crate) fn rest_of(call: &CheckedCall, refusal: &Refusal, pauses: bool) -> Option<CheckedCall> {
     let is_lost = |verdict: &&Verdict| !pauses || verdict.decision == Decision::Deny;
     call.without(&|intent| {

@@ -1,10 +1,10 @@
-//! Commands and MCP servers that write to a layer: what they wrote is judged first, and only then is
-//! anything of it in the checkout.
+//! Commands and MCP servers that write to a layer: what they wrote is judged first, and only then
+//! is anything of it in the checkout.
 //!
-//! In: a command or a request to a server that ended, or was cut off, and its layer. Out: what is allowed is brought into
-//! the checkout, announced in the journal before; what is not stays in the session's folder. A
-//! session that was killed in between finds the rest in the layer and goes on. What somebody else
-//! changed meanwhile is never written over.
+//! In: a command or a request to a server that ended, or was cut off, and its layer. Out: what is
+//! allowed is brought into the checkout, announced in the journal before; what is not stays in the
+//! session's folder. A session that was killed in between finds the rest in the layer and goes on.
+//! What somebody else changed meanwhile is never written over.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

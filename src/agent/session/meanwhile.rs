@@ -1,5 +1,5 @@
-//! What somebody else did to the run's own checkout while the session was stopped: said to the tasks
-//! at work there and in the report, and left as it is.
+//! What somebody else did to the run's own checkout while the session was stopped: said to the
+//! tasks at work there and in the report, and left as it is.
 //!
 //! In: the last checkpoint and the files touched until then. Out: a reminder and a note in the
 //! journal, once for the same finding.

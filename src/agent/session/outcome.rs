@@ -79,8 +79,8 @@ pub struct Outcome {
     /// The policy's checks as they ran on what is there at the end; empty where none did.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<CheckReport>,
-    /// The last checks after edits (`commands.after_edit`) of files that did not change since, those
-    /// that failed first.
+    /// The last checks after edits (`commands.after_edit`) of files that did not change since,
+    /// those that failed first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub edit_checks: Vec<CheckReport>,
     /// True when files changed and no check ran after the last change: none of the policy's, and no

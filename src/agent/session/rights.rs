@@ -74,8 +74,8 @@ impl Session<'_> {
         rights.join("; ")
     }
 
-    /// Returns the tools, of those given, that some rule could let a task in this mode use, and that
-    /// there is something for in this run.
+    /// Returns the tools, of those given, that some rule could let a task in this mode use, and
+    /// that there is something for in this run.
     pub(crate) fn usable_tools(&self, mode: &Mode, tools: &[ToolName]) -> Vec<ToolName> {
         let (policy, facts) = (self.parts.run.policy, self.facts(&mode.slug));
         let instructions = self.parts.instructions;

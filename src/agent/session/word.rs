@@ -1,4 +1,5 @@
-//! What an outcome's word means wherever it is shown: one row for each, and nothing else decides it.
+//! What an outcome's word means wherever it is shown: one row for each, and nothing else decides
+//! it.
 //!
 //! In: a word. Out: its heading for readers, the exit code, the reaction on what was asked, how red
 //! the step is. Which word it is, `ending` decides.

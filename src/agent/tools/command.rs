@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::tools::aliases::command;
 use crate::tools::aliases::decisive::TRIED_OUT;
-use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::arguments::CallFields;
 use crate::tools::background::{self, BackgroundCommands};
 use crate::tools::command_details::CommandDetails;
 use crate::tools::command_end::{end_of, ended, refused_hosts, signal_of};
@@ -21,6 +21,7 @@ use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::PeerWords;
 use crate::tools::reach;
 use crate::tools::removed_folders;
+use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
 use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};
 use crate::tools::{CallError, CommandStreams, Observation, ToolContext};

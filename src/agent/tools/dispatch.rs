@@ -9,9 +9,10 @@ use serde_json::{Map, Value, json};
 use tracing::debug;
 
 use crate::tools::aliases::{self, CalledTool, MappedArguments, unknown};
-use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::arguments::CallFields;
 use crate::tools::flow::verdict::CheckVerdict;
 use crate::tools::peer_words::PeerWords;
+use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::tool::{AnswerTraits, LeftOut, Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::tools::{background, browser, command, files, flow, mcp, memory, search, skill, web};
@@ -70,8 +71,8 @@ macro_rules! calls {
                 match self { $(Self::$tool(call) => call.without(refused).map(Self::$tool),)+ }
             }
 
-            /// Returns what the call names and does not do. Who only asks whether a call may be made
-            /// must refuse it for these.
+            /// Returns what the call names and does not do. Who only asks whether a call may be
+            /// made must refuse it for these.
             pub fn left_out(&self) -> Vec<LeftOut> {
                 match self { $(Self::$tool(call) => call.left_out(),)+ }
             }

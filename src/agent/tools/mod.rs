@@ -23,6 +23,7 @@ mod peer_words;
 mod picture;
 mod reach;
 mod removed_folders;
+pub mod resolved_path;
 pub mod search;
 pub mod skill;
 pub mod tool;

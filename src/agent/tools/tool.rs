@@ -5,9 +5,10 @@ use std::fmt::Debug;
 
 use serde_json::Value;
 
-use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::PeerWords;
+use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_policy::Permit;
 use locum_policy::intent::Intent;

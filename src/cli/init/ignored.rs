@@ -1,9 +1,10 @@
 //! Whether git would leave out of a commit what `locum init` wrote, or take in what builds write,
 //! and the lines that change it.
 //!
-//! In: a repository and paths. Out: lines for the end of the top `.gitignore`. For what `locum init`
-//! wrote every ignore file that git reads counts: those of the checkout, `.git/info/exclude` and
-//! the user's own. For what builds write those of the checkout count, as others have no more.
+//! In: a repository and paths. Out: lines for the end of the top `.gitignore`. For what
+//! `locum init` wrote every ignore file that git reads counts: those of the checkout,
+//! `.git/info/exclude` and the user's own. For what builds write those of the checkout count, as
+//! others have no more.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! Text of a Jupyter notebook: cells by number and by what an edit calls them, with their source and
-//! the text of their outputs. Images and widgets are named, not shown.
+//! Text of a Jupyter notebook: cells by number and by what an edit calls them, with their source
+//! and the text of their outputs. Images and widgets are named, not shown.
 
 use serde_json::Value;
 

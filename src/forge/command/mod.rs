@@ -144,8 +144,8 @@ fn quoted_question(quoted: &[&str], prefix: &str) -> Option<String> {
     })
 }
 
-/// Returns what follows a command in a quoted line: on a line of its own, as the run's comment shows
-/// it to be copied, or in a code span.
+/// Returns what follows a command in a quoted line: on a line of its own, as the run's comment
+/// shows it to be copied, or in a code span.
 fn command_of_quote<'l>(line: &'l str, call: &str) -> Option<&'l str> {
     let own = line.trim_start_matches(['>', ' ']).strip_prefix(call);
     own.or_else(|| line.split_once(&format!("`{call}")).map(|(_, rest)| rest))

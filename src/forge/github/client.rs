@@ -2,9 +2,9 @@
 //!
 //! In: a path and what is sent. Out: the answer, or an error a user can act on. Reads are repeated
 //! within bounds. So are writes that come to the same when they are sent twice, and those that a
-//! limit refused. Whatever creates something is looked for before it is sent again: a comment posted
-//! twice is worse than one reported as failed. octocrab's own retries know no such difference, so
-//! they are not compiled in.
+//! limit refused. Whatever creates something is looked for before it is sent again: a comment
+//! posted twice is worse than one reported as failed. octocrab's own retries know no such
+//! difference, so they are not compiled in.
 
 use std::fmt;
 use std::sync::Arc;

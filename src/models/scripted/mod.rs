@@ -3,8 +3,8 @@
 //!
 //! In: a checked [`ModelScript`] and requests. Out: the reply the script has for the task's mode,
 //! its first message in this run and the turn of this run. It keeps no state: the same request
-//! always gets the same reply, so a killed run resumes to the same end. Every request is checked for
-//! its shape and for what the script expects of it.
+//! always gets the same reply, so a killed run resumes to the same end. Every request is checked
+//! for its shape and for what the script expects of it.
 
 mod expect;
 pub mod script;

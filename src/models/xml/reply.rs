@@ -186,8 +186,8 @@ impl ReplyReader<'_> {
         if is_quoted || self.work == 0 { None } else { self.calls(&tag) }
     }
 
-    /// Whether a tag that may hold a thought is a call instead: of an offered tool of that name, with
-    /// one of its parameters first.
+    /// Whether a tag that may hold a thought is a call instead: of an offered tool of that name,
+    /// with one of its parameters first.
     fn is_call(&self, tag: &XmlTag<'_>) -> bool {
         let first = XmlTag::at(self.text, skip_blanks(self.text, tag.end));
         let Some(first) = first.filter(XmlTag::begins) else { return false };

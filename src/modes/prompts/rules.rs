@@ -9,8 +9,8 @@
 use crate::prompts::PromptFile;
 use locum_base::text;
 
-/// All rules files of a prompt together, in bytes of text. What is beyond is cut, with a note in its
-/// place: each file has an equal share, and what shorter ones leave goes to the others.
+/// All rules files of a prompt together, in bytes of text. What is beyond is cut, with a note in
+/// its place: each file has an equal share, and what shorter ones leave goes to the others.
 pub(crate) const RULES_LIMIT_BYTES: usize = 32 * 1024;
 
 /// Folders that hold `rules/` and `rules-{mode}/`.

@@ -158,8 +158,8 @@ impl MessageContext<'_> {
         FirstText { text: task::task_message(&text, &all), outside }
     }
 
-    /// Whether the checkout's files may be anyone's: those of a pull request, or at the command line
-    /// those of a branch with commits that the default branch does not have.
+    /// Whether the checkout's files may be anyone's: those of a pull request, or at the command
+    /// line those of a branch with commits that the default branch does not have.
     fn has_files_of_others(&self) -> bool {
         let plan = &self.run.plan;
         let is_local = plan.facts.trigger == TriggerKind::Local;

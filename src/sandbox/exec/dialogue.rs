@@ -1,6 +1,6 @@
 //! `Dialogue`: a program that exchanges messages with a run for as long as it lasts: an MCP server,
-//! a browser. It is in a sandbox like any command, with input, output and errors on streams of their
-//! own.
+//! a browser. It is in a sandbox like any command, with input, output and errors on streams of
+//! their own.
 //!
 //! In: a permit to start the program, its words, its environment and sandbox. Out: messages both
 //! ways, each bounded, and at the end what it wrote to its error stream. The meaning of messages is

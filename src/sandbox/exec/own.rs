@@ -1,7 +1,7 @@
 //! `OwnProcess`: this program once more, as a process of its own beside it, with the same rights.
 //!
-//! In: arguments of its own command line, in which nothing of others is a flag. Out: what it prints.
-//! It is asked to end, and waited for, when nobody wants it any more.
+//! In: arguments of its own command line, in which nothing of others is a flag. Out: what it
+//! prints. It is asked to end, and waited for, when nobody wants it any more.
 #![expect(clippy::disallowed_types, reason = "the owner of child processes")]
 
 use std::io;

@@ -1,5 +1,5 @@
-//! Starts a command with one pipe for both streams, or with three where it is talked to or fed. What is
-//! around it is the business of the system (`crate::machine`).
+//! Starts a command with one pipe for both streams, or with three where it is talked to or fed.
+//! What is around it is the business of the system (`crate::machine`).
 
 use std::collections::BTreeMap;
 use std::io;

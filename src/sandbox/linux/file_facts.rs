@@ -1,5 +1,5 @@
-//! Calls that change the mode, owner or times of files, answered by this program where commands have
-//! no view of their own: the kernel's rules for files do not hold these calls.
+//! Calls that change the mode, owner or times of files, answered by this program where commands
+//! have no view of their own: the kernel's rules for files do not hold these calls.
 //!
 //! In: a call that waits, and where the command may write. Out: the change, made on its behalf to
 //! the very file that was judged, or a refusal. A file is opened once, by what the caller named;

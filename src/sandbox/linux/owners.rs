@@ -1,6 +1,6 @@
 //! Files of other owners, which a layer cannot copy: an ordinary user's commands run in a user
-//! namespace that knows this user and one group, and overlayfs copies no file up whose owner or group
-//! is another one.
+//! namespace that knows this user and one group, and overlayfs copies no file up whose owner or
+//! group is another one.
 
 use std::path::Path;
 

@@ -5,9 +5,10 @@
 //! that changes mode, owner or times of a file (`file_facts`).
 //!
 //! In: the descriptor on which calls of a command wait, where the proxy listens, who counts, and
-//! where the command may write. Out: answers. The command itself can connect nothing: where a socket leads is settled before it
-//! has it. So no memory of the command is trusted. The filters refuse what else its sockets could
-//! do: send without a connection, listen, change their route (`syscalls`).
+//! where the command may write. Out: answers. The command itself can connect nothing: where a
+//! socket leads is settled before it has it. So no memory of the command is trusted. The filters
+//! refuse what else its sockets could do: send without a connection, listen, change their route
+//! (`syscalls`).
 #![expect(
     clippy::disallowed_methods,
     reason = "the address that a call names is read from the caller's memory"

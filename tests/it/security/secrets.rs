@@ -235,8 +235,8 @@ fn no_secret_is_seen_on(stage: &Stage) {
             .env("OPENAI_API_KEY", KEY)
             .env("LOCUM_LOG", "trace");
         let ran: Ran = command.output().unwrap().into();
-        // The probe is the check as well. Without namespaces, the processes of other tests may leave
-        // its shell none to start.
+        // The probe is the check as well. Without namespaces, the processes of other tests may
+        // leave its shell none to start.
         assert!(matches!(ran.code, Some(0 | 7)), "{ran:?}");
         assert_ran_clean(&ran);
         assert!(

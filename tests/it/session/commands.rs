@@ -50,7 +50,8 @@ fn one_shell_runs_every_line_whatever_allows_it() {
     }
 }
 
-/// `test -v` of `bash` looks up a name in which code can stand, and its `printf %n` sets a variable.
+/// `test -v` of `bash` looks up a name in which code can stand, and its `printf %n` sets a
+/// variable.
 #[test]
 fn nothing_runs_that_bash_alone_would_make_of_words() {
     let script = r#"

@@ -1,5 +1,5 @@
-//! What people write to a session while it works or when they let it go on: every task at work reads
-//! it once, before its next turn.
+//! What people write to a session while it works or when they let it go on: every task at work
+//! reads it once, before its next turn.
 
 use std::path::Path;
 

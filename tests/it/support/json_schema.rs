@@ -145,8 +145,8 @@ fn is_of_type(value: &Json, word: &str) -> bool {
     }
 }
 
-/// Says what is wrong with a line of a run: it is not as the schema has it, or has a key that is not
-/// in there.
+/// Says what is wrong with a line of a run: it is not as the schema has it, or has a key that is
+/// not in there.
 pub(crate) fn faults_of_line(line: &Json) -> Vec<String> {
     let schema = whole(SchemaWord::Events);
     let mut found = faults(&schema, line, "");

@@ -1,7 +1,7 @@
-//! The tools of other agents, with their arguments: those that their programs had in 2026, and those
-//! that the descriptions had with which this program began. An argument with a `?` can be left out;
-//! `command=view` is one with a value that decides what the tool does, and `...` stands for some that
-//! are not listed.
+//! The tools of other agents, with their arguments: those that their programs had in 2026, and
+//! those that the descriptions had with which this program began. An argument with a `?` can be
+//! left out; `command=view` is one with a value that decides what the tool does, and `...` stands
+//! for some that are not listed.
 
 /// An agent and its tools.
 pub(super) struct OtherAgent {

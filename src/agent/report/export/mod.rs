@@ -1,5 +1,5 @@
-//! A session in the layouts that other agents keep theirs in, so that their own readers show it; and
-//! as Markdown for people, and as JSON for programs.
+//! A session in the layouts that other agents keep theirs in, so that their own readers show it;
+//! and as Markdown for people, and as JSON for programs.
 //!
 //! In: the lines of a journal. Out: files, by their paths below a folder.
 

@@ -1,4 +1,5 @@
-//! What ran to check the work: one line of checks, the last lines of one that failed, every command.
+//! What ran to check the work: one line of checks, the last lines of one that failed, every
+//! command.
 
 use crate::report::figures;
 use crate::report::surface::{PHRASE_LIMIT_CHARS, Surface, join};

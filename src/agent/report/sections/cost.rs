@@ -20,7 +20,8 @@ const CELL_LIMIT_CHARS: usize = 40;
 /// A number of a row.
 type Figure = fn(&ChargedUsage) -> Option<String>;
 
-/// The columns beside the task, `in` and `out` of which count tokens; one without any number is left out.
+/// The columns beside the task, `in` and `out` of which count tokens; one without any number is
+/// left out.
 const COLUMNS: [(&str, Figure); 3] = [
     ("in", |charged| tokens(charged.usage.input)),
     ("out", |charged| tokens(charged.usage.output)),

@@ -1,8 +1,9 @@
-//! Several files in one call as other agents' tools have them: `files`, `paths`, or `args.file`, each
-//! a path or an object with ranges of its own.
+//! Several files in one call as other agents' tools have them: `files`, `paths`, or `args.file`,
+//! each a path or an object with ranges of its own.
 //!
-//! In: arguments of `read_file` as written. Out: the first file as the call's own `path`, the others
-//! in `files`, each in the tool's own words; names of arguments inside them that were ignored.
+//! In: arguments of `read_file` as written. Out: the first file as the call's own `path`, the
+//! others in `files`, each in the tool's own words; names of arguments inside them that were
+//! ignored.
 
 use serde_json::{Map, Value};
 

@@ -1,8 +1,8 @@
 //! A patch that is given to a shell, as Codex does: `apply_patch <<'EOF'`, or `apply_patch` with
 //! the patch as its argument.
 //!
-//! In: arguments of a command. Out: those of `apply_patch`, with the patch letter for letter and the
-//! folder it is of as a [`FolderPatch`], or a sentence for the model where the command does
+//! In: arguments of a command. Out: those of `apply_patch`, with the patch letter for letter and
+//! the folder it is of as a [`FolderPatch`], or a sentence for the model where the command does
 //! something else beside it.
 
 use serde_json::{Map, Value};

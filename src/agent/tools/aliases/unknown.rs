@@ -2,8 +2,8 @@
 //! that are decisive: a call that gives one of those asks for another effect than the tool would
 //! have without it.
 //!
-//! In: the decisive ones of a tool, and a parameter as written. Out: whether it may be ignored, what
-//! to write instead where it may not, and the note for the answer.
+//! In: the decisive ones of a tool, and a parameter as written. Out: whether it may be ignored,
+//! what to write instead where it may not, and the note for the answer.
 
 use serde_json::Value;
 

@@ -1,9 +1,9 @@
 //! The accessibility tree of a page as text: what there is to read, and what there is to use, each
 //! with a number to name it by.
 //!
-//! In: the trees of a page's frames, as the browser gives them, and its layout. Out: lines, of which
-//! an answer shows a part. The number of an element is the browser's own for it: it stays while the
-//! element is in the page.
+//! In: the trees of a page's frames, as the browser gives them, and its layout. Out: lines, of
+//! which an answer shows a part. The number of an element is the browser's own for it: it stays
+//! while the element is in the page.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::{CommandDetails, CommandOutput, ExecuteCommand, Exit, NetworkReach};
-use crate::tools::arguments::ResolvedPath;
 use crate::tools::command_remarks::is_kept_from_temporary;
 use crate::tools::fixture::ToolFixture;
+use crate::tools::resolved_path::ResolvedPath;
 use locum_base::path::RepoPath;
 use locum_base::text::ClippedText;
 use locum_base::tool::ToolName;

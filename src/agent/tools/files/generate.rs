@@ -7,12 +7,13 @@
 use serde_json::{Value, json};
 
 use crate::tools::aliases::decisive::TRIED_OUT;
-use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::FILE_LIMIT_BYTES;
 use crate::tools::files::write::write;
 use crate::tools::peer_words::PeerWords;
 use crate::tools::picture::holds_secret;
+use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::tool::{Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::image::{Image, ImageKind};

@@ -6,9 +6,10 @@ use std::cmp::Ordering;
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::{FOLDER, PeerWords};
+use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::search::opened::{ListedPath, OpenedFolder};
 use crate::tools::search::walk::SkippedFolders;
 use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};

@@ -3,12 +3,13 @@
 use serde_json::{Value, json};
 
 use crate::tools::aliases::decisive::{FILE_EDIT, ONE_FILE, TRIED_OUT};
-use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::FILE_LIMIT_BYTES;
 use crate::tools::files::delete_file::{existing_kind, named_place};
 use crate::tools::files::overwrite::{refuse_outdated, seen_after};
 use crate::tools::peer_words::{PATH, PeerWords};
+use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::tool::ToolName;

@@ -1,9 +1,9 @@
 //! Whether an edit may replace what a file holds: only what the model has seen, and not most of it
 //! by mistake.
 
-use crate::tools::arguments::ResolvedPath;
 use crate::tools::files::known::{Acquaintance, SeenFile, content_hash};
 use crate::tools::files::text::omission::{Omission, omission};
+use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
 use locum_base::text::counted;

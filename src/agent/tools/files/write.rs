@@ -3,13 +3,14 @@
 use serde_json::{Value, json};
 
 use crate::tools::aliases::decisive::{DecisiveParameters, FILE_EDIT, TRIED_OUT, WHOLE_OR_PART};
-use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::FILE_LIMIT_BYTES;
 use crate::tools::files::known::SeenFile;
 use crate::tools::files::overwrite::refusal;
 use crate::tools::files::text::blank;
 use crate::tools::peer_words::{PATH, PeerWords};
+use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;

@@ -91,8 +91,8 @@ impl NewTask {
         format!("sub-task {number}{title}, priority {}", self.priority.as_str())
     }
 
-    /// Returns true for a call that waits for those before it; what is wrong with it is said when it
-    /// is read.
+    /// Returns true for a call that waits for those before it; what is wrong with it is said when
+    /// it is read.
     pub fn waits(call: &ToolCall) -> bool {
         CallFields::parse(ToolName::NewTask, &call.arguments)
             .and_then(|mut arguments| arguments.flag(AFTER, false, AFTER_MEANING))

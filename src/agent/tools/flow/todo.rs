@@ -77,8 +77,8 @@ pub fn read(list: &Value) -> Result<Vec<Todo>, CallError> {
 }
 
 /// Reads a checklist: `- [ ]`, `- [x]`, `- [-]` or `- [~]` and a text, one a line. Other lines are
-/// not part of it. Where no line has a mark, each is a step to do, but for headings. A blank text is
-/// an empty list.
+/// not part of it. Where no line has a mark, each is a step to do, but for headings. A blank text
+/// is an empty list.
 ///
 /// # Errors
 /// When there is text but no step, or more than [`TODO_LIMIT`] of them.

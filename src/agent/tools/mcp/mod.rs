@@ -1,9 +1,9 @@
 //! MCP servers: tools and resources of other programs, offered to the model like tools of our own.
 //!
 //! A [`definition`] says what a server is; [`servers`] starts those the policy names, lists what
-//! they have and keeps them until the run ends; [`call`], [`resource`] and [`prompt`] are the tools.
-//! [`connection`] speaks the protocol over a [`transport`]: a program's streams, [`http`], or
-//! [`sse`], which older servers speak. [`service`] sends the requests of the latter two, with
+//! they have and keeps them until the run ends; [`call`], [`resource`] and [`prompt`] are the
+//! tools. [`connection`] speaks the protocol over a [`transport`]: a program's streams, [`http`],
+//! or [`sse`], which older servers speak. [`service`] sends the requests of the latter two, with
 //! tokens of [`oauth`] where a service wants one, for which a [`signing_key`] can sign. [`message`]
 //! is what is said, [`catalogue`] what models are shown of it, [`schema`] what arguments are held
 //! to, [`content`] how results are shown.

@@ -236,8 +236,8 @@ fn private_block(text: &str) -> Result<(&str, &str), SigningKeyError> {
     Err(other)
 }
 
-/// Returns a key of P-256 as PKCS#8, given as SEC 1; nothing for one that is longer or has no public
-/// half.
+/// Returns a key of P-256 as PKCS#8, given as SEC 1; nothing for one that is longer or has no
+/// public half.
 fn pkcs8_of(sec1: &[u8]) -> Vec<u8> {
     let (Ok(length @ ..0x80), Ok(whole @ 0x80..)) =
         (u8::try_from(sec1.len()), u8::try_from(P256_PREFIX.len() + 2 + sec1.len()))

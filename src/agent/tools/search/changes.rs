@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::{FOLDER, PeerWords};
+use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;

@@ -14,10 +14,11 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContex
 use serde_json::{Value, json};
 
 use crate::tools::aliases::decisive::DecisiveParameters;
-use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::kept_output::{OUTPUT_SCHEME, output_number, read_output};
 use crate::tools::peer_words::{FOLDER, PeerWords};
+use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::search::opened::OpenedFolder;
 use crate::tools::search::pattern::FilePattern;
 use crate::tools::search::walk;

@@ -8,8 +8,8 @@ use std::path::Path;
 
 use ignore::DirEntry;
 
-use crate::tools::arguments::ResolvedPath;
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
 use crate::tools::search::walk::{FolderWalk, SkippedFolders};
 use crate::tools::{CallError, ToolContext};

@@ -7,10 +7,11 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::extracted::extracted;
 use crate::tools::peer_words::{FOLDER, PATH, PeerWords};
+use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::search::opened::OpenedFolder;
 use crate::tools::search::walk::SkippedFolders;
 use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};

@@ -68,8 +68,8 @@ impl FolderWalk {
         }
     }
 
-    /// Prepares a walk over `folder` of a layer whose files lie at `root`: nothing is left out there
-    /// because an ignore file names it.
+    /// Prepares a walk over `folder` of a layer whose files lie at `root`: nothing is left out
+    /// there because an ignore file names it.
     pub(crate) fn of_built(root: &Path, folder: &ReadableFolder<'_>, skip: SkippedFolders) -> Self {
         Self { is_of_built: true, ..Self::from_ignored(root, folder, skip) }
     }

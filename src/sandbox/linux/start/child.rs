@@ -1,8 +1,8 @@
-//! What a child does to itself between being made and becoming a program: plain system calls on what
-//! was made before, no memory taken, no lock waited for.
+//! What a child does to itself between being made and becoming a program: plain system calls on
+//! what was made before, no memory taken, no lock waited for.
 //!
-//! With `seccomp_notify`, `inside`, `setup` and `process` the only places with `unsafe`: what a child
-//! does before it is a program can only be said through `pre_exec`.
+//! With `seccomp_notify`, `inside`, `setup` and `process` the only places with `unsafe`: what a
+//! child does before it is a program can only be said through `pre_exec`.
 #![expect(clippy::disallowed_types, reason = "steps are given to a command about to be started")]
 
 use std::ffi::CStr;

@@ -367,8 +367,8 @@ fn borrowing_child(
 fn sibling() -> Result<i32, Errno> {
     let none = std::ptr::null_mut::<c_void>();
     let flags = libc::c_long::from(libc::CLONE_PARENT | libc::SIGCHLD);
-    // SAFETY: a fork with a copy of all memory, the caller's stack with it. It is asked of the kernel
-    // itself so that no handler of a library runs; the new process only makes system calls.
+    // SAFETY: a fork with a copy of all memory, the caller's stack with it. It is asked of the
+    // kernel itself so that no handler of a library runs; the new process only makes system calls.
     let number = unsafe { libc::syscall(libc::SYS_clone, flags, none, none, none, none) };
     match i32::try_from(number) {
         Ok(number) if number >= 0 => Ok(number),

@@ -1,5 +1,5 @@
-//! The lines of a file most like a search text that stands nowhere in it: for the error message, and
-//! for callers that take less than equality.
+//! The lines of a file most like a search text that stands nowhere in it: for the error message,
+//! and for callers that take less than equality.
 
 use crate::tools::files::text::stand;
 

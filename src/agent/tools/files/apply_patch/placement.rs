@@ -41,8 +41,8 @@ pub enum Misplaced {
         /// The line looked after; 0 for the whole file.
         line: usize,
     },
-    /// A chunk only adds lines, and the block of the line above it does not end the file: where in it
-    /// they belong is unknown.
+    /// A chunk only adds lines, and the block of the line above it does not end the file: where in
+    /// it they belong is unknown.
     OnlyAdds {
         /// Which chunk, counted from 0.
         chunk: usize,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::tools::aliases::decisive::{DecisiveParameters, FILE_EDIT, TRIED_OUT};
-use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::apply_patch::parse::{Hunk, NO_FILE, parse};
 use crate::tools::files::apply_patch::{AppliedPatch, PatchError, PatchedFile, apply_asking};
@@ -17,6 +17,7 @@ use crate::tools::files::text::echo::echo;
 use crate::tools::files::text::lines::EditedLines;
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
 use crate::tools::peer_words::PeerWords;
+use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;

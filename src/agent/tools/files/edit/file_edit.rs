@@ -4,7 +4,6 @@
 
 use std::fmt::Write as _;
 
-use crate::tools::arguments::ResolvedPath;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::apply_diff::{AppliedDiff, NearCopies};
 use crate::tools::files::edit::texts::TextEdit;
@@ -15,6 +14,7 @@ use crate::tools::files::text::echo::echo;
 use crate::tools::files::text::lines::EditedLines;
 use crate::tools::files::write::write;
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
+use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::text::counted;
@@ -238,10 +238,10 @@ fn notice(
 #[cfg(test)]
 mod tests {
     use super::notice;
-    use crate::tools::arguments::ResolvedPath;
     use crate::tools::files::apply_diff::{AppliedDiff, BlockError};
     use crate::tools::files::text::lines::ChangedRange;
     use crate::tools::fixture::ToolFixture;
+    use crate::tools::resolved_path::ResolvedPath;
     use locum_base::path::RepoPath;
     use locum_base::tool::ToolName;
     use locum_modes::file_regex::FileRegex;

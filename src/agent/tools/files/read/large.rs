@@ -128,8 +128,8 @@ fn skip_to(file: &mut impl BufRead, next: usize, passed: &mut usize) -> io::Resu
     Ok(true)
 }
 
-/// Reads up to and with the next line end, and keeps `limit_bytes` of it; returns the bytes it took,
-/// 0 at the end.
+/// Reads up to and with the next line end, and keeps `limit_bytes` of it; returns the bytes it
+/// took, 0 at the end.
 fn take_line(file: &mut impl BufRead, kept: &mut Vec<u8>, limit_bytes: usize) -> io::Result<usize> {
     let mut taken = 0;
     loop {

@@ -15,7 +15,7 @@ use std::io::Read as _;
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::extracted::document_text;
 use crate::tools::files::FILE_LIMIT_BYTES;
@@ -25,6 +25,7 @@ use crate::tools::files::read::shown::{NO_ROOM, ShownFile};
 use crate::tools::files::read::wanted::{FileCount, ReadSource, WantedFile};
 use crate::tools::kept_output::read_output;
 use crate::tools::peer_words::{PATH, PeerWords};
+use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
 use crate::tools::tool::{LeftOut, Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};

@@ -3,8 +3,8 @@
 /// Most bytes of a pointer, by the specification of Git LFS.
 const POINTER_LIMIT_BYTES: usize = 1024;
 
-/// Returns the size of the content a Git LFS pointer stands for, as it says. A text that only begins
-/// like one, as one about Git LFS may, is none.
+/// Returns the size of the content a Git LFS pointer stands for, as it says. A text that only
+/// begins like one, as one about Git LFS may, is none.
 pub(super) fn lfs_size(content: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(content).ok().filter(|it| it.len() < POINTER_LIMIT_BYTES)?;
     let rest = text.strip_prefix("version https://git-lfs.github.com/spec/")?;

@@ -1,7 +1,7 @@
 //! `OauthClient`: who signs in to a service without a person, by a client's own credentials.
 //!
-//! In: what a definition says of it. Out: the client, with its secret or private key once the caller
-//! allows the variable that holds it.
+//! In: what a definition says of it. Out: the client, with its secret or private key once the
+//! caller allows the variable that holds it.
 
 use crate::tools::mcp::definition::variables::filled;
 use crate::tools::mcp::signing_key::{SigningAlgorithm, SigningKey, SigningKeyError};
@@ -56,7 +56,8 @@ pub struct OauthClient {
 /// How a client proves who it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientAuthentication {
-    /// By a secret that the authorization server knows (`client_secret_basic`, `client_secret_post`).
+    /// By a secret that the authorization server knows (`client_secret_basic`,
+    /// `client_secret_post`).
     Secret,
     /// By an assertion that its private key signs (`private_key_jwt`).
     SignedAssertion {

@@ -1,5 +1,5 @@
-//! `ClientProof`: what a request for a token carries, so that the authorization server knows who asks:
-//! a secret, or an assertion that the client's key signs (RFC 7523).
+//! `ClientProof`: what a request for a token carries, so that the authorization server knows who
+//! asks: a secret, or an assertion that the client's key signs (RFC 7523).
 //!
 //! In: the client, its key, what the server says about itself, the time. Out: a header or fields of
 //! the form. An assertion is for that one server, which it names as the server names itself, and is

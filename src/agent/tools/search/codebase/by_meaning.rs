@@ -162,8 +162,8 @@ impl MeaningSearch<'_> {
         direction.ok_or_else(|| "the query has no direction".to_owned())
     }
 
-    /// Returns how many tokens may be sent of what is left of a budget, after what other searches of
-    /// the same reply have sent.
+    /// Returns how many tokens may be sent of what is left of a budget, after what other searches
+    /// of the same reply have sent.
     fn may_send(&self, rest: &Budget, known: &EmbedderState) -> u64 {
         let affordable =
             self.embedder.model().affordable_tokens(rest.cost_usd / f64::from(BUDGET_PARTS));

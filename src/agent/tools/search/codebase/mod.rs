@@ -12,9 +12,10 @@ mod shown;
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, ResolvedPath};
+use crate::tools::arguments::CallFields;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::{FOLDER, PeerWords};
+use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::search::codebase::by_meaning::MeaningSearch;
 use crate::tools::search::codebase::candidates::{outlines, texts};
 use crate::tools::search::codebase::indexed::{index_folder, load, search};

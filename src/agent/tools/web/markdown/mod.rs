@@ -1,8 +1,8 @@
 //! HTML as Markdown, for a model to read.
 //!
-//! In: a page and its address. Out: its title, headings, paragraphs, lists, quotes, code, tables and
-//! links; scripts, styles and comments are left out. It reads from front to end and keeps no tree: a
-//! page cannot make it slow, or nest it too deep. It mends nothing.
+//! In: a page and its address. Out: its title, headings, paragraphs, lists, quotes, code, tables
+//! and links; scripts, styles and comments are left out. It reads from front to end and keeps no
+//! tree: a page cannot make it slow, or nest it too deep. It mends nothing.
 
 mod table;
 mod text;
