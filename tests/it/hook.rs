@@ -366,41 +366,57 @@ commands: { sandbox: required }
         ("src/a.rs", "one\n"),
         ("docs/a.md", "one\n"),
     ]);
+    // With nothing hidden; with a hidden file that git ignores; once it was committed.
     let commands = [
-        ("grep -rn one src", "allow", "ask"),
-        ("grep -rn one docs", "allow", "allow"),
-        ("grep -rn one gone docs", "allow", "allow"),
-        ("grep -n one src/a.rs", "allow", "allow"),
-        ("grep -rn one .", "ask", "ask"),
-        ("rg one", "allow", "ask"),
-        ("rg one src", "allow", "ask"),
-        ("rg one docs", "allow", "allow"),
-        ("cd src && rg one", "allow", "ask"),
-        ("cd docs && rg one", "allow", "allow"),
-        ("timeout 5 rg one", "allow", "ask"),
-        ("rg --files", "allow", "allow"),
-        ("rg -e --files", "allow", "ask"),
-        ("git grep one", "allow", "ask"),
-        ("git show HEAD", "allow", "ask"),
-        ("git diff HEAD", "allow", "ask"),
-        ("git log -p", "allow", "ask"),
-        ("git log --oneline", "allow", "allow"),
-        ("git status", "allow", "allow"),
-        ("git status -s && git diff", "allow", "ask"),
-        ("git ls-files", "allow", "allow"),
+        ("grep -rn one src", "allow", "ask", "ask"),
+        ("grep -rn one docs", "allow", "allow", "allow"),
+        ("grep -rn one gone docs", "allow", "allow", "allow"),
+        ("grep -n one src/a.rs", "allow", "allow", "allow"),
+        ("grep -rn one .", "ask", "ask", "ask"),
+        ("rg one", "allow", "allow", "allow"),
+        ("rg one src", "allow", "allow", "allow"),
+        ("rg one docs", "allow", "allow", "allow"),
+        ("rg -g '*' one docs", "allow", "allow", "allow"),
+        ("rg -g '*' one src", "allow", "ask", "ask"),
+        ("cd src && rg one", "allow", "allow", "allow"),
+        ("cd src && rg -g '*' one", "allow", "ask", "ask"),
+        ("cd docs && rg -g '*' one", "allow", "allow", "allow"),
+        ("timeout 5 rg -g '*' one", "allow", "ask", "ask"),
+        ("rg --files", "allow", "allow", "allow"),
+        ("rg -e --files", "allow", "allow", "allow"),
+        ("git grep one", "allow", "allow", "ask"),
+        ("git show HEAD", "allow", "allow", "ask"),
+        ("git diff HEAD", "allow", "allow", "ask"),
+        ("git log -p", "allow", "allow", "ask"),
+        ("git log --oneline", "allow", "allow", "allow"),
+        ("git status", "allow", "allow", "allow"),
+        ("git status -s && git diff", "allow", "allow", "ask"),
+        ("git ls-files", "allow", "allow", "allow"),
     ];
     let decided =
         |command: &str| decision(&stage, "claude", "Bash", &json!({ "command": command }));
-    for (command, expected, _) in commands {
-        let (word, why) = decided(command);
-        assert_eq!(word, expected, "{command}, with nothing hidden: {why}");
-    }
-    stage.write("checkout/src/.env", "X=1\n");
-    for (command, _, expected) in commands {
+    let asked = |expected: &str, command: &str, hidden: &str| {
         let (word, why) = decided(command);
         assert_eq!(word, expected, "{command}: {why}");
-        let is_named = command == "grep -rn one ." || why.contains("`src/.env`");
+        let is_named = command == "grep -rn one ." || why.contains(hidden);
         assert!(word == "allow" || is_named, "{command}: {why}");
+    };
+    for (command, expected, _, _) in commands {
+        asked(expected, command, "");
+    }
+    stage.write("checkout/src/.env", "X=1\n");
+    for (command, _, expected, _) in commands {
+        asked(expected, command, "`src/.env`");
+    }
+    stage.git(&["add", "--force", "src/.env"]);
+    for (command, _, _, expected) in commands {
+        asked(expected, command, "`src/.env`");
+    }
+    stage.git(&["commit", "-qm", "secret"]);
+    stage.git(&["rm", "-q", "--cached", "src/.env"]);
+    stage.git(&["commit", "-qm", "no secret"]);
+    for (command, _, _, expected) in commands.iter().filter(|it| it.0.starts_with("git")) {
+        asked(expected, command, "history holds");
     }
 }
 

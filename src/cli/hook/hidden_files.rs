@@ -2,16 +2,19 @@
 //! runs do keeps them hidden: searches, and commands of which a run leaves files out.
 //!
 //! In: a question about a call, and the scripts that it would run. Out: why a person has to decide:
-//! a file that may not be read, or something that cannot be looked at. Only names and ignore files
-//! are read.
+//! a file that may not be read, or something that cannot be looked at. Only names, ignore files and
+//! git's trees are read.
 
+use std::cell::Cell;
 use std::io::ErrorKind;
 use std::path::Path;
 
 use ignore::WalkBuilder;
 use serde_json::Value;
 
+use crate::cli::CommandContext;
 use crate::cli::hook::inside;
+use crate::config::environment::Environment;
 use crate::run::explain::Explainer;
 use locum_agent::tools::dispatch;
 use locum_agent::tools::search::pattern::FilePattern;
@@ -23,6 +26,7 @@ use locum_policy::glob::LetterCase;
 use locum_policy::intent::Intent;
 use locum_policy::query::{PolicyQuery, QueriedAct};
 use locum_policy::verdict::Decision;
+use locum_workspace::repo::{Repo, RepoError};
 
 /// Most files that are looked at for one call.
 const FILES_LIMIT: usize = 100_000;
@@ -39,17 +43,17 @@ pub(super) fn objection(
     question: &PolicyQuery,
     scripts: &[Script],
     explainer: &Explainer,
-    (root, folder): (&Path, &Path),
+    root: &Path,
+    context: &CommandContext,
 ) -> Option<String> {
-    let mut files = FileWalk { root, explainer, looked_at: 0 };
+    let (folder, environment) = (context.folder.as_path(), &context.environment);
+    let files = FileWalk { root, explainer, environment, looked_at: Cell::new(0) };
     let checked = match &question.act {
         QueriedAct::Intent(_) => Ok(()),
         QueriedAct::Call(call) if dispatch::meant(call) == Some(ToolName::SearchFiles) => {
-            check_search(call, folder, &mut files)
+            check_search(call, folder, &files)
         }
-        QueriedAct::Call(_) => {
-            scripts.iter().try_for_each(|script| check_script(script, &mut files))
-        }
+        QueriedAct::Call(_) => scripts.iter().try_for_each(|script| check_script(script, &files)),
     };
     checked.err()
 }
@@ -59,7 +63,7 @@ pub(super) fn objection(
 ///
 /// # Errors
 /// The first file that may not be read, or what cannot be looked at.
-fn check_search(call: &ToolCall, folder: &Path, files: &mut FileWalk<'_>) -> Result<(), String> {
+fn check_search(call: &ToolCall, folder: &Path, files: &FileWalk<'_>) -> Result<(), String> {
     let arguments: Value = serde_json::from_str(&call.arguments)
         .map_err(|error| format!("the search cannot be read: {error}"))?;
     let below = searched_folder(&arguments, (files.root, folder))?;
@@ -110,39 +114,51 @@ fn searched_folder(arguments: &Value, (root, folder): (&Path, &Path)) -> Result<
 ///
 /// # Errors
 /// The first such file, or what cannot be looked at.
-fn check_script(script: &Script, files: &mut FileWalk<'_>) -> Result<(), String> {
-    let (root, explainer) = (files.root, files.explainer);
-    let unseen = &explainer.policy().settings().commands.unseen;
-    let is_left_out =
-        |path: &RepoPath| unseen.iter().any(|glob| glob.matches(path, LetterCase::Ignored));
-    for below in script.left_out_below() {
+fn check_script(script: &Script, files: &FileWalk<'_>) -> Result<(), String> {
+    let left_out = script.left_out();
+    if left_out.committed {
+        files.check_committed()?;
+    }
+    // A file of the person's may say that their searches pass over nothing.
+    let is_configured = files.environment.get("RIPGREP_CONFIG_PATH").is_some();
+    let searched = left_out.below_searched.iter().map(|below| (below, !is_configured));
+    for (below, passes_over) in left_out.below.iter().map(|below| (below, false)).chain(searched) {
         let unknown = || format!("where `{below}` leads is not known");
-        let real = inside(below.as_str(), root, root).ok_or_else(unknown)?;
-        let place = root.join(&real);
+        let real = inside(below.as_str(), files.root, files.root).ok_or_else(unknown)?;
+        let place = files.root.join(&real);
         // Nothing is shown of what is not there.
         if place.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
             continue;
         }
         let mut walk = WalkBuilder::new(place);
-        walk.standard_filters(false).follow_links(false);
+        walk.standard_filters(passes_over).git_global(false).follow_links(false);
+        if passes_over {
+            walk.add_custom_ignore_filename(".rgignore");
+        }
         // What goes through all of the checkout and into `.git` needs the sandbox.
         let is_root = real == ".";
         walk.filter_entry(move |entry| !is_root || entry.file_name() != ".git");
-        if let Some(HiddenFile { path, why }) = files.first_hidden(&walk, is_left_out)? {
-            return Err(format!(
-                "a run would leave `{path}` out of what the command shows, and nothing does so \
-                 here: {why}"
-            ));
+        if let Some(HiddenFile { path, why }) =
+            files.first_hidden(&walk, |path| files.is_left_out(path))?
+        {
+            return Err(left_in(&path, &why));
         }
     }
     Ok(())
+}
+
+fn left_in(path: &RepoPath, why: &str) -> String {
+    format!(
+        "a run would leave `{path}` out of what the command shows, and nothing does so here: {why}"
+    )
 }
 
 /// The files of a checkout, as far as they are looked at for one call.
 struct FileWalk<'w> {
     root: &'w Path,
     explainer: &'w Explainer,
-    looked_at: usize,
+    environment: &'w Environment,
+    looked_at: Cell<usize>,
 }
 
 /// A file that may not be read.
@@ -158,7 +174,7 @@ impl FileWalk<'_> {
     /// What cannot be looked at: a folder that cannot be opened, a name that is not a [`RepoPath`],
     /// too many files.
     fn first_hidden(
-        &mut self,
+        &self,
         walk: &WalkBuilder,
         is_shown: impl Fn(&RepoPath) -> bool,
     ) -> Result<Option<HiddenFile>, String> {
@@ -168,8 +184,8 @@ impl FileWalk<'_> {
             if !entry.file_type().is_some_and(|kind| kind.is_file()) {
                 continue;
             }
-            self.looked_at += 1;
-            if self.looked_at > FILES_LIMIT {
+            self.looked_at.set(self.looked_at.get() + 1);
+            if self.looked_at.get() > FILES_LIMIT {
                 return Err(format!(
                     "it reads more than {FILES_LIMIT} files, and which of them may be read was \
                      not looked at"
@@ -183,13 +199,45 @@ impl FileWalk<'_> {
             if !is_shown(&path) {
                 continue;
             }
-            let read = Intent::Read(path.clone());
-            let verdict = self.explainer.policy().decide(&read, self.explainer.facts());
-            if verdict.decision != Decision::Allow {
-                return Ok(Some(HiddenFile { path, why: verdict.reason() }));
+            if let Some(why) = self.refusal(&path) {
+                return Ok(Some(HiddenFile { path, why }));
             }
         }
         Ok(None)
+    }
+
+    /// Returns why a file may not be read.
+    fn refusal(&self, path: &RepoPath) -> Option<String> {
+        let read = Intent::Read(path.clone());
+        let verdict = self.explainer.policy().decide(&read, self.explainer.facts());
+        (verdict.decision != Decision::Allow).then(|| verdict.reason())
+    }
+
+    /// Returns true for a file that a run leaves out of what commands show.
+    fn is_left_out(&self, path: &RepoPath) -> bool {
+        let unseen = &self.explainer.policy().settings().commands.unseen;
+        unseen.iter().any(|glob| glob.matches(path, LetterCase::Ignored))
+    }
+
+    /// Checks that neither git's index nor a commit holds a file that a run leaves out.
+    ///
+    /// # Errors
+    /// The first such file, or that there may be one.
+    fn check_committed(&self) -> Result<(), String> {
+        let is_hidden = |path: &RepoPath| self.is_left_out(path) && self.refusal(path).is_some();
+        let unknown = |error: RepoError| format!("git's files cannot be looked at: {error}");
+        let repo = Repo::open(self.root).map_err(unknown)?;
+        if let Some(path) = repo.tracked(is_hidden, 1).map_err(unknown)?.first() {
+            return Err(left_in(path, &self.refusal(path).unwrap_or_default()));
+        }
+        if repo.history_holds(is_hidden).map_err(unknown)? {
+            return Err(
+                "git's history holds, or may hold, a file that may not be read: a run would \
+                        leave it out of what the command shows, and nothing does so here"
+                    .to_owned(),
+            );
+        }
+        Ok(())
     }
 }
 

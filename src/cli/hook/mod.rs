@@ -126,8 +126,8 @@ fn decided(call: &HookedCall, explainer: &Explainer, context: &CommandContext) -
             HookAnswer::Decided(answer.decision().max(Decision::Hold), why)
         }
         Ok(answer) if answer.decision() == Decision::Allow => {
-            let places = (root.as_path(), context.folder.as_path());
-            let shown = || hidden_files::objection(&question, &answer.scripts, explainer, places);
+            let shown =
+                || hidden_files::objection(&question, &answer.scripts, explainer, &root, context);
             match unheld(&question, explainer).or_else(shown) {
                 Some(why) => HookAnswer::Decided(Decision::Hold, why),
                 None => HookAnswer::Decided(Decision::Allow, reason(&answer)),
