@@ -177,7 +177,7 @@ fn read_usage(value: &Value) -> Option<Usage> {
     let first = |paths: &[&[&str]]| {
         paths.iter().map(|path| count_at(value, path)).find(|count| *count > 0).unwrap_or(0)
     };
-    let usage = Usage {
+    let mut usage = Usage {
         input: first(&[&["prompt_tokens"], &["input_tokens"]]),
         output: first(&[&["completion_tokens"], &["output_tokens"]]),
         cached_read: first(&[
@@ -195,5 +195,25 @@ fn read_usage(value: &Value) -> Option<Usage> {
             &["output_tokens_details", "reasoning_tokens"],
         ]),
     };
+    let beside = output_beside(&usage, count_at(value, &["total_tokens"]));
+    usage.output = usage.output.saturating_add(beside);
     (usage.total() > 0).then_some(usage)
+}
+
+/// Returns the tokens that the model wrote and the server does not count as output. OpenAI's count
+/// of the output holds the reasoning; at xAI and at Gemini's endpoint for this protocol only the
+/// total does (docs.x.ai, "Reasoning": "counted separately from completion_tokens").
+fn output_beside(usage: &Usage, total: u64) -> u64 {
+    if total == 0 {
+        // What is reasoned is never more than the output that holds it.
+        return if usage.reasoning > usage.output { usage.reasoning } else { 0 };
+    }
+    let beside = total.saturating_sub(usage.total());
+    // Some gateways count what was cached in the total, and not in the input.
+    let is_cached = beside == usage.cached_read.saturating_add(usage.cached_write);
+    match usage.reasoning {
+        _ if is_cached => 0,
+        0 => beside,
+        reasoning => beside.min(reasoning),
+    }
 }

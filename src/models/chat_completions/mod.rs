@@ -2,7 +2,9 @@
 //!
 //! In: a chosen model. Out: a model that speaks this protocol in the dialect of its server.
 
+mod call;
 mod chunk;
+pub(crate) mod names;
 mod reply;
 mod request;
 
@@ -52,6 +54,9 @@ const RETURNS_REASONING: ServerDialect = 1 << 5;
 /// Names of calls of nine letters or digits, and nothing said between answers and the reply to
 /// them.
 const STRICT_CALLS: ServerDialect = 1 << 6;
+/// Ids of calls that are no longer than OpenAI takes. Elsewhere they go back as they came: some
+/// servers and models read them (Kimi's `functions.read_file:0`, LiteLLM's with a signature in it).
+const SHORT_IDS: ServerDialect = 1 << 8;
 
 /// The protocol as one profile speaks it.
 #[derive(Debug)]
@@ -117,6 +122,11 @@ impl Protocol for ChatCompletions {
         // role 'user' after role 'tool'".
         if says(&["with a length of 9", "after role 'tool'"]) {
             return with(STRICT_CALLS);
+        }
+        // "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with maximum
+        // length 40, but got a string with length 46 instead."
+        if lower.contains("id'") && says(&["string too long", "string_above_max_length"]) {
+            return with(SHORT_IDS);
         }
         // "Function tools with reasoning_effort are not supported for gpt-6 in
         // /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to

@@ -7,11 +7,15 @@
 
 use serde_json::{Map, Value};
 
+use crate::chat_completions::call::CallSlot;
 use crate::chat_completions::chunk::{CallPiece, ChatChunk, ChatPiece};
 use crate::transport::response::{
     DeltaWriter, PieceKind, ReplyParser, ResponseError, ResponseForm,
 };
 use locum_base::chat::{OpaquePart, StopReason};
+
+/// The reason of a reply that the context window cut off (docs.z.ai, "Chat Completion").
+const WINDOW_FULL: &str = "model_context_window_exceeded";
 
 /// A reply as far as its chunks came.
 #[derive(Debug, Default)]
@@ -20,16 +24,6 @@ pub(crate) struct ChatReply {
     text_bytes: usize,
     /// A gateway's account of the reasoning, to be returned.
     details: Vec<Map<String, Value>>,
-}
-
-/// A call as far as it is known.
-#[derive(Debug, Default)]
-struct CallSlot {
-    index: Option<u64>,
-    id: Option<String>,
-    name: String,
-    has_arguments: bool,
-    extra_content: Option<Value>,
 }
 
 impl ReplyParser for ChatReply {
@@ -61,8 +55,16 @@ impl ReplyParser for ChatReply {
             if let Some(piece) = choice.delta.or(choice.message) {
                 self.take_piece(&piece, out);
             }
-            let reason = choice.finish_reason.as_ref().and_then(Value::as_str).unwrap_or_default();
-            out.finish(read_finish(reason)?);
+            let finish = choice.finish_reason.as_ref().and_then(Value::as_str).unwrap_or_default();
+            if finish == WINDOW_FULL && self.text_bytes == 0 && self.calls.is_empty() {
+                // Not even a word fits behind the conversation.
+                let fault = serde_json::json!({
+                    "code": "context_length_exceeded",
+                    "message": format!("the model stopped with `{WINDOW_FULL}` before it replied"),
+                });
+                return Err(ResponseError::Reported(fault));
+            }
+            out.finish(read_finish(finish)?);
         }
         Ok(PieceKind::Reply)
     }
@@ -134,39 +136,42 @@ impl ChatReply {
     /// `position` is the piece's place among several of one chunk.
     fn take_call(&mut self, piece: CallPiece, position: Option<usize>, out: &mut DeltaWriter) {
         let found = self.find_call(&piece, position);
-        let at = found.unwrap_or(self.calls.len());
-        if found.is_none() {
-            self.calls.push(CallSlot { index: piece.index, ..CallSlot::default() });
+        let ended =
+            found.and_then(|at| self.calls.get_mut(at)).filter(|slot| slot.ends_before(&piece));
+        let known = found.filter(|_| ended.is_none());
+        let piece = match ended {
+            Some(slot) => slot.begin_next(piece),
+            None => piece,
+        };
+        let at = known.unwrap_or(self.calls.len());
+        if known.is_none() {
+            self.calls.push(CallSlot::new(piece.index));
         }
         let Some(slot) = self.calls.get_mut(at) else { return };
-        let id = piece.id.filter(|_| slot.id.is_none());
-        // A name comes once, or again and again with every piece, or in parts before the arguments
-        // begin.
-        let name = piece.name.filter(|name| !slot.has_arguments && *name != slot.name);
-        slot.id = id.clone().or(slot.id.take());
-        slot.name.push_str(name.as_deref().unwrap_or_default());
-        slot.has_arguments |= !piece.arguments.is_empty();
-        slot.extra_content = piece.extra_content.or(slot.extra_content.take());
-        out.call(at, id, name, piece.arguments);
+        let fresh = slot.take(piece);
+        out.call(at, fresh.id, fresh.name, fresh.arguments);
     }
 
-    /// Finds the call a piece belongs to; `None` when it begins a new one.
+    /// Finds the call a piece belongs to by its id, number and place; `None` when they say that it
+    /// begins a new one.
     fn find_call(&self, piece: &CallPiece, position: Option<usize>) -> Option<usize> {
-        if let Some(id) = &piece.id {
-            if let Some(at) = self.calls.iter().rposition(|slot| {
-                slot.id.as_ref() == Some(id) && (slot.index == piece.index || piece.index.is_none())
-            }) {
-                return Some(at);
-            }
-            // A new id begins a new call, even under a number that is taken: some servers number
-            // every call 0.
-            let unnamed = |slot: &&CallSlot| {
-                slot.id.is_none() && slot.index == piece.index && piece.index.is_some()
-            };
-            return self.calls.iter().rposition(|slot| unnamed(&slot));
+        let has_its_id = |slot: &CallSlot| {
+            piece.id.is_some()
+                && slot.id == piece.id
+                && (slot.index == piece.index || piece.index.is_none())
+        };
+        if let Some(at) = self.calls.iter().rposition(has_its_id) {
+            return Some(at);
         }
-        if let Some(index) = piece.index {
-            return self.calls.iter().rposition(|slot| slot.index == Some(index));
+        let is_called =
+            |slot: &CallSlot| piece.name.as_ref().is_none_or(|name| slot.may_be_called(name));
+        if piece.index.is_some() {
+            let at = self.calls.iter().rposition(|slot| slot.index == piece.index)?;
+            // A new id with another name begins a new call, even under a number that is taken: some
+            // servers number every call 0. Others give every piece of one call a new id.
+            let is_new =
+                |slot: &CallSlot| piece.id.is_some() && slot.id.is_some() && !is_called(slot);
+            return self.calls.get(at).filter(|slot| !is_new(slot)).map(|_| at);
         }
         let last = self.calls.len().checked_sub(1)?;
         match position {
@@ -176,9 +181,7 @@ impl ChatReply {
             Some(_) => None,
             None => {
                 let goes_on = piece.name.is_none()
-                    || self.calls.get(last).is_some_and(|slot| {
-                        Some(&slot.name) == piece.name.as_ref() && !slot.has_arguments
-                    });
+                    || (piece.id.is_none() && self.calls.get(last).is_some_and(is_called));
                 goes_on.then_some(last)
             }
         }
@@ -188,14 +191,14 @@ impl ChatReply {
 fn read_finish(reason: &str) -> Result<Option<StopReason>, ResponseError> {
     match reason {
         "" | "null" => Ok(None),
-        "length" | "max_tokens" | "model_length" | "max_output_tokens" => {
+        "length" | "max_tokens" | "model_length" | "max_output_tokens" | WINDOW_FULL => {
             Ok(Some(StopReason::Length))
         }
         "content_filter" | "content-filter" | "safety" | "SAFETY" | "sensitive" => {
             Ok(Some(StopReason::Filtered))
         }
         "tool_calls" | "function_call" | "tool_use" => Ok(Some(StopReason::ToolUse)),
-        "error" | "insufficient_system_resource" | "network_error" | "abort" => {
+        "error" | "error_finish" | "insufficient_system_resource" | "network_error" | "abort" => {
             Err(ResponseError::Cut(format!("the provider stopped with `{reason}`")))
         }
         // `stop`, `eos`, `end_turn` and whatever else servers call it.

@@ -11,9 +11,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::ModelRequest;
+use crate::chat_completions::names::{legal_id, legal_name, strict_id};
 use crate::chat_completions::{
-    NEWER_LIMIT, NO_EFFORT, NO_STREAM_OPTIONS, NO_TEMPERATURE, RETURNS_REASONING, STRICT_CALLS,
-    UNTHINKING,
+    NEWER_LIMIT, NO_EFFORT, NO_STREAM_OPTIONS, NO_TEMPERATURE, RETURNS_REASONING, SHORT_IDS,
+    STRICT_CALLS, UNTHINKING,
 };
 use crate::profile::Effort;
 use crate::transport::images::{DataUri, SentImage, sent_images};
@@ -22,6 +23,10 @@ use crate::transport::parts::{ReplyPart, reply_parts};
 use crate::transport::protocol::RequestOptions;
 use locum_base::chat::{Message, ToolCall, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
+
+/// Longest id of a call that OpenAI takes in this protocol ("string too long. Expected a string
+/// with maximum length 40").
+const ID_LIMIT_BYTES: usize = 40;
 
 /// Returns the body of a request.
 ///
@@ -179,7 +184,7 @@ struct ChatCall<'a> {
 
 #[derive(Serialize)]
 struct CalledFunction<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     arguments: Cow<'a, str>,
 }
 
@@ -217,7 +222,7 @@ fn push_message<'a>(
                     ReplyPart::Own(own) => details = own.get("reasoning_details"),
                     ReplyPart::Text(..) => {}
                     ReplyPart::Call(call, seal) => {
-                        tool_calls.push(wire_call(call, seal.get("extra_content"), strict))
+                        tool_calls.push(wire_call(call, seal.get("extra_content"), options))
                     }
                 }
             }
@@ -258,7 +263,7 @@ fn push_answers<'a>(
             pictures.extend(sent_images(&result.images, options.images).map(content_part));
         }
         messages
-            .push(ChatMessage::Tool { tool_call_id: call_id(&result.call_id, strict), content });
+            .push(ChatMessage::Tool { tool_call_id: call_id(&result.call_id, options), content });
     }
     if !pictures.is_empty() {
         let text = ContentPart::Text { text: "The images of the answers above, in their order:" };
@@ -271,31 +276,22 @@ fn push_answers<'a>(
 fn wire_call<'a>(
     call: &'a ToolCall,
     extra_content: Option<&'a Value>,
-    strict: bool,
+    options: RequestOptions<'_>,
 ) -> ChatCall<'a> {
-    let function =
-        CalledFunction { name: &call.name, arguments: CallArguments::text(&call.arguments) };
-    ChatCall { id: call_id(&call.id, strict), kind: "function", function, extra_content }
+    let (name, arguments) = (legal_name(&call.name), CallArguments::text(&call.arguments));
+    let function = CalledFunction { name, arguments };
+    ChatCall { id: call_id(&call.id, options), kind: "function", function, extra_content }
 }
 
-/// Returns the name of a call; nine letters or digits, always the same ones, where the host takes
-/// no other.
-fn call_id(id: &str, strict: bool) -> Cow<'_, str> {
-    const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-    if !strict || (id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric())) {
-        return Cow::Borrowed(id);
+/// Returns the id of a call as the server takes it: as it came, where it says nothing else.
+fn call_id<'a>(id: &'a str, options: RequestOptions<'_>) -> Cow<'a, str> {
+    if options.has(STRICT_CALLS) {
+        strict_id(id)
+    } else if options.has(SHORT_IDS) {
+        legal_id(id, ID_LIMIT_BYTES)
+    } else {
+        Cow::Borrowed(id)
     }
-    // FNV-1a: short, and the same on every machine.
-    let mut hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
-    let mut letters = String::with_capacity(9);
-    for _ in 0..9 {
-        let at = usize::try_from(hash % 36).unwrap_or_default();
-        letters.extend(LETTERS.get(at).map(|byte| char::from(*byte)));
-        hash /= 36;
-    }
-    Cow::Owned(letters)
 }
 
 #[cfg(test)]

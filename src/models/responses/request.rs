@@ -10,6 +10,7 @@ use std::slice;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::chat_completions::names::{legal_id, legal_name};
 use crate::profile::Effort;
 use crate::responses::{NO_EFFORT, NO_ENCRYPTED, NO_LIMIT, NO_STORE, NO_TEMPERATURE};
 use crate::transport::images::{DataUri, SentImage, sent_images};
@@ -19,6 +20,10 @@ use crate::transport::protocol::RequestOptions;
 use crate::{ImageRequest, ModelRequest};
 use locum_base::chat::{Message, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
+
+/// Longest id of a call that OpenAI takes in this protocol ("string too long. Expected a string
+/// with maximum length 64").
+const ID_LIMIT_BYTES: usize = 64;
 
 /// Returns the body of a request.
 ///
@@ -125,12 +130,12 @@ enum KnownItem<'a> {
         content: Vec<MessagePart<'a>>,
     },
     FunctionCall {
-        call_id: &'a str,
-        name: &'a str,
+        call_id: Cow<'a, str>,
+        name: Cow<'a, str>,
         arguments: Cow<'a, str>,
     },
     FunctionCallOutput {
-        call_id: &'a str,
+        call_id: Cow<'a, str>,
         output: CallOutput<'a>,
     },
 }
@@ -188,7 +193,7 @@ fn push_items<'a>(
         }
         Message::Tool { results } => {
             let item = |result: &'a ToolResult| KnownItem::FunctionCallOutput {
-                call_id: &result.call_id,
+                call_id: legal_id(&result.call_id, ID_LIMIT_BYTES),
                 output: output(result, options.images),
             };
             input.extend(results.iter().map(item).map(InputItem::Known));
@@ -215,8 +220,8 @@ fn item(part: ReplyPart<'_>) -> Option<InputItem<'_>> {
         ReplyPart::Call(call, _) => {
             let arguments = CallArguments::text(&call.arguments);
             Some(InputItem::Known(KnownItem::FunctionCall {
-                call_id: &call.id,
-                name: &call.name,
+                call_id: legal_id(&call.id, ID_LIMIT_BYTES),
+                name: legal_name(&call.name),
                 arguments,
             }))
         }

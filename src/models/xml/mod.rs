@@ -9,6 +9,7 @@
 mod peer;
 mod reply;
 mod tag;
+mod thought;
 mod value;
 pub mod write;
 
@@ -50,10 +51,14 @@ impl PromptedToolCalls {
             ..request
         });
         let mut translator = ReplyTranslator { tools: request.tools, ..ReplyTranslator::default() };
-        while let Some(item) = asked.next().await {
-            let translated = match item {
-                Ok(delta) => translator.translate(delta).into_iter().map(Ok).collect(),
-                Err(err) => vec![Err(err)],
+        loop {
+            let item = asked.next().await;
+            let is_over = item.is_none();
+            let translated: Vec<Result<Delta, ModelError>> = match item {
+                Some(Ok(delta)) => translator.translate(delta).into_iter().map(Ok).collect(),
+                // Words of a reply that breaks off count as lost.
+                Some(Err(err)) => translator.kept().map(Ok).into_iter().chain([Err(err)]).collect(),
+                None => translator.kept().map(Ok).into_iter().collect(),
             };
             for item in translated {
                 // The receiver is gone.
@@ -62,6 +67,9 @@ impl PromptedToolCalls {
                 {
                     return;
                 }
+            }
+            if is_over {
+                return;
             }
         }
     }
@@ -96,13 +104,8 @@ fn system(system: &str, tools: &[ToolSpec]) -> String {
 #[derive(Default)]
 struct ReplyTranslator<'t> {
     tools: &'t [ToolSpec],
-    /// Words that may hold calls, kept until the reply is whole.
+    /// Words, kept until the reply is whole: a closing tag may make thoughts even of the first.
     pending: String,
-    /// Whether a call may have begun in what is kept: then all that comes is kept, and not looked
-    /// over again.
-    may_have_begun: bool,
-    /// Whether words were passed on.
-    has_words: bool,
     /// Places of the calls it made natively.
     native: BTreeMap<usize, usize>,
 }
@@ -111,7 +114,14 @@ impl ReplyTranslator<'_> {
     fn translate(&mut self, delta: Delta) -> Vec<Delta> {
         match delta {
             Delta::Text(text) if self.tools.is_empty() => vec![Delta::Text(text)],
-            Delta::Text(text) => self.pass_on(&text).map(Delta::Text).into_iter().collect(),
+            Delta::Text(text) => {
+                self.pending.push_str(&text);
+                if self.pending.len() <= REPLY_LIMIT_BYTES {
+                    return Vec::new();
+                }
+                // Too much for a reply, and refused as such above.
+                self.kept().into_iter().collect()
+            }
             Delta::Call { index, id, name, arguments } => {
                 let next = self.native.len();
                 let index = *self.native.entry(index).or_insert(next);
@@ -128,34 +138,17 @@ impl ReplyTranslator<'_> {
             | Delta::Image(_)
             | Delta::By(_)
             | Delta::Fixed
+            | Delta::Accepted
             | Delta::Usage(_)) => {
                 vec![other]
             }
         }
     }
 
-    /// Takes the next words; returns those that no call can begin in.
-    fn pass_on(&mut self, text: &str) -> Option<String> {
-        self.pending.push_str(text);
-        if self.pending.len() > REPLY_LIMIT_BYTES {
-            // Too much for a reply, and refused as such above.
-            return Some(std::mem::take(&mut self.pending));
-        }
-        if self.may_have_begun {
-            return None;
-        }
-        let begun = self.pending.find('<').into_iter().chain(self.pending.find("```")).min();
-        self.may_have_begun = begun.is_some();
-        let plain = begun.unwrap_or(self.pending.len());
-        let sure = self
-            .pending
-            .get(..plain)?
-            .trim_end_matches(|letter: char| letter.is_whitespace() || letter == '`')
-            .len();
-        let rest = self.pending.split_off(sure);
-        let words = std::mem::replace(&mut self.pending, rest);
-        self.has_words |= !words.is_empty();
-        Some(words).filter(|words| !words.is_empty())
+    /// Returns the words that are kept, as they came.
+    fn kept(&mut self) -> Option<Delta> {
+        let words = std::mem::take(&mut self.pending);
+        (!words.is_empty()).then_some(Delta::Text(words))
     }
 
     fn finish(&mut self, stop: StopReason) -> Vec<Delta> {
@@ -166,12 +159,12 @@ impl ReplyTranslator<'_> {
         let mut index = self.native.len();
         let reading = reply::read(&std::mem::take(&mut self.pending), self.tools, end);
         let mut deltas: Vec<Delta> = Vec::with_capacity(reading.pieces.len() + 1);
-        let mut needs_gap = false;
+        let (mut has_words, mut needs_gap) = (false, false);
         for piece in reading.pieces {
             match piece {
                 ParsedPiece::Text(text) => {
-                    let gap = if needs_gap && self.has_words { "\n\n" } else { "" };
-                    self.has_words = true;
+                    let gap = if needs_gap && has_words { "\n\n" } else { "" };
+                    has_words = true;
                     deltas.push(Delta::Text(format!("{gap}{text}")));
                 }
                 ParsedPiece::Reasoning(text) => deltas.push(Delta::Reasoning(text)),

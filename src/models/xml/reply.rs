@@ -4,25 +4,23 @@
 //! In: the whole text and the tools that were offered. Out: pieces in order. Which closing tag is
 //! the last one is known only at the end, so nothing is read before the reply is whole. A value
 //! ends at the closing tag that is followed by another parameter or by the end of the call. Such
-//! tags inside a file's content, even a whole example of the same call, end nothing. Arguments are
-//! checked later.
+//! tags inside a file's content, even a whole example of the same call, end nothing. A closing tag
+//! of thoughts that stands outside of values and was never opened makes thoughts of all before it.
+//! Arguments are checked later.
 
 use serde_json::{Map, Value};
 
 use crate::xml::peer;
-use crate::xml::tag::{TagKind, XmlTag, next_angle, skip_blanks, unescaped};
-use crate::xml::value::{self, ChildTag};
+use crate::xml::tag::{TagKind, XmlTag, next_angle, skip_blanks};
+use crate::xml::thought::{is_quoted, is_thought, unopened_end};
+use crate::xml::value::{self, FILE};
 use locum_base::chat::ToolSpec;
 
 /// How the results of calls begin that a model is shown; one that it writes itself is imagined,
 /// like everything after it.
 pub(super) const RESULT_TAG: &str = "tool_result";
-/// Tags around what a model thinks.
-const THOUGHTS: [&str; 2] = ["think", "thinking"];
 /// Tags around all arguments of a call.
 const WRAPPERS: [&str; 4] = ["args", "arguments", "parameters", "params"];
-/// The tag of one file of several in an older form of calls.
-const FILE: &str = "file";
 const FENCE: &str = "```";
 /// A reply is looked over at most so often, whatever its tags are.
 const WORK_FACTOR: usize = 64;
@@ -69,6 +67,7 @@ pub(super) fn read(text: &str, tools: &[ToolSpec], end: ReplyEnd) -> ParsedReply
         end,
         work: text.len().saturating_mul(WORK_FACTOR),
         pieces: Vec::new(),
+        thoughts_end: 0,
         fenced: false,
         has_calls: false,
     };
@@ -82,6 +81,8 @@ struct ReplyReader<'t> {
     /// Bytes that may still be looked at.
     work: usize,
     pieces: Vec<ParsedPiece>,
+    /// Where thoughts end that the reply begins with, without a tag; 0 where it does not.
+    thoughts_end: usize,
     /// True between a fence before a call and the one after it.
     fenced: bool,
     has_calls: bool,
@@ -90,6 +91,7 @@ struct ReplyReader<'t> {
 /// Something that was written in tags.
 enum TaggedPart {
     Thought { inner_end: usize, end: usize },
+    ThoughtsEnd { end: usize },
     Calls { name: String, calls: Vec<Map<String, Value>>, end: usize, whole: bool },
     Imagined,
 }
@@ -110,9 +112,17 @@ impl ReplyReader<'_> {
             at = open + 1;
             match self.found(open) {
                 None => continue,
+                Some(TaggedPart::ThoughtsEnd { end }) => {
+                    said = self.begin_after_thoughts(open, end);
+                    at = said;
+                }
                 Some(TaggedPart::Imagined) => {
-                    self.say(said, open, TextPosition::Tag);
-                    return ParsedReply { pieces: self.pieces, end: ReplyEnd::Whole };
+                    let Some((inner, end)) = unopened_end(self.text, open, self.text.len()) else {
+                        self.say(said, open, TextPosition::Tag);
+                        return self.ended(ReplyEnd::Whole);
+                    };
+                    said = self.begin_after_thoughts(inner, end);
+                    at = said;
                 }
                 Some(TaggedPart::Thought { inner_end, end }) => {
                     self.say(said, open, TextPosition::Tag);
@@ -132,7 +142,7 @@ impl ReplyReader<'_> {
                             .map(|arguments| ParsedPiece::Call { name: name.clone(), arguments }),
                     );
                     if !whole {
-                        return ParsedReply { pieces: self.pieces, end: ReplyEnd::Cut };
+                        return self.ended(ReplyEnd::Cut);
                     }
                     said = self.after_fence(end);
                     at = said;
@@ -140,7 +150,25 @@ impl ReplyReader<'_> {
             }
         }
         self.say(said, self.text.len(), TextPosition::End);
-        ParsedReply { pieces: self.pieces, end: self.end }
+        let end = self.end;
+        self.ended(end)
+    }
+
+    /// Makes thoughts of everything before a place: nothing of it is said or called. Returns where
+    /// the reply begins.
+    fn begin_after_thoughts(&mut self, thoughts_end: usize, next: usize) -> usize {
+        self.pieces.clear();
+        (self.fenced, self.has_calls) = (false, false);
+        self.thoughts_end = thoughts_end;
+        skip_blanks(self.text, next)
+    }
+
+    fn ended(mut self, end: ReplyEnd) -> ParsedReply {
+        let thoughts = self.text.get(..self.thoughts_end).unwrap_or_default().trim();
+        if !thoughts.is_empty() {
+            self.pieces.insert(0, ParsedPiece::Reasoning(thoughts.to_owned()));
+        }
+        ParsedReply { pieces: self.pieces, end }
     }
 
     /// Takes what was said up to a place.
@@ -173,16 +201,21 @@ impl ReplyReader<'_> {
     }
 
     fn found(&mut self, open: usize) -> Option<TaggedPart> {
-        let tag = XmlTag::at(self.text, open).filter(XmlTag::begins)?;
-        let is_thought = THOUGHTS.contains(&tag.name) && tag.kind == TagKind::Open;
-        if is_thought && !self.is_call(&tag) {
-            return Some(self.thought(&tag));
+        let tag = XmlTag::at(self.text, open)?;
+        let is_quoted = is_quoted(self.text, open);
+        if is_thought(tag.name) && !is_quoted {
+            match tag.kind {
+                TagKind::Close => return Some(TaggedPart::ThoughtsEnd { end: tag.end }),
+                TagKind::Open if !self.is_call(&tag) => return Some(self.thought(&tag)),
+                TagKind::Open | TagKind::Alone => {}
+            }
+        }
+        if !tag.begins() {
+            return None;
         }
         if tag.name.starts_with(RESULT_TAG) && self.has_calls {
             return Some(TaggedPart::Imagined);
         }
-        let before = self.text.get(..open).unwrap_or_default();
-        let is_quoted = before.ends_with('`') && !before.ends_with(FENCE);
         if is_quoted || self.work == 0 { None } else { self.calls(&tag) }
     }
 
@@ -265,6 +298,8 @@ impl ReplyReader<'_> {
             };
             if tag.closes(open.name) {
                 (last, closed) = (tag.end, true);
+            } else if tag.kind == TagKind::Close && is_thought(tag.name) {
+                break;
             } else if tag.kind == TagKind::Close {
                 at = tag.end;
             } else if schema(tag.name).is_none() && self.tool(tag.name).is_some() {
@@ -278,9 +313,9 @@ impl ReplyReader<'_> {
                 let is_known = schema(tag.name).is_some() || tool.is_none();
                 let file = value::children(raw).filter(|_| tag.name == FILE && !is_known);
                 if let Some(inner) = file {
-                    files.push(fields_of(&inner, &schema));
+                    files.push(value::fields_of(&inner, &schema));
                 } else if WRAPPERS.contains(&tag.name) && !is_known {
-                    unwrap(raw, &schema, &mut fields, &mut files);
+                    value::unwrap(raw, &schema, &mut fields, &mut files);
                 } else {
                     value::add(&mut fields, tag.name, value::read(tag.name, raw, schema(tag.name)));
                 }
@@ -318,6 +353,10 @@ impl ReplyReader<'_> {
         self.work = self.work.saturating_sub(length.unwrap_or(rest.len()));
         let raw = rest.get(..length?)?;
         let end = at + length? + close.len();
+        if raw.contains(&format!("<{name}>")) {
+            // Here it is only mentioned: it is called later.
+            return None;
+        }
         if let Ok(Value::Object(fields)) = serde_json::from_str(raw.trim()) {
             return Some((fields, end));
         }
@@ -410,6 +449,11 @@ impl ReplyReader<'_> {
         }
         let before_end = |end: &ValueEnd| end_of_call.is_none_or(|call| end.inner < call.inner);
         let closed = fitting.filter(before_end).or(first.filter(before_end)).or(end_of_call);
+        // A draft that was never finished ends with the thoughts it stands in.
+        let limit = closed.map_or(text.len(), |end| end.inner);
+        if let Some((inner, _)) = unopened_end(text, open.end, limit) {
+            return ValueEnd { inner, next: inner, whole: true };
+        }
         // Without any closing tag one line may be all of it; for several lines that is unknown.
         let is_line = text.get(open.end..).is_some_and(|value| !value.trim().contains('\n'));
         closed.unwrap_or(ValueEnd { whole: is_line, ..rest })
@@ -435,46 +479,6 @@ fn above_fence(words: &str) -> Option<&str> {
     }
     let fences = trimmed.lines().filter(|line| line.trim_start().starts_with(FENCE)).count();
     (!info.is_empty() || fences % 2 == 1).then_some(above)
-}
-
-/// Takes the arguments out of a tag around all of them: JSON, tags, or several files, each for a
-/// call of its own.
-fn unwrap<'s>(
-    raw: &str,
-    schema: &impl Fn(&str) -> Option<&'s Value>,
-    fields: &mut Map<String, Value>,
-    files: &mut Vec<Map<String, Value>>,
-) {
-    let trimmed = raw.trim();
-    let json = serde_json::from_str(trimmed).or_else(|_| serde_json::from_str(&unescaped(trimmed)));
-    if let Ok(Value::Object(more)) = json {
-        fields.extend(more);
-        return;
-    }
-    for child in value::children(raw).unwrap_or_default() {
-        match value::children(child.raw).filter(|_| child.name == FILE && schema(FILE).is_none()) {
-            Some(inner) => files.push(fields_of(&inner, schema)),
-            None => add(fields, &child, schema),
-        }
-    }
-}
-
-/// Returns the arguments that tags hold.
-fn fields_of<'s>(
-    children: &[ChildTag<'_>],
-    schema: &impl Fn(&str) -> Option<&'s Value>,
-) -> Map<String, Value> {
-    let mut fields = Map::new();
-    children.iter().for_each(|child| add(&mut fields, child, schema));
-    fields
-}
-
-fn add<'s>(
-    fields: &mut Map<String, Value>,
-    child: &ChildTag<'_>,
-    schema: &impl Fn(&str) -> Option<&'s Value>,
-) {
-    value::add(fields, child.name, value::read(child.name, child.raw, schema(child.name)));
 }
 
 /// Returns true for a name that only a tool could have: words joined by `_`.

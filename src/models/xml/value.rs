@@ -10,6 +10,8 @@ use crate::xml::tag::{TagKind, XmlTag, next_angle, skip_blanks, unescaped};
 
 /// The parameter that holds a whole file: its last line break belongs to it.
 const FILE_PARAMETER: &str = "content";
+/// The tag of one file of several in an older form of calls.
+pub(super) const FILE: &str = "file";
 /// Deepest nesting of tags in a value.
 const DEPTH_LIMIT: usize = 8;
 const CDATA: &str = "<![CDATA[";
@@ -134,6 +136,46 @@ pub(super) fn children(raw: &str) -> Option<Vec<ChildTag<'_>>> {
         at = end;
     }
     (!found.is_empty()).then_some(found)
+}
+
+/// Takes the arguments out of a tag around all of them: JSON, tags, or several files, each for a
+/// call of its own.
+pub(super) fn unwrap<'s>(
+    raw: &str,
+    schema: &impl Fn(&str) -> Option<&'s Value>,
+    fields: &mut Map<String, Value>,
+    files: &mut Vec<Map<String, Value>>,
+) {
+    let trimmed = raw.trim();
+    let json = serde_json::from_str(trimmed).or_else(|_| serde_json::from_str(&unescaped(trimmed)));
+    if let Ok(Value::Object(more)) = json {
+        fields.extend(more);
+        return;
+    }
+    for child in children(raw).unwrap_or_default() {
+        match children(child.raw).filter(|_| child.name == FILE && schema(FILE).is_none()) {
+            Some(inner) => files.push(fields_of(&inner, schema)),
+            None => add_child(fields, &child, schema),
+        }
+    }
+}
+
+/// Returns the arguments that tags hold.
+pub(super) fn fields_of<'s>(
+    tags: &[ChildTag<'_>],
+    schema: &impl Fn(&str) -> Option<&'s Value>,
+) -> Map<String, Value> {
+    let mut fields = Map::new();
+    tags.iter().for_each(|child| add_child(&mut fields, child, schema));
+    fields
+}
+
+fn add_child<'s>(
+    fields: &mut Map<String, Value>,
+    child: &ChildTag<'_>,
+    schema: &impl Fn(&str) -> Option<&'s Value>,
+) {
+    add(fields, child.name, read(child.name, child.raw, schema(child.name)));
 }
 
 /// Returns where what a tag holds ends, and where its closing tag does; tags of the same name

@@ -23,10 +23,10 @@ use locum_base::chat::{Message, Reply, StopReason, ToolCall, ToolResult, ToolSpe
 use locum_base::clock::Clock as _;
 use locum_base::id::TaskId;
 use locum_models::build::build;
-use locum_models::profile::{ModelSettings, Profile};
+use locum_models::profile::{Effort, ModelSettings, Profile};
 use locum_models::resolve::{ModelFacts, resolve};
 use locum_models::retry::{RetryLimits, StreamObserver, complete};
-use locum_models::{Delta, EarlierTurns, Model, ModelError, ModelRequest};
+use locum_models::{Delta, EarlierTurns, Model, ModelError, ModelRequest, RequestEstimate};
 use locum_testing::clock::TestClock;
 use pretty_assertions::assert_eq;
 use serde_json::json;
@@ -85,12 +85,16 @@ async fn ask_async(
         turn: 0,
         picture: None,
         earlier: EarlierTurns::default(),
+        estimate: RequestEstimate::default(),
     };
     let clock = TestClock::default();
     let limits = RetryLimits { attempts: 3, ..RetryLimits::default() };
     let mut seen = Vec::new();
-    let hearing =
-        StreamObserver { watch: &mut |delta| seen.push(delta.clone()), lost: &mut Vec::new() };
+    let hearing = StreamObserver {
+        watch: &mut |delta| seen.push(delta.clone()),
+        lost: &mut Vec::new(),
+        admit: &mut |_| true,
+    };
     let reply = complete(model, request, limits, &clock, hearing).await;
     (reply, clock.elapsed(), seen)
 }
@@ -320,6 +324,31 @@ fn leaves_out_what_the_server_refuses_and_remembers() {
         assert_eq!((reply.unwrap().text.as_str(), waited), ("hi", Duration::ZERO));
     }
     assert_eq!(server.asked().len(), 3);
+}
+
+#[test]
+fn leaves_out_as_many_fields_as_the_server_refuses_one_at_a_time() {
+    let refusals = [
+        ("stream_options", "Unknown field: stream_options"),
+        ("temperature", "Unsupported value: 'temperature' does not support 0.5."),
+        ("reasoning_effort", "Unknown parameter: reasoning_effort"),
+        ("max_tokens", "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens'."),
+    ];
+    let mut server = ModelServer::start_with(move |asked| {
+        let names = |field: &str| asked.body.contains(&format!("\"{field}\""));
+        match refusals.iter().find(|(field, _)| names(field)) {
+            Some((_, words)) => Answer::json(400, &json!({ "error": { "message": words } })),
+            None => Answer::words("hi"),
+        }
+    });
+    let model = model_at(&server.base_url, |profile| {
+        profile.temperature = Some(0.5);
+        profile.reasoning_effort = Some(Effort::High);
+        profile.max_output_tokens = Some(99);
+    });
+    let (reply, waited, _) = ask_model(&*model, &[Message::User { text: "go".into() }]);
+    assert_eq!(reply.map(|reply| (reply.text, waited)), Ok(("hi".to_owned(), Duration::ZERO)));
+    assert_eq!(server.asked().len(), refusals.len() + 1);
 }
 
 #[test]

@@ -209,3 +209,35 @@ fn a_run_whose_model_has_no_calls_of_its_own() {
         played.err
     );
 }
+
+#[test]
+fn a_draft_in_thoughts_without_an_opening_tag_is_not_written() {
+    let stage = Stage::with(&[
+        (".locum/policy.yml", POLICY),
+        (".locum/config.yml", CONFIG),
+        ("src/a.txt", "old\n"),
+    ]);
+    let write = |path: &str, content: &str| {
+        format!(
+            "<write_to_file>\n<path>{path}</path>\n<content>\n{content}\n</content>\n\
+             </write_to_file>"
+        )
+    };
+    let (draft, file) = (write("src/draft.txt", "bad"), write("src/b.txt", "</think>"));
+    let replies = [
+        format!("I could write a draft:\n{draft}\nNo, that is wrong.\n</think>\n\n{file}"),
+        "I am done.\n</think>\n\n<attempt_completion>\n<result>It is there.</result>\n\
+         </attempt_completion>"
+            .to_owned(),
+    ];
+    let server = ModelServer::start(replies.iter().map(|reply| Answer::words(reply)).collect());
+    let mut command = stage.locum(&["run", "write it", "--model", "m"]);
+    command
+        .env("OPENAI_API_KEY", "sk-of-the-test-0123456789")
+        .env("OPENAI_BASE_URL", &server.base_url);
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let names: Vec<String> = stage.answers().into_iter().map(|(tool, _)| tool).collect();
+    assert_eq!(names, ["write_to_file", "attempt_completion"]);
+    assert_eq!(stage.read("checkout/src/b.txt"), "</think>\n");
+}

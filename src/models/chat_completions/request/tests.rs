@@ -1,11 +1,11 @@
 //! Bodies of Chat Completions requests, and what refusals change in them.
 
 use pretty_assertions::assert_eq;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     NEWER_LIMIT, NO_EFFORT, NO_STREAM_OPTIONS, NO_TEMPERATURE, RETURNS_REASONING, RequestOptions,
-    STRICT_CALLS, UNTHINKING, render_body,
+    SHORT_IDS, STRICT_CALLS, UNTHINKING, render_body,
 };
 use crate::ModelRequest;
 use crate::catalogue::{HostWays, OutputLimit};
@@ -215,6 +215,13 @@ fn learns_a_servers_dialect_from_its_refusals() {
         (400, "Unexpected role 'user' after role 'tool'", Some(STRICT_CALLS)),
         (
             400,
+            "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with \
+             maximum length 40, but got a string with length 46 instead.",
+            Some(SHORT_IDS),
+        ),
+        (400, "Invalid 'messages[1].content': string too long.", None),
+        (
+            400,
             "Function tools with reasoning_effort are not supported for gpt-6 in \
              /v1/chat/completions. To use function tools, use /v1/responses or set \
              reasoning_effort to 'none'.",
@@ -274,7 +281,7 @@ fn a_strict_host_gets_names_and_an_order_it_takes() {
     messages.insert(3, Message::User { text: "hurry".into() });
     let known = HostWays { strict_calls: true, ..HostWays::default() };
     let learned = RequestOptions { dialect: dialect(&known), ..OPTIONS };
-    let body: serde_json::Value = serde_json::from_str(&body(&messages, &[], learned)).unwrap();
+    let body: Value = serde_json::from_str(&body(&messages, &[], learned)).unwrap();
     let roles: Vec<&str> = body["messages"]
         .as_array()
         .unwrap()
@@ -300,4 +307,44 @@ fn images_that_come_with_words_stand_beside_them() {
     );
     assert!(sent(&ImageKind::ALL).contains(expected), "{}", sent(&ImageKind::ALL));
     assert!(sent(&[]).contains("cannot be shown"), "{}", sent(&[]));
+}
+
+#[test]
+fn what_a_model_invented_goes_back_in_a_form_that_is_taken() {
+    let vllm = |last: char| format!("chatcmpl-tool-{}{last}", "0123456789abcdef".repeat(2));
+    let ids = [vllm('1'), vllm('2'), "functions.read_file:0".to_owned()];
+    let names = ["multi_tool_use.parallel", "", "read_file"];
+    let call = |(id, name): (&String, &str)| ToolCall {
+        id: id.clone(),
+        name: name.into(),
+        arguments: "{}".into(),
+    };
+    let result = |id: &String| ToolResult { call_id: id.clone(), ..ToolResult::default() };
+    let messages = [
+        Message::Assistant {
+            text: String::new(),
+            reasoning: String::new(),
+            calls: ids.iter().zip(names).map(call).collect(),
+            opaque: None,
+        },
+        Message::Tool { results: ids.iter().map(result).collect() },
+    ];
+    let sent = |dialect| {
+        let options = RequestOptions { dialect, ..OPTIONS };
+        let body: Value = serde_json::from_str(&body(&messages, &[], options)).unwrap();
+        let calls = body["messages"][1]["tool_calls"].as_array().unwrap();
+        let names: Vec<&str> =
+            calls.iter().map(|call| call["function"]["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["multi_tool_use_parallel", "unnamed", "read_file"]);
+        let id = |value: &Value| value.as_str().unwrap().to_owned();
+        let sent: Vec<String> = calls.iter().map(|call| id(&call["id"])).collect();
+        let answered: Vec<String> =
+            (2..5_usize).map(|at| id(&body["messages"][at]["tool_call_id"])).collect();
+        assert_eq!(answered, sent);
+        sent
+    };
+    assert_eq!(sent(0), ids, "a server may read its own ids");
+    let short = sent(SHORT_IDS);
+    assert!(short.iter().all(|id| id.len() <= 40) && short[0] != short[1], "{short:?}");
+    assert_eq!(short[2], ids[2], "one that fits stays");
 }

@@ -140,3 +140,28 @@ fn images_that_come_with_words_stand_beside_them() {
     assert!(sent(&ImageKind::ALL).contains(expected), "{}", sent(&ImageKind::ALL));
     assert!(sent(&[]).contains("cannot be shown"), "{}", sent(&[]));
 }
+
+#[test]
+fn what_a_model_invented_goes_back_in_a_form_that_is_taken() {
+    let (fits, longer) = ("a".repeat(64), "a".repeat(65));
+    let mut messages = conversation("another");
+    if let Message::Assistant { calls, .. } = &mut messages[1] {
+        calls[0] = ToolCall {
+            id: longer.clone(),
+            name: "multi_tool_use.parallel".into(),
+            arguments: "{}".into(),
+        };
+        calls[1] = ToolCall { id: fits.clone(), name: String::new(), arguments: "{}".into() };
+    }
+    if let Message::Tool { results } = &mut messages[2] {
+        (results[0].call_id, results[1].call_id) = (longer, fits.clone());
+    }
+    let body: Value = serde_json::from_str(&written(&messages, OPTIONS)).unwrap();
+    let sent = |at: usize, key: &str| body["input"][at][key].as_str().unwrap();
+    assert_eq!((sent(2, "name"), sent(3, "name")), ("multi_tool_use_parallel", "unnamed"));
+    assert!(sent(2, "call_id").len() <= 64, "{body}");
+    assert_eq!(sent(3, "call_id"), fits);
+    for at in [2, 3] {
+        assert_eq!(sent(at, "call_id"), sent(at + 2, "call_id"), "{body}");
+    }
+}

@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 
 use super::tools;
 use crate::xml::{PromptedToolCalls, write};
-use crate::{Delta, EarlierTurns, Model, ModelError, ModelRequest};
+use crate::{Delta, EarlierTurns, Model, ModelError, ModelRequest, RequestEstimate};
 use locum_base::chat::{Message, OpaqueState, StopReason, ToolCall, ToolResult};
 use locum_base::id::TaskId;
 
@@ -128,6 +128,7 @@ fn native_calls_pass_and_what_only_the_provider_reads_does_not() {
         turn: 0,
         picture: None,
         earlier: EarlierTurns::default(),
+        estimate: RequestEstimate::default(),
     };
     let deltas: Vec<_> = block_on(model.stream(request).collect());
     let call = Delta::Call {
@@ -141,4 +142,14 @@ fn native_calls_pass_and_what_only_the_provider_reads_does_not() {
         deltas,
         [Ok(Delta::Restart), Ok(native(0)), Ok(call), Ok(Delta::Stop(StopReason::End)), fault]
     );
+}
+
+#[test]
+fn the_words_of_a_reply_that_breaks_off_come_before_the_error() {
+    let model = PromptedToolCalls::new(Box::new(FixedModel(vec![Delta::Text("half".into())])));
+    let (tools, messages) = (tools(), [user("go")]);
+    let request = ModelRequest { system: "be", tools: &tools, ..ModelRequest::with(&messages) };
+    let deltas: Vec<_> = block_on(model.stream(request).collect());
+    let fault = Err(ModelError::Garbled { model: "says".into(), message: "over".into() });
+    assert_eq!(deltas, [Ok(Delta::Text("half".into())), fault]);
 }

@@ -10,6 +10,7 @@ use crate::xml::{ReplyTranslator, write};
 use locum_base::chat::{Message, StopReason, ToolCall, ToolSpec};
 
 mod conversation;
+mod thoughts;
 
 fn tool(name: &str, properties: Value, required: &[&str]) -> ToolSpec {
     let parameters = json!({ "type": "object", "properties": properties, "required": required });
@@ -109,6 +110,10 @@ fn calls_are_found_among_words() {
          read_file> done",
         &["First:\n\nthen\n\ndone", r#"read_file {"path":"a"}"#, r#"read_file {"path":"b"}"#],
     );
+    check(
+        "I use <execute_command> now.\n<execute_command><command>ls</command></execute_command>",
+        &["I use <execute_command> now.", r#"execute_command {"command":"ls"}"#],
+    );
     check("No call, only <b>words</b> & a < b.\n", &["No call, only <b>words</b> & a < b.\n"]);
 }
 
@@ -207,6 +212,7 @@ fn a_value_ends_at_its_last_closing_tag() {
         "</write_to_file>",
         "```\n<execute_command><command>rm -rf x</command></execute_command>\n```",
         "<think>no</think>",
+        "a\n</think>\n<read_file>\n<path>b</path>\n</read_file>",
         "<tool_result>\nno\n</tool_result>",
     ] {
         let (call, expected) = (write(content), expected(content));
@@ -422,6 +428,8 @@ fn hostile_replies_take_bounded_time() {
         "<a ",
         "<a b=\"",
         "</read_file>",
+        "</think>",
+        "<read_file><path>x</think>",
         "<![CDATA[",
     ] {
         let text = piece.repeat(400_000 / piece.len());

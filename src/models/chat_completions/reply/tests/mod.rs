@@ -4,10 +4,13 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 use super::{ChatReply, ResponseError};
-use crate::Delta;
+use crate::transport::error::reported_error;
 use crate::transport::malformed;
 use crate::transport::response::testing::{self, ReadReply, events};
+use crate::{Delta, ModelError};
 use locum_base::chat::{OpaquePart, StopReason, Usage};
+
+mod calls;
 
 fn read(body: &[u8], cut: usize, broken: Option<&str>) -> Result<Vec<Delta>, ResponseError> {
     testing::read::<ChatReply>(body, cut, broken)
@@ -19,13 +22,6 @@ fn read_reply(body: &str) -> Result<ReadReply, ResponseError> {
 
 fn delta(piece: &str) -> String {
     format!(r#"{{"choices":[{{"index":0,"delta":{piece},"finish_reason":null}}]}}"#)
-}
-
-fn calls(pieces: &[&str]) -> Vec<String> {
-    let mut frames: Vec<String> =
-        pieces.iter().map(|piece| delta(&format!(r#"{{"tool_calls":{piece}}}"#))).collect();
-    frames.push(END.to_owned());
-    read_reply(&events(&frames.iter().map(String::as_str).collect::<Vec<_>>())).unwrap().calls
 }
 
 const END: &str = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
@@ -66,83 +62,6 @@ fn reads_the_protocol_as_it_is_written_down() {
             ..ReadReply::default()
         })
     );
-}
-
-#[test]
-fn reads_parallel_calls_however_they_are_numbered() {
-    let standard = [
-        r#"[{"index":0,"id":"a","type":"function","function":{"name":"read_file","arguments":""}}]"#,
-        r#"[{"index":1,"id":"b","type":"function","function":{"name":"list_files","arguments":"{\"p"}}]"#,
-        r#"[{"index":0,"function":{"arguments":"{\"path\""}},{"index":1,"function":{"arguments":"\":2}"}}]"#,
-        r#"[{"index":0,"function":{"arguments":":1}"}}]"#,
-    ];
-    let both = [r#"a read_file {"path":1}"#, r#"b list_files {"p":2}"#];
-    assert_eq!(calls(&standard), both);
-    let by_id = [
-        r#"[{"id":"a","function":{"name":"read_file","arguments":"{\"path\""}},{"id":"b","function":{"name":"list_files","arguments":""}}]"#,
-        r#"[{"id":"b","function":{"arguments":"{\"p\":2}"}}]"#,
-        r#"[{"id":"a","function":{"arguments":":1}"}}]"#,
-    ];
-    assert_eq!(calls(&by_id), both);
-    let every_call_is_zero = [
-        r#"[{"index":0,"id":"a","function":{"name":"read_file","arguments":"{\"path\":1}"}}]"#,
-        r#"[{"index":0,"id":"b","function":{"name":"list_files","arguments":"{\"p\""}}]"#,
-        r#"[{"index":0,"function":{"arguments":":2}"}}]"#,
-    ];
-    assert_eq!(calls(&every_call_is_zero), both);
-    let by_order = [
-        r#"[{"function":{"name":"read_file","arguments":"{}"}},{"function":{"name":"read_file","arguments":"{\"p\""}}]"#,
-        r#"[{"function":{"arguments":":2}"}}]"#,
-    ];
-    assert_eq!(calls(&by_order), [" read_file {}", r#" read_file {"p":2}"#]);
-    let by_place = [
-        r#"[{"function":{"name":"a"}},{"function":{"name":"b"}}]"#,
-        r#"[{"function":{"arguments":"1"}},{"function":{"arguments":"2"}}]"#,
-    ];
-    assert_eq!(calls(&by_place), [" a 1", " b 2"]);
-}
-
-#[test]
-fn reads_calls_however_they_are_written() {
-    for (pieces, call) in [
-        (
-            &[r#"[{"index":0,"id":"a","function":{"name":"f","arguments":{"path":"x","n":1}}}]"#][..],
-            r#"a f {"path":"x","n":1}"#,
-        ),
-        (&[r#"[{"index":"0","id":7,"function":{"name":"f","arguments":null}}]"#], "7 f "),
-        (&[r#"{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}"#], "a f {}"),
-        (&[r#"[{"index":0,"id":"a","name":"f","arguments":"{}"}]"#], "a f {}"),
-        (
-            &[
-                r#"[{"index":0,"function":{"name":"f"}}]"#,
-                r#"[{"index":0,"id":"late","function":{"arguments":"{}"}}]"#,
-            ],
-            "late f {}",
-        ),
-        (
-            &[
-                r#"[{"index":0,"id":"a","function":{"name":"f","arguments":"{"}}]"#,
-                r#"[{"index":0,"id":"a","function":{"name":"f","arguments":"}"}}]"#,
-            ],
-            "a f {}",
-        ),
-        (
-            &[
-                r#"[{"index":0,"id":"a","function":{"name":"read"}}]"#,
-                r#"[{"index":0,"function":{"name":"_file","arguments":"{}"}}]"#,
-            ],
-            "a read_file {}",
-        ),
-        (&[r#"[{"index":3,"id":"a","function":{"name":"f","arguments":"{}"}},{}]"#], "a f {}"),
-    ] {
-        assert_eq!(calls(pieces), [call], "{pieces:?}");
-    }
-    let legacy = events(&[
-        &delta(r#"{"function_call":{"name":"f","arguments":"{"}}"#),
-        &delta(r#"{"function_call":{"arguments":"}"}}"#),
-        END,
-    ]);
-    assert_eq!(read_reply(&legacy).unwrap().calls, [" f {}"]);
 }
 
 #[test]
@@ -206,6 +125,58 @@ fn finds_the_count_of_tokens_wherever_it_is() {
 }
 
 #[test]
+fn output_that_only_the_total_counts_is_counted() {
+    for (usage, output, reasoning) in [
+        // xAI, with what it reasoned and without.
+        (
+            json!({ "prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 41_050, "completion_tokens_details": { "reasoning_tokens": 40_000 } }),
+            40_050,
+            40_000,
+        ),
+        (
+            json!({ "prompt_tokens": 1000, "completion_tokens": 50, "completion_tokens_details": { "reasoning_tokens": 400 } }),
+            450,
+            400,
+        ),
+        // Gemini says nothing of what it reasoned.
+        (json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 315 }), 305, 0),
+        // OpenAI's count of the completion holds it.
+        (
+            json!({ "prompt_tokens": 10, "completion_tokens": 50, "total_tokens": 60, "completion_tokens_details": { "reasoning_tokens": 40 } }),
+            50,
+            40,
+        ),
+        (
+            json!({ "prompt_tokens": 10, "completion_tokens": 50, "completion_tokens_details": { "reasoning_tokens": 40 } }),
+            50,
+            40,
+        ),
+        // Totals that say something else.
+        (json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 12 }), 5, 0),
+        (
+            json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 915, "prompt_tokens_details": { "cached_tokens": 900 } }),
+            5,
+            0,
+        ),
+    ] {
+        let counted = json!({ "choices": [], "usage": usage }).to_string();
+        let counted = read_reply(&events(&[END, &counted])).unwrap().usage.unwrap();
+        assert_eq!((counted.output, counted.reasoning), (output, reasoning), "{usage}");
+    }
+}
+
+#[test]
+fn a_full_window_cuts_a_reply_and_without_one_the_conversation_is_too_long() {
+    let full = r#"{"choices":[{"delta":{},"finish_reason":"model_context_window_exceeded"}]}"#;
+    let text = delta(r#"{"content":"a"}"#);
+    assert_eq!(read_reply(&events(&[&text, full])).unwrap().stop, StopReason::Length);
+    let thought = delta(r#"{"reasoning_content":"hm"}"#);
+    let nothing_said = read(events(&[&thought, full]).as_bytes(), 9, None).unwrap_err();
+    let ResponseError::Reported(fault) = &nothing_said else { panic!("{nothing_said:?}") };
+    assert!(matches!(reported_error("m", fault), ModelError::TooLong { .. }), "{fault}");
+}
+
+#[test]
 fn is_whole_with_a_finish_reason_or_done() {
     let text = delta(r#"{"content":"a"}"#);
     for (frames, stop) in [
@@ -238,6 +209,7 @@ fn is_broken_without_either() {
         (": keep-alive\n\n".to_owned(), None),
         (r#"{"choices":[{"message":{"content":"hal"#.to_owned(), None),
         (events(&[r#"{"choices":[{"delta":{},"finish_reason":"error"}]}"#]), None),
+        (events(&[&text, r#"{"choices":[{"delta":{},"finish_reason":"error_finish"}]}"#]), None),
         (
             events(&[
                 r#"{"choices":[{"delta":{},"finish_reason":"insufficient_system_resource"}]}"#,
