@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::Serialize;
+use tokio::time::timeout;
 
 use crate::cli::inspect_args::ModelTestArgs;
 use crate::cli::inspected::InspectedRepository;
@@ -27,7 +28,7 @@ use locum_base::id::TaskId;
 use locum_models::embedding::EmbeddingModel;
 use locum_models::resolve::{ChosenModel, ModelFacts, ProfileError, resolve, resolve_named};
 use locum_models::retry::{RetryLimits, StreamObserver, complete};
-use locum_models::{Delta, ModelRequest, accounting};
+use locum_models::{Delta, ModelError, ModelRequest, accounting};
 
 /// What the model is asked.
 const QUESTION: &str = "Reply with the one word: ready";
@@ -35,7 +36,8 @@ const QUESTION: &str = "Reply with the one word: ready";
 /// Most tokens of the reply; enough for a model that reasons before a word.
 const OUTPUT_LIMIT_TOKENS: u32 = 2_000;
 
-/// One attempt: a model that is slow or busy is worth knowing.
+/// One attempt: a model that is slow or busy is worth knowing. Its reply has to be whole within the
+/// total, or within the profile's `idle_timeout_s` where that is longer.
 const LIMITS: RetryLimits = RetryLimits {
     attempts: 1,
     base: Duration::from_secs(1),
@@ -187,8 +189,19 @@ pub(super) fn probe(chosen: &ChosenModel, source: &FileSource<'_>) -> Result<Mod
         max_output_tokens: Some(OUTPUT_LIMIT_TOKENS),
         ..ModelRequest::new(&messages, TaskId(0), "test", 0)
     };
-    let observer = StreamObserver { watch: &mut watch, lost: &mut lost };
-    let replied = runtime.block_on(complete(model.as_ref(), request, LIMITS, &clock, observer));
+    let observer = StreamObserver { watch: &mut watch, lost: &mut lost, admit: &mut |_next| true };
+    let own = chosen.profile.idle_timeout_s.map(Duration::from_secs);
+    let longest = own.map_or(LIMITS.total, |own| own.max(LIMITS.total));
+    let replied = runtime.block_on(async {
+        let reply = complete(model.as_ref(), request, LIMITS, &clock, observer);
+        timeout(longest, reply).await.unwrap_or_else(|_| {
+            Err(ModelError::Unavailable {
+                model: model.label().to_owned(),
+                message: format!("no whole reply came within {} s", longest.as_secs()),
+                retry_after: None,
+            })
+        })
+    });
     let latency_ms = millis(clock.elapsed());
     let usage = replied.as_ref().ok().and_then(|reply| reply.usage);
     let price = usage.zip(chosen.limits.price);

@@ -145,7 +145,9 @@ impl EmbeddingModel {
     /// When there is no answer, or not the one that was asked for.
     pub async fn embed(&self, texts: &[&str]) -> Result<Embeddings, ModelError> {
         match self.embed_once(texts).await {
-            Err(ModelError::Unavailable { retry_after: None, .. }) => self.embed_once(texts).await,
+            Err(
+                ModelError::Unavailable { retry_after: None, .. } | ModelError::NotConnected { .. },
+            ) => self.embed_once(texts).await,
             answer => answer,
         }
     }
@@ -157,6 +159,7 @@ impl EmbeddingModel {
         let response = match self.connection.send(body, &[]).await? {
             ServerAnswer::Accepted(response) => response,
             ServerAnswer::Refused(refused) => return Err(self.connection.refusal(&refused)),
+            ServerAnswer::Silent(error) => return Err(error),
         };
         let longest = self.timeout;
         let body = match timeout(longest, self.connection.whole(response, ANSWER_LIMIT_BYTES)).await

@@ -40,6 +40,8 @@ pub mod fallback;
 pub mod gemini;
 pub mod profile;
 pub mod proxy;
+pub mod reply_bounds;
+pub mod reply_limits;
 pub mod resolve;
 pub mod responses;
 pub mod retry;
@@ -52,6 +54,7 @@ use std::time::Duration;
 
 use futures::stream::BoxStream;
 
+use crate::reply_limits::{ReplyLimit, ReplyLimits};
 use locum_base::chat::{Message, OpaqueState, StopReason, ToolSpec, Usage};
 use locum_base::id::TaskId;
 use locum_base::image::{Image, ImageKind};
@@ -96,6 +99,24 @@ pub struct ModelRequest<'a> {
     pub earlier: EarlierTurns,
     /// Set where an image is requested instead of text, by the one message of the conversation.
     pub picture: Option<ImageRequest<'a>>,
+    /// How long it is, and how long its reply may get.
+    pub estimate: RequestEstimate<'a>,
+}
+
+/// How long a request is, and how long its reply may get, as far as that was estimated.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RequestEstimate<'a> {
+    /// About how many tokens the model reads; 0 where nobody estimated.
+    pub input_tokens: u64,
+    /// How long the reply of each model of a chain may get; as their profiles say where absent.
+    pub reply_limits: Option<&'a ReplyLimits>,
+}
+
+impl RequestEstimate<'_> {
+    /// Returns the limit of the model at this place of a chain.
+    pub(crate) fn limit_of(&self, place: usize) -> ReplyLimit {
+        self.reply_limits.map_or(ReplyLimit::Profile, |limits| limits.of(place))
+    }
 }
 
 /// Which part of a conversation is of earlier runs, whose conversation a task goes on with.
@@ -156,7 +177,10 @@ pub enum Delta {
     By(String),
     /// No model is asked: the reply was fixed beforehand.
     Fixed,
-    /// The provider's count; a later one replaces an earlier one.
+    /// The provider took the request: from here on it may count, also where no reply comes.
+    Accepted,
+    /// The provider's count so far; a later one replaces an earlier one. One of nothing, where no
+    /// reply follows, means that the request was refused after all.
     Usage(Usage),
     /// The reply is complete.
     Stop(StopReason),
@@ -185,6 +209,16 @@ pub enum ModelError {
         /// The provider's message, clipped.
         message: String,
     },
+    /// The account is empty, or a quota is used up that does not come back soon.
+    #[error("model `{model}` refused the request ({status}): {message}")]
+    QuotaExhausted {
+        /// Label of the model.
+        model: String,
+        /// HTTP status code; 200 where the answer itself says it.
+        status: u16,
+        /// The provider's message, clipped.
+        message: String,
+    },
     /// The conversation is longer than the model's window.
     #[error("the conversation is too long for model `{model}`: {message}")]
     TooLong {
@@ -193,8 +227,8 @@ pub enum ModelError {
         /// The provider's message, clipped.
         message: String,
     },
-    /// A passing fault: 408, 409, 429, 5xx, a connection refused or cut, a stream broken midway or
-    /// idle for too long.
+    /// A passing fault: 408, 409, 429, 5xx, a connection cut, a stream broken midway or idle for too
+    /// long.
     #[error("model `{model}` is not available: {message}")]
     Unavailable {
         /// Label of the model.
@@ -203,6 +237,14 @@ pub enum ModelError {
         message: String,
         /// How long the provider asked to wait.
         retry_after: Option<Duration>,
+    },
+    /// No server answers at its address: a name that is not found, a connection refused.
+    #[error("model `{model}` is not available: {message}")]
+    NotConnected {
+        /// Label of the model.
+        model: String,
+        /// What happened, in one sentence.
+        message: String,
     },
     /// A lasting fault on the way: a certificate without a trusted issuer, a proxy that refuses.
     #[error("model `{model}` cannot be reached: {message}")]
@@ -219,6 +261,12 @@ pub enum ModelError {
         model: String,
         /// What was wrong with it.
         message: String,
+    },
+    /// What is left of the budget does not cover the request: it was not sent.
+    #[error("what is left of the budget does not cover a request to model `{model}`")]
+    Unaffordable {
+        /// Label of the model.
+        model: String,
     },
     /// A script or cassette has no reply for this request.
     #[error("script `{model}`: {message}")]

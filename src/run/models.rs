@@ -32,6 +32,7 @@ use locum_models::cassette::{Capacities, Capacity};
 use locum_models::embedding::EmbeddingModel;
 use locum_models::fallback::{FallbackChain, FallbackModel};
 use locum_models::profile::{CONDENSE_PERCENT, Price, Profile, Provider, ToolProtocol};
+use locum_models::reply_bounds::ReplyBounds;
 use locum_models::resolve::{
     self, ChosenModel, ModelFacts, ModelRequirement, ProfileError, RequestedModel, SettingAuthor,
 };
@@ -42,18 +43,20 @@ use locum_models::tokens::Tokenizer;
 use locum_models::{Model, accounting};
 use locum_modes::{Mode, ModelNeed};
 
-/// How requests to models are tried again.
+/// How requests to models are tried again: the pauses alone take 2.5 to 5 minutes, as outages of
+/// providers do. Attempts that end in silence take long themselves.
 const RETRY: RetryLimits = RetryLimits {
-    attempts: 5,
+    attempts: 11,
     base: Duration::from_secs(1),
     longest: Duration::from_secs(60),
-    total: Duration::from_secs(300),
+    total: Duration::from_secs(15 * 60),
 };
 
 /// A model that is ready to be asked.
 pub struct PreparedModel {
     pub(super) model: Box<dyn Model>,
     price: Option<Price>,
+    reply: ReplyBounds,
     pub(super) capacity: Capacity,
     /// How a trace names it.
     pub(super) traced: TracedModel,
@@ -69,6 +72,7 @@ impl PreparedModel {
             },
             model: Box::new(model),
             price: None,
+            reply: ReplyBounds::default(),
             capacity: Capacity {
                 window: u32::MAX,
                 condense_percent: CONDENSE_PERCENT,
@@ -96,6 +100,8 @@ impl PreparedModel {
             label: entry.model.label().to_owned(),
             price: chosen.limits.price,
             tokenizer: chosen.limits.tokenizer,
+            context_window: entry.context_window,
+            reply: ReplyBounds::of(chosen),
         };
         let fallbacks =
             fallback_models.iter().skip(1).zip(&chosen.fallbacks).map(fallback).collect();
@@ -114,6 +120,7 @@ impl PreparedModel {
         Ok(Self {
             model: Box::new(chain),
             price: chosen.limits.price,
+            reply: ReplyBounds::of(chosen),
             capacity: Capacity {
                 window,
                 condense_percent: chosen.profile.condense_percent.unwrap_or(CONDENSE_PERCENT),
@@ -150,6 +157,7 @@ impl PreparedModel {
             tool_protocol: self.capacity.tool_protocol,
             sees_images: self.capacity.sees_images,
             tokenizer: self.capacity.tokenizer,
+            reply: self.reply,
             fallbacks: &self.fallbacks,
         }
     }
@@ -478,3 +486,6 @@ pub fn build(chosen: &ChosenModel, source: &FileSource<'_>) -> Result<Box<dyn Mo
     build::build(chosen, script.as_ref().map(|file| file.text.as_str()))
         .map_err(|error| RunError::usage(format!("model `{}`", chosen.name), error.to_string()))
 }
+
+#[cfg(test)]
+mod tests;

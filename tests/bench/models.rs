@@ -31,7 +31,7 @@ use locum_models::build::build;
 use locum_models::profile::{ModelSettings, Provider};
 use locum_models::resolve::{ModelFacts, resolve};
 use locum_models::tokens::Tokenizer;
-use locum_models::{EarlierTurns, Model, ModelRequest};
+use locum_models::{EarlierTurns, Model, ModelRequest, RequestEstimate};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::json;
 use support::model_server::{Answer, ModelServer, Piece};
@@ -190,6 +190,7 @@ impl Asker {
             turn: 0,
             picture: None,
             earlier: EarlierTurns::default(),
+            estimate: RequestEstimate::default(),
         };
         let began = processor_time();
         self.runtime.block_on(

@@ -120,10 +120,12 @@ def work(locum, scratch, at, what, profile, outcome="done", requests=3, words=""
     # A request with a wrong key is not written down.
     seen = len(entries) if key == KEY else requests
     done = outcome == "done"
+    # A reply that broke off is charged by an estimate on top.
+    surplus = run.tokens - 3 * TOKENS if done else run.tokens
     claims = {
         f"the outcome is {outcome}": run.outcome == outcome,
         f"{requests} requests": seen == requests,
-        "every turn is counted": run.tokens == (3 * TOKENS if done else 0),
+        "every turn is counted": surplus == 0 or done and requests > 3 and surplus > 0,
         "the file is what the model wrote, to the letter": run.text("notes/both.md") == (NOTE if done else None),
         "the reason is told": words in run.reason + run.said,
     }

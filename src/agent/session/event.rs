@@ -212,7 +212,7 @@ pub enum Event {
         call: String,
         /// The name of the profile that was asked.
         expert: String,
-        /// The expert's answer, or why there is none.
+        /// The expert's answer; empty where its reply had no words.
         answer: String,
         /// What it cost.
         #[serde(flatten)]
@@ -247,8 +247,8 @@ pub enum Event {
         #[serde(flatten)]
         charge: ReplyCharge,
     },
-    /// An attempt to get a reply broke after something of it had come: nothing of it was used, and
-    /// the provider counts it.
+    /// An attempt to get a reply broke after the provider had taken the request: nothing of it was
+    /// used, and the provider counts it.
     ReplyLost {
         /// In which task.
         task: TaskId,

@@ -110,6 +110,8 @@ impl From<ModelError> for Stop {
         // continued would only differ too.
         if matches!(error, ModelError::Script { .. }) {
             Self::failed(reason)
+        } else if matches!(error, ModelError::Unaffordable { .. }) {
+            Self::task(OutcomeWord::BudgetExhausted, reason)
         } else {
             Self { outage, ..Self::task(OutcomeWord::Failed, reason) }
         }
@@ -126,9 +128,12 @@ pub fn advice(error: &ModelError) -> &'static str {
             "; use a model with a larger window, or give it a smaller task"
         }
         ModelError::Rejected { .. }
+        | ModelError::QuotaExhausted { .. }
         | ModelError::Unavailable { .. }
+        | ModelError::NotConnected { .. }
         | ModelError::Unreachable { .. }
         | ModelError::Garbled { .. }
+        | ModelError::Unaffordable { .. }
         | ModelError::Script { .. } => "",
     }
 }

@@ -29,6 +29,7 @@ pub(crate) struct ReplyAssembly {
     opaque: Option<OpaqueState>,
     by: Option<String>,
     fixed: bool,
+    accepted: bool,
     usage: Option<Usage>,
     stop: Option<StopReason>,
     bytes: usize,
@@ -88,6 +89,7 @@ impl ReplyAssembly {
             }
             Delta::By(label) => self.by = Some(label),
             Delta::Fixed => self.fixed = true,
+            Delta::Accepted => self.accepted = true,
             Delta::Usage(usage) => self.usage = Some(usage),
             Delta::Stop(stop) => self.stop = Some(stop),
             Delta::Restart => *self = Self::default(),
@@ -95,9 +97,11 @@ impl ReplyAssembly {
         Ok(())
     }
 
-    /// Returns what came so far as an attempt that broke; `None` when nothing did.
+    /// Returns what came so far as an attempt that broke; `None` when the provider did not take the
+    /// request, and nothing came.
     pub(crate) fn lost(&self) -> Option<LostAttempt> {
-        let has_any = self.bytes > 0 || self.usage.is_some();
+        let is_counted = self.usage.map_or(self.accepted, |usage| usage.total() > 0);
+        let has_any = self.bytes > 0 || is_counted;
         has_any.then(|| {
             let mut text = format!("{}{}", self.text, self.reasoning);
             self.calls

@@ -21,6 +21,10 @@ use locum_base::clock::Clock;
 /// not stop.
 const GARBLED_RETRIES: u32 = 2;
 
+/// A server that cannot be connected to is tried again at most this often, for some ten seconds:
+/// an address is more often wrong than away.
+const CONNECT_RETRIES: u32 = 4;
+
 /// How often and how long a request is tried again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryLimits {
@@ -30,7 +34,8 @@ pub struct RetryLimits {
     pub base: Duration,
     /// Longest pause, also for what the provider asks for.
     pub longest: Duration,
-    /// Wall time in all, pauses included.
+    /// Wall time, pauses included, after which no other attempt begins. It never cuts off one that
+    /// has begun: the model itself gives up a reply of which nothing more comes.
     pub total: Duration,
 }
 
@@ -49,28 +54,55 @@ impl Default for RetryLimits {
 pub struct StreamObserver<'h> {
     /// Sees every delta as it comes, `Restart` between attempts.
     pub watch: &'h mut (dyn FnMut(&Delta) + Send),
-    /// Gets the attempts that broke after something of a reply had come, in order: a provider
-    /// counts them. It also gets the attempt under way when the request is dropped.
+    /// Gets the attempts that broke after the provider had taken the request, in order: it counts
+    /// them. It also gets the attempt under way when the request is dropped.
     pub lost: &'h mut Vec<LostAttempt>,
+    /// Is asked before each attempt but the first, and before a fallback is sent the request;
+    /// false ends the request.
+    pub admit: &'h mut dyn FnMut(NextAttempt<'_>) -> bool,
 }
 
-/// An attempt that broke after something of a reply had come.
+/// What another attempt would come on top of.
+#[derive(Clone, Copy, Debug)]
+pub struct NextAttempt<'l> {
+    /// What the attempts before it used up.
+    pub lost: &'l [LostAttempt],
+    /// The label of the fallback that would be asked, as far as it is known.
+    pub by: Option<&'l str>,
+}
+
+/// An attempt that broke after the provider had taken the request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LostAttempt {
     /// The model's label, where it stood in for the one that was asked.
     pub by: Option<String>,
     /// What the provider counted, as far as it got to say.
     pub usage: Option<Usage>,
-    /// What had come of a reply: its words, its reasoning and its calls.
+    /// What had come of a reply: its words, its reasoning and its calls; often nothing.
     pub text: String,
     /// About how many tokens had come that are not text: an estimate.
     pub other_tokens: u64,
 }
 
+/// Why an attempt gave no reply.
+enum BrokenAttempt {
+    /// It failed.
+    Failed(ModelError),
+    /// The fallback that was to be asked was not admitted.
+    NotAdmitted,
+}
+
+impl From<ModelError> for BrokenAttempt {
+    fn from(error: ModelError) -> Self {
+        Self::Failed(error)
+    }
+}
+
 /// Sends a request until there is a whole reply.
 ///
 /// # Errors
-/// The last error, when it is not a passing one or the limits are reached.
+/// The last error, when it is not a passing one, the limits are reached, or the observer does not
+/// admit another attempt.
 pub async fn complete(
     model: &dyn Model,
     request: ModelRequest<'_>,
@@ -79,15 +111,20 @@ pub async fn complete(
     mut observer: StreamObserver<'_>,
 ) -> Result<Reply, ModelError> {
     let started = clock.elapsed();
-    let mut garbled = 0;
+    let (mut garbled, mut unconnected) = (0, 0);
     let mut attempt: u32 = 1;
+    let mut by = None;
     loop {
         let spent = || clock.elapsed().saturating_sub(started);
-        let err = match attempt_once(model, request, limits.total, &spent, &mut observer).await {
+        let err = match attempt_once(model, request, &mut observer, &mut by).await {
             Ok(reply) => return Ok(reply),
-            Err(err) => err,
+            Err(BrokenAttempt::Failed(err)) => err,
+            Err(BrokenAttempt::NotAdmitted) => {
+                return Err(ModelError::unavailable(model.label(), "its fallback is not admitted"));
+            }
         };
         garbled += u32::from(matches!(err, ModelError::Garbled { .. }));
+        unconnected += u32::from(matches!(err, ModelError::NotConnected { .. }));
         let seed = (
             request.task,
             request.turn,
@@ -96,11 +133,14 @@ pub async fn complete(
             clock.now().subsec_nanosecond(),
         );
         let pause = pause_after(&err, attempt, limits, hashed(&seed));
-        let Some(pause) = pause.filter(|pause| {
+        let pause = pause.filter(|pause| {
             attempt < limits.attempts
                 && garbled <= GARBLED_RETRIES
+                && unconnected <= CONNECT_RETRIES
                 && spent() + *pause < limits.total
-        }) else {
+                && observer.admits(by.as_deref())
+        });
+        let Some(pause) = pause else {
             return Err(if attempt > 1 {
                 with_note(err, &format!("{attempt} attempts in {} s", spent().as_secs()))
             } else {
@@ -110,17 +150,28 @@ pub async fn complete(
         warn!(attempt, pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX), %err, "retrying the model request");
         (observer.watch)(&Delta::Restart);
         clock.sleep(pause).await;
+        // Others may have spent meanwhile.
+        if !observer.admits(by.as_deref()) {
+            return Err(err);
+        }
         attempt += 1;
     }
 }
 
+impl StreamObserver<'_> {
+    fn admits(&mut self, by: Option<&str>) -> bool {
+        (self.admit)(NextAttempt { lost: self.lost.as_slice(), by })
+    }
+}
+
+/// Makes one attempt; `by` becomes the label of the last fallback that was asked.
 async fn attempt_once(
     model: &dyn Model,
     request: ModelRequest<'_>,
-    total: Duration,
-    spent: &(dyn Fn() -> Duration + Sync),
     observer: &mut StreamObserver<'_>,
-) -> Result<Reply, ModelError> {
+    by: &mut Option<String>,
+) -> Result<Reply, BrokenAttempt> {
+    *by = None;
     let mut attempt =
         ReplyAttempt { assembly: ReplyAssembly::default(), lost: &mut *observer.lost };
     let mut deltas = model.stream(request);
@@ -128,14 +179,19 @@ async fn attempt_once(
         (observer.watch)(&delta);
         if delta == Delta::Restart {
             attempt.lost.extend(attempt.assembly.lost());
+            *by = None;
+        }
+        // A fallback names itself before it is sent anything.
+        if let Delta::By(label) = &delta {
+            *by = Some(label.clone());
+            let next = NextAttempt { lost: attempt.lost.as_slice(), by: Some(label.as_str()) };
+            if !(observer.admit)(next) {
+                return Err(BrokenAttempt::NotAdmitted);
+            }
         }
         attempt.assembly.add(delta).map_err(|fault| incomplete(model, fault))?;
         if attempt.assembly.is_stopped() {
             break;
-        }
-        if spent() > total {
-            let message = format!("the reply was not complete after {} s", total.as_secs());
-            return Err(ModelError::unavailable(model.label(), message));
         }
     }
     let reply = attempt.assembly.finish(&request).map_err(|fault| incomplete(model, fault))?;
@@ -168,22 +224,35 @@ fn incomplete(model: &dyn Model, fault: IncompleteReply) -> ModelError {
     }
 }
 
-/// Returns how long to wait after a passing fault, `None` for one that stays.
+/// Returns how long to wait after a passing fault, `None` for one that stays. It is as long as the
+/// provider asks, and never shorter than without being asked: attempts that follow at once would
+/// all fail.
 fn pause_after(
     err: &ModelError,
     attempt: u32,
     limits: RetryLimits,
     chance: u64,
 ) -> Option<Duration> {
-    if let ModelError::Unavailable { retry_after: Some(asked), .. } = err {
-        return Some((*asked + share(*asked / 10, chance)).min(limits.longest));
+    let passes = matches!(
+        err,
+        ModelError::Unavailable { .. }
+            | ModelError::NotConnected { .. }
+            | ModelError::Garbled { .. }
+    );
+    if !passes {
+        return None;
     }
-    let passes = matches!(err, ModelError::Unavailable { .. } | ModelError::Garbled { .. });
     let doubled = limits
         .base
         .saturating_mul(2_u32.saturating_pow(attempt.saturating_sub(1)))
         .min(limits.longest);
-    passes.then(|| doubled / 2 + share(doubled / 2, chance))
+    let own = doubled / 2 + share(doubled / 2, chance);
+    let asked = if let ModelError::Unavailable { retry_after: Some(asked), .. } = err {
+        asked.saturating_add(share(*asked / 10, chance))
+    } else {
+        Duration::ZERO
+    };
+    Some(own.max(asked).min(limits.longest))
 }
 
 /// Returns between nothing and all of `whole`, as `chance` falls: runs that failed together must
@@ -200,7 +269,9 @@ fn hashed(seed: &impl Hash) -> u64 {
 }
 
 fn with_note(mut err: ModelError, note: &str) -> ModelError {
-    if let ModelError::Unavailable { message, .. } | ModelError::Garbled { message, .. } = &mut err
+    if let ModelError::Unavailable { message, .. }
+    | ModelError::NotConnected { message, .. }
+    | ModelError::Garbled { message, .. } = &mut err
     {
         message.push_str(&format!(" ({note})"));
     }

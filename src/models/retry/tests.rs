@@ -9,7 +9,7 @@ use futures::stream::{self, BoxStream, StreamExt};
 use locum_testing::clock::TestClock;
 use pretty_assertions::assert_eq;
 
-use super::{LostAttempt, RetryLimits, StreamObserver, complete, pause_after};
+use super::{LostAttempt, NextAttempt, RetryLimits, StreamObserver, complete, pause_after};
 use crate::{Delta, Model, ModelError, ModelRequest};
 use locum_base::chat::{Reply, StopReason, Usage};
 use locum_base::clock::Clock;
@@ -48,12 +48,21 @@ const LIMITS: RetryLimits = RetryLimits {
 };
 
 fn run(attempts: Vec<ScriptedAttempt>, limits: RetryLimits) -> RetryOutcome {
+    run_admitted(attempts, limits, &mut |_| true)
+}
+
+fn run_admitted(
+    attempts: Vec<ScriptedAttempt>,
+    limits: RetryLimits,
+    admit: &mut dyn FnMut(NextAttempt<'_>) -> bool,
+) -> RetryOutcome {
     let model = ScriptedAttempts(attempts, AtomicUsize::new(0));
     let clock = TestClock::default();
     let request = ModelRequest::with(&[]);
     let mut seen = Vec::new();
     let mut lost = Vec::new();
-    let observer = StreamObserver { watch: &mut |delta| seen.push(delta.clone()), lost: &mut lost };
+    let mut watch = |delta: &Delta| seen.push(delta.clone());
+    let observer = StreamObserver { watch: &mut watch, lost: &mut lost, admit };
     let reply = block_on(complete(&model, request, limits, &clock, observer));
     RetryOutcome { reply, lost, attempts: model.1.into_inner(), waited: clock.elapsed(), seen }
 }
@@ -68,6 +77,18 @@ fn unavailable(retry_after: Option<u64>) -> ModelError {
 
 fn whole(text: &str) -> ScriptedAttempt {
     vec![Ok(Delta::Text(text.into())), Ok(Delta::Stop(StopReason::End))]
+}
+
+#[test]
+fn a_server_that_cannot_be_connected_to_is_soon_given_up() {
+    let limits = RetryLimits { attempts: 11, ..LIMITS };
+    let refused = || ModelError::NotConnected { model: "test".to_owned(), message: "x".to_owned() };
+    let outcome = run(vec![vec![Err(refused())]], limits);
+    assert_eq!(outcome.attempts, 5);
+    let said = outcome.reply.unwrap_err().to_string();
+    assert!(said.contains("5 attempts in"), "{said}");
+    let overloaded = ModelError::unavailable("test", "overloaded");
+    assert!(run(vec![vec![Err(overloaded)]], limits).attempts > 5);
 }
 
 #[test]
@@ -107,6 +128,64 @@ fn counts_what_broken_attempts_used_up() {
 }
 
 #[test]
+fn counts_an_attempt_that_was_taken_and_broke_before_a_word_and_not_a_refused_one() {
+    let taken = vec![Ok(Delta::Accepted), Err(unavailable(None))];
+    let refused =
+        vec![Ok(Delta::Accepted), Ok(Delta::Usage(Usage::default())), Err(unavailable(None))];
+    let outcome = run(vec![taken, refused, whole("hello")], LIMITS);
+    let nothing = LostAttempt { by: None, usage: None, text: String::new(), other_tokens: 0 };
+    assert_eq!((outcome.reply.is_ok(), outcome.lost), (true, vec![nothing]));
+}
+
+#[test]
+fn asks_before_each_other_attempt_with_what_was_lost() {
+    let half = vec![Ok(Delta::Text("half".into())), Err(unavailable(None))];
+    for (most, attempts) in [(0, 1), (1, 2), (9, 4)] {
+        let mut asked = Vec::new();
+        let outcome = run_admitted(
+            vec![half.clone(), half.clone(), half.clone(), whole("hello")],
+            LIMITS,
+            &mut |next| {
+                asked.push(next.lost.len());
+                next.lost.len() <= most
+            },
+        );
+        assert_eq!((outcome.attempts, outcome.reply.is_ok()), (attempts, attempts == 4), "{most}");
+        assert!(asked.is_sorted() && !asked.contains(&0), "{asked:?}");
+    }
+}
+
+#[test]
+fn asks_before_a_fallback_is_sent_the_request() {
+    let by = || Ok(Delta::By("b".into()));
+    let stands_in = vec![
+        Ok(Delta::Text("half".into())),
+        Ok(Delta::Restart),
+        by(),
+        Ok(Delta::Text("hello".into())),
+        Ok(Delta::Stop(StopReason::End)),
+    ];
+    for is_admitted in [true, false] {
+        let mut asked = Vec::new();
+        let outcome = run_admitted(vec![stands_in.clone()], LIMITS, &mut |next| {
+            asked.push((next.lost.len(), next.by.map(str::to_owned)));
+            is_admitted
+        });
+        assert_eq!(asked, [(1, Some("b".to_owned()))]);
+        assert_eq!((outcome.reply.is_ok(), outcome.attempts), (is_admitted, 1));
+        assert_eq!(outcome.seen.last() == Some(&Delta::By("b".into())), !is_admitted);
+    }
+    // It is asked again with the price of the one that failed.
+    let failed = vec![by(), Err(unavailable(None))];
+    let mut asked = Vec::new();
+    run_admitted(vec![failed, whole("hello")], LIMITS, &mut |next| {
+        asked.push(next.by.map(str::to_owned));
+        true
+    });
+    assert_eq!(asked, vec![Some("b".to_owned()); 3], "at first, before the pause and after it");
+}
+
+#[test]
 fn counts_what_had_come_when_nobody_waits_any_more() {
     struct HaltingModel;
     impl Model for HaltingModel {
@@ -122,7 +201,7 @@ fn counts_what_had_come_when_nobody_waits_any_more() {
     }
     let (clock, mut lost) = (TestClock::default(), Vec::new());
     let request = ModelRequest::with(&[]);
-    let observer = StreamObserver { watch: &mut |_| {}, lost: &mut lost };
+    let observer = StreamObserver { watch: &mut |_| {}, lost: &mut lost, admit: &mut |_| true };
     assert!(complete(&HaltingModel, request, LIMITS, &clock, observer).now_or_never().is_none());
     assert_eq!(lost.iter().map(|lost| lost.text.as_str()).collect::<Vec<_>>(), ["half of it"]);
 }
@@ -148,6 +227,7 @@ fn does_not_try_again_what_will_not_pass() {
     for err in [
         ModelError::Unauthorized { model: model.clone(), message: String::new() },
         ModelError::Rejected { model: model.clone(), status: 400, message: String::new() },
+        ModelError::QuotaExhausted { model: model.clone(), status: 400, message: String::new() },
         ModelError::TooLong { model: model.clone(), message: String::new() },
         ModelError::Unreachable { model: model.clone(), message: String::new() },
         ModelError::Script { model, message: String::new() },
@@ -159,7 +239,7 @@ fn does_not_try_again_what_will_not_pass() {
 
 #[test]
 fn waits_as_long_as_the_provider_asks_up_to_the_longest_pause() {
-    for (asked, least, most) in [(0, 0, 0), (7, 7000, 7700), (600, 30_000, 30_000)] {
+    for (asked, least, most) in [(0, 500, 1000), (7, 7000, 7700), (600, 30_000, 30_000)] {
         let outcome = run(vec![vec![Err(unavailable(Some(asked)))], whole("hello")], LIMITS);
         let waited = outcome.waited.as_millis();
         assert!((least..=most).contains(&waited), "asked {asked} s, waited {waited} ms");
@@ -181,32 +261,42 @@ fn gives_up_at_each_limit_and_says_how_hard_it_tried() {
     );
 }
 
-#[test]
-fn a_reply_that_drips_for_ever_is_cut_off() {
-    struct DrippingModel<'c>(&'c TestClock);
-    impl Model for DrippingModel<'_> {
-        fn label(&self) -> &str {
-            "test"
-        }
-        fn stream<'a>(
-            &'a self,
-            _request: ModelRequest<'a>,
-        ) -> BoxStream<'a, Result<Delta, ModelError>> {
-            let drop_by_drop = stream::repeat(()).map(|()| {
-                self.0.advance(Duration::from_secs(1));
-                Ok(Delta::Text("drip ".into()))
-            });
-            drop_by_drop.boxed()
-        }
+/// Says so many words, one a second, and ends or breaks.
+struct SlowModel<'c>(&'c TestClock, usize, Result<Delta, ModelError>, AtomicUsize);
+
+impl Model for SlowModel<'_> {
+    fn label(&self) -> &str {
+        "test"
     }
-    let clock = TestClock::default();
-    let request = ModelRequest::with(&[]);
-    let observer = StreamObserver { watch: &mut |_| {}, lost: &mut Vec::new() };
-    let reply = block_on(complete(&DrippingModel(&clock), request, LIMITS, &clock, observer));
-    assert!(
-        matches!(&reply, Err(ModelError::Unavailable { message, .. }) if message.contains("not complete after 100 s")),
-        "{reply:?}"
-    );
+    fn stream<'a>(
+        &'a self,
+        _request: ModelRequest<'a>,
+    ) -> BoxStream<'a, Result<Delta, ModelError>> {
+        self.3.fetch_add(1, Ordering::Relaxed);
+        let words = stream::iter(0..self.1).map(|_| {
+            self.0.advance(Duration::from_secs(1));
+            Ok(Delta::Text("word ".into()))
+        });
+        words.chain(stream::iter([self.2.clone()])).boxed()
+    }
+}
+
+#[test]
+fn a_reply_that_comes_slowly_is_waited_for_and_one_that_breaks_late_is_not_asked_for_again() {
+    let end = || Ok(Delta::Stop(StopReason::End));
+    for (seconds, last, attempts) in
+        [(1000, end(), 1), (100, Err(unavailable(None)), 1), (40, Err(unavailable(None)), 3)]
+    {
+        let clock = TestClock::default();
+        let is_whole = last.is_ok();
+        let model = SlowModel(&clock, seconds, last, AtomicUsize::new(0));
+        let request = ModelRequest::with(&[]);
+        let observer =
+            StreamObserver { watch: &mut |_| {}, lost: &mut Vec::new(), admit: &mut |_| true };
+        let reply = block_on(complete(&model, request, LIMITS, &clock, observer));
+        assert_eq!((reply.is_ok(), model.3.into_inner()), (is_whole, attempts), "{seconds} s");
+        assert!(reply.is_err() || reply.unwrap().text.len() == 5000, "{seconds} s");
+    }
 }
 
 #[test]

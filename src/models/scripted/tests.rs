@@ -6,7 +6,7 @@ use pretty_assertions::assert_eq;
 
 use super::ScriptedModel;
 use crate::scripted::script::ModelScript;
-use crate::{Delta, EarlierTurns, Model, ModelError, ModelRequest};
+use crate::{Delta, EarlierTurns, Model, ModelError, ModelRequest, RequestEstimate};
 use locum_base::chat::{Message, StopReason, ToolCall, ToolResult, ToolSpec, Usage};
 use locum_base::id::TaskId;
 
@@ -76,6 +76,7 @@ fn play_after(
         turn,
         picture: None,
         earlier,
+        estimate: RequestEstimate::default(),
     };
     block_on(model.stream(request).collect())
 }

@@ -46,6 +46,8 @@ pub(crate) enum ServerAnswer {
     Accepted(Response),
     /// It does not take it.
     Refused(RefusedRequest),
+    /// It was sent the request, and was silent for too long: it may be at work all the same.
+    Silent(ModelError),
 }
 
 /// How a server refused a request.
@@ -113,7 +115,8 @@ impl Connection {
             Ok(Err(err)) => return Err(self.unsent(&err)),
             Err(_) => {
                 let seconds = self.timeout.as_secs_f64();
-                return Err(self.unavailable(format!("no answer within {seconds} s")));
+                let silent = self.unavailable(format!("no answer within {seconds} s"));
+                return Ok(ServerAnswer::Silent(silent));
             }
         };
         if response.status().is_success() {
@@ -209,6 +212,9 @@ impl Connection {
                 model: self.label.clone(),
                 message: format!("{message}; {hint}"),
             },
+            None if err.is_connect() => {
+                ModelError::NotConnected { model: self.label.clone(), message }
+            }
             None => self.unavailable(message),
         }
     }

@@ -29,11 +29,32 @@ const CONTEXT_OVERFLOW: &[&str] = &[
     "input is too long",
     "input too long",
     "input length",
-    "too many tokens",
     "reduce the length",
     "exceeds the maximum number of tokens",
     "maximum prompt length",
-    "string_above_max_length",
+    // Moonshot: "Your request exceeded model token limit: 262144 (requested: 291351)".
+    "exceeded model token limit",
+    // Z.ai, code 1261.
+    "prompt exceeds max length",
+    // "tokens in request more than max tokens allowed"
+    "more than max tokens allowed",
+];
+
+/// What some say of a conversation that does not fit, and others of a limit of tokens a minute.
+const TOO_MANY_TOKENS: &str = "too many tokens";
+
+/// What OpenAI calls a text of a request that is too long: a message, or a name or an id in it.
+const LONG_TEXT: &str = "string_above_max_length";
+
+/// What providers say when waiting helps.
+const THROTTLING: &[&str] = &[
+    "throttl",
+    "rate limit",
+    "rate_limit",
+    "ratelimit",
+    "too many requests",
+    "please wait",
+    "before trying again",
 ];
 
 /// What providers say when there is nothing left to pay with: waiting does not help.
@@ -43,6 +64,9 @@ const OUT_OF_MONEY: &[&str] = &[
     "billing_hard_limit",
     "exceeded your current quota",
     "credit balance",
+    // xAI.
+    "doesn't have any credits",
+    "used all available credits",
 ];
 
 /// What providers call a fault inside a stream that a retry will not fix.
@@ -66,7 +90,6 @@ pub(crate) fn status_error(
     let model = model.to_owned();
     let words = error_message(body);
     let lower = body.to_ascii_lowercase();
-    let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
     let message = if words.is_empty() { format!("status {status} with no message") } else { words };
     match status {
         300..=399 => {
@@ -79,15 +102,12 @@ pub(crate) fn status_error(
             );
             ModelError::Rejected { model, status, message }
         }
-        401 | 403 => ModelError::Unauthorized { model, message },
-        400 | 413 | 422 | 500 if status == 413 || says(CONTEXT_OVERFLOW) => {
-            ModelError::TooLong { model, message }
+        400 | 403 | 429 if is_out_of_money(body, &lower) => {
+            ModelError::QuotaExhausted { model, status, message }
         }
-        // Where the provider says how long to wait, there is more to come.
-        429 if says(OUT_OF_MONEY)
-            && (delay_in_body(body).is_none() || lower.contains("perday")) =>
-        {
-            ModelError::Rejected { model, status, message }
+        401 | 403 => ModelError::Unauthorized { model, message },
+        400 | 413 | 422 | 500 if status == 413 || is_overflow(&lower) => {
+            ModelError::TooLong { model, message }
         }
         404 | 405 => {
             let message = format!(
@@ -114,26 +134,50 @@ pub(crate) fn reported_error(model: &str, fault: &Value) -> ModelError {
     let model = model.to_owned();
     let text = fault.to_string();
     let lower = text.to_ascii_lowercase();
-    let says = |phrases: &[&str]| phrases.iter().any(|phrase| lower.contains(phrase));
     let message = error_message(&text);
     let code = ["code", "status", "status_code"]
         .iter()
         .find_map(|key| fault.get(*key))
         .and_then(Value::as_u64);
     match code {
-        _ if says(CONTEXT_OVERFLOW) => ModelError::TooLong { model, message },
+        _ if is_overflow(&lower) => ModelError::TooLong { model, message },
+        _ if is_out_of_money(&text, &lower) => {
+            ModelError::QuotaExhausted { model, status: 200, message }
+        }
         Some(401 | 403) => ModelError::Unauthorized { model, message },
-        _ if says(&["authentication_error", "invalid_api_key", "permission_error"]) => {
+        _ if says(&lower, &["authentication_error", "invalid_api_key", "permission_error"]) => {
             ModelError::Unauthorized { model, message }
         }
         Some(status @ (400 | 402 | 404 | 422)) => {
             ModelError::Rejected { model, status: u16::try_from(status).unwrap_or(400), message }
         }
-        _ if says(OUT_OF_MONEY) || says(LASTING) => {
-            ModelError::Rejected { model, status: 200, message }
-        }
+        _ if says(&lower, LASTING) => ModelError::Rejected { model, status: 200, message },
         Some(_) | None => ModelError::Unavailable { model, message, retry_after: None },
     }
+}
+
+/// Returns true when an error object inside an answer says that too much was asked of the provider
+/// at once: it did not begin to work.
+pub(crate) fn is_throttling(fault: &Value) -> bool {
+    says(&fault.to_string().to_ascii_lowercase(), THROTTLING)
+}
+
+/// Returns true when a body, in lower case, says that the conversation does not fit.
+fn is_overflow(lower: &str) -> bool {
+    // A name or an id that is too long is not a matter of the conversation's length.
+    let is_long_message = lower.contains(LONG_TEXT) && !says(lower, &["id'", "name'"]);
+    let is_too_many = lower.contains(TOO_MANY_TOKENS) && !says(lower, THROTTLING);
+    says(lower, CONTEXT_OVERFLOW) || is_long_message || is_too_many
+}
+
+/// Returns true when a body says that nothing is left to pay with. Where the provider says how long
+/// to wait, there is more to come, unless that is the next day.
+fn is_out_of_money(body: &str, lower: &str) -> bool {
+    says(lower, OUT_OF_MONEY) && (delay_in_body(body).is_none() || lower.contains("perday"))
+}
+
+fn says(lower: &str, phrases: &[&str]) -> bool {
+    phrases.iter().any(|phrase| lower.contains(phrase))
 }
 
 /// Returns the provider's own words in an error body: JSON in any of its usual shapes, a page
@@ -161,16 +205,18 @@ fn delay_in_headers(headers: &HeaderMap) -> Option<Duration> {
         .and_then(|text| text.parse().ok())
         .map(Duration::from_millis);
     let after = header(headers, "retry-after").and_then(|text| read_delay(text, now));
-    let reset = || {
-        header(headers, "x-ratelimit-reset")
-            .or_else(|| header(headers, "ratelimit-reset"))
+    let reset = |prefix: &str| {
+        let left = header(headers, &format!("{prefix}ratelimit-remaining"));
+        header(headers, &format!("{prefix}ratelimit-reset"))
+            .filter(|_| left.is_none_or(|left| left == "0"))
             .and_then(|text| read_delay(text, now))
     };
     millis
         .or(after)
         .or_else(|| read_kinds(headers))
         .or_else(|| read_limits(headers, now))
-        .or_else(reset)
+        .or_else(|| reset("x-"))
+        .or_else(|| reset(""))
 }
 
 /// Reads the resets of the limits that are used up, as moments.
@@ -184,19 +230,15 @@ fn read_limits(headers: &HeaderMap, now: Option<Timestamp>) -> Option<Duration> 
     ["requests", "tokens", "input-tokens", "output-tokens"].iter().filter_map(until).max()
 }
 
-/// Reads the resets of requests and of tokens: the longest of the kinds that are used up, the
-/// shortest where none says that it is.
+/// Reads the resets of requests and of tokens that are used up, the longest of them. Servers name
+/// the others too, and of those a part comes back within milliseconds.
 fn read_kinds(headers: &HeaderMap) -> Option<Duration> {
-    let kinds: Vec<(bool, Duration)> = ["requests", "tokens"]
-        .iter()
-        .filter_map(|kind| {
-            let wait = header(headers, &format!("x-ratelimit-reset-{kind}"))
-                .and_then(|text| read_delay(text, None))?;
-            Some((header(headers, &format!("x-ratelimit-remaining-{kind}")) == Some("0"), wait))
-        })
-        .collect();
-    let used_up = kinds.iter().filter(|(used_up, _)| *used_up).map(|(_, wait)| *wait).max();
-    used_up.or_else(|| kinds.iter().map(|(_, wait)| *wait).min())
+    let wait = |kind: &&str| {
+        let name = |what: &str| format!("x-ratelimit-{what}-{kind}");
+        header(headers, &name("remaining")).filter(|left| *left == "0")?;
+        read_delay(header(headers, &name("reset"))?, None)
+    };
+    ["requests", "tokens"].iter().filter_map(wait).max()
 }
 
 /// Reads a delay: seconds, `1m30s` and the like, a moment in seconds or milliseconds since 1970, or

@@ -36,7 +36,7 @@ pub(crate) trait Protocol: Send + Sync {
 
 /// How a server wants the fields on which servers differ: bits that mean what the protocol says,
 /// but for [`NO_IMAGES`].
-pub(crate) type ServerDialect = u8;
+pub(crate) type ServerDialect = u16;
 
 /// Send no images, in every protocol.
 pub(crate) const NO_IMAGES: ServerDialect = 1 << 7;

@@ -10,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::Delta;
+use crate::transport::error;
 use crate::transport::split_chars::SplitChars;
 use crate::transport::sse::SseReader;
 use locum_base::chat::{OpaquePart, OpaqueState, StopReason, Usage};
@@ -121,9 +122,14 @@ impl DeltaWriter {
         }
     }
 
-    /// A count of tokens; a later one replaces an earlier one.
+    /// A count of tokens; a later one replaces an earlier one. It is given out at once: the end of
+    /// the reply may not come.
     pub(crate) fn count(&mut self, usage: Option<Usage>) {
-        self.usage = usage.filter(|usage| usage.total() > 0).or(self.usage);
+        let counted = usage.filter(|usage| usage.total() > 0 && self.usage != Some(*usage));
+        if let Some(usage) = counted {
+            self.usage = Some(usage);
+            self.deltas.push(Delta::Usage(usage));
+        }
     }
 
     /// The reply is whole; a count of tokens may still follow.
@@ -147,6 +153,8 @@ pub(crate) struct ResponseReader<R> {
     frames: Framing,
     received_bytes: usize,
     pieces: usize,
+    /// Whether deltas were taken.
+    has_said: bool,
     /// The last part of the answer that is not a piece of a reply, quoted.
     odd: String,
     /// How the answer begins.
@@ -254,7 +262,30 @@ impl<R: ReplyParser> ResponseReader<R> {
 
     /// Returns the deltas read since the last time.
     pub(crate) fn take_deltas(&mut self) -> Vec<Delta> {
+        self.has_said |= !self.out.deltas.is_empty();
         std::mem::take(&mut self.out.deltas)
+    }
+
+    /// Returns true where an answer that broke, all of whose deltas were taken, was a refusal in
+    /// place of a reply: such a request costs nothing.
+    pub(crate) fn is_refusal(&self, broken: &ResponseError) -> bool {
+        let at_once = self.pieces == 0;
+        !self.has_said
+            && match broken {
+                ResponseError::Cut(_) => false,
+                ResponseError::Malformed(_) => at_once,
+                ResponseError::Reported(fault) => at_once || error::is_throttling(fault),
+            }
+    }
+
+    /// Returns a number that grows with each part of a reply that comes, and not with what servers
+    /// send to keep a connection open.
+    pub(crate) fn progress(&self) -> usize {
+        let body_bytes = match &self.frames {
+            Framing::Plain(body) => body.len(),
+            Framing::Unknown | Framing::Events(_) => 0,
+        };
+        self.pieces + usize::from(self.out.done) + body_bytes
     }
 
     /// Returns true when nothing more will come that counts.
@@ -273,7 +304,6 @@ impl<R: ReplyParser> ResponseReader<R> {
         if parts.iter().any(|part| part.size_bytes() > 0) {
             out.deltas.push(Delta::Opaque(OpaqueState { by: self.by.clone(), parts }));
         }
-        out.deltas.extend(out.usage.map(Delta::Usage));
         let natural = if out.has_calls { StopReason::ToolUse } else { StopReason::End };
         out.deltas.push(Delta::Stop(out.finish.unwrap_or(natural)));
     }
@@ -434,7 +464,7 @@ pub(crate) mod testing {
                     return Ok(ReadReply { calls, stop, ..reading });
                 }
                 Delta::Image(image) => reading.images.push(image.to_string()),
-                Delta::By(_) | Delta::Fixed | Delta::Restart => {
+                Delta::By(_) | Delta::Fixed | Delta::Accepted | Delta::Restart => {
                     panic!("an answer does not restart")
                 }
             }

@@ -134,3 +134,34 @@ fn a_call_of_a_reply_that_broke_off_is_not_performed_and_the_next_one_is_once() 
         assert_eq!(lost, 1, "{provider:?}: what the broken reply used up is charged");
     }
 }
+
+#[test]
+fn a_reply_that_broke_before_its_first_word_is_charged() {
+    let usage = json!({ "input_tokens": 7000 });
+    let counted = json!({ "type": "message_start", "message": { "usage": usage } });
+    let begun = json!({ "choices": [{ "index": 0, "delta": { "role": "assistant" } }] });
+    for (provider, first, input) in
+        [(Provider::Anthropic, counted, Some(7000)), (Provider::Openai, begun, None)]
+    {
+        let broken = stream(&[first.to_string()]).then(Piece::Cut);
+        let end = one_call(provider, "attempt_completion", &json!({ "result": "r" }), Some("d"));
+        let server = ModelServer::start(vec![broken, end]);
+        let stage = stage_for(provider, &server.base_url);
+        let ran = Ran::from(start(&stage, &[]).wait_with_output().unwrap());
+        assert_eq!(ran.code, Some(0), "{provider:?}: {}", ran.err);
+        let lost: Vec<_> = stage
+            .journal()
+            .into_iter()
+            .filter_map(|line| match line.event {
+                Event::ReplyLost { charge, .. } => Some(charge),
+                _other => None,
+            })
+            .collect();
+        let [charge] = lost.as_slice() else { panic!("{provider:?}: {lost:?}") };
+        assert!(charge.estimated && charge.usage.output == 0, "{provider:?}: {charge:?}");
+        match input {
+            Some(input) => assert_eq!(charge.usage.input, input, "what the provider counted"),
+            None => assert!(charge.usage.input > 100, "an estimate: {charge:?}"),
+        }
+    }
+}

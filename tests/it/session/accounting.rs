@@ -145,8 +145,13 @@ fn fixture() -> Fixture {
         .unwrap();
     // Sub-tasks work beside each other in a checkout where nothing lies about.
     std::fs::write(fixture.root.join(".git/info/exclude"), "src/big.txt\n").unwrap();
-    fixture.price =
-        Some(Price { input: 3.0, output: 15.0, cached_read: Some(0.3), cached_write: Some(3.75) });
+    fixture.price = Some(Price {
+        input: 3.0,
+        output: 15.0,
+        cached_read: Some(0.3),
+        cached_write: Some(3.75),
+        ..Price::default()
+    });
     fixture.attempts = 3;
     fixture.window = Some(8_000);
     fixture

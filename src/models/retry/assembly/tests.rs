@@ -3,7 +3,7 @@
 use pretty_assertions::assert_eq;
 
 use super::{IncompleteReply, REPLY_LIMIT_BYTES, ReplyAssembly, tidy_arguments};
-use crate::{Delta, EarlierTurns, ModelRequest};
+use crate::{Delta, EarlierTurns, ModelRequest, RequestEstimate};
 use locum_base::chat::{Reply, StopReason, ToolCall, Usage};
 use locum_base::id::TaskId;
 
@@ -19,6 +19,7 @@ fn finish(deltas: impl IntoIterator<Item = Delta>) -> Result<Reply, IncompleteRe
         turn: 4,
         picture: None,
         earlier: EarlierTurns::default(),
+        estimate: RequestEstimate::default(),
     };
     let mut assembly = ReplyAssembly::default();
     deltas.into_iter().try_for_each(|delta| assembly.add(delta))?;

@@ -22,10 +22,13 @@ fn kind(err: &ModelError) -> &'static str {
     match err {
         ModelError::Unauthorized { .. } => "unauthorized",
         ModelError::Rejected { .. } => "rejected",
+        ModelError::QuotaExhausted { .. } => "quota",
         ModelError::TooLong { .. } => "too long",
+        ModelError::NotConnected { .. } => "not connected",
         ModelError::Unavailable { .. } => "unavailable",
         ModelError::Unreachable { .. } => "unreachable",
         ModelError::Garbled { .. } => "garbled",
+        ModelError::Unaffordable { .. } => "unaffordable",
         ModelError::Script { .. } => "script",
     }
 }
@@ -50,7 +53,7 @@ fn tells_passing_faults_from_lasting_ones() {
         (408, "", "unavailable"),
         (409, "", "unavailable"),
         (429, "", "unavailable"),
-        (429, r#"{"error":{"code":"insufficient_quota"}}"#, "rejected"),
+        (429, r#"{"error":{"code":"insufficient_quota"}}"#, "quota"),
         (
             429,
             r#"{"error":{"message":"You exceeded your current quota","details":[{"retryDelay":"17s"}]}}"#,
@@ -59,7 +62,7 @@ fn tells_passing_faults_from_lasting_ones() {
         (
             429,
             r#"{"error":{"message":"You exceeded your current quota","details":[{"quotaId":"X-PerDay"},{"retryDelay":"17s"}]}}"#,
-            "rejected",
+            "quota",
         ),
         (500, "", "unavailable"),
         (501, "", "rejected"),
@@ -79,6 +82,47 @@ fn tells_passing_faults_from_lasting_ones() {
         kind(&status_error("m", 503, &headers(&[("x-should-retry", "false")]), "")),
         "rejected"
     );
+}
+
+#[test]
+fn an_empty_account_is_known_by_its_words_whatever_the_status() {
+    let anthropic = "Your credit balance is too low to access the Anthropic API. Please go to \
+                     Plans & Billing to upgrade or purchase credits.";
+    let xai = "Your newly created team doesn't have any credits yet.";
+    for (status, message, expected) in [
+        (400, anthropic, "quota"),
+        (403, xai, "quota"),
+        (403, "Your request was blocked.", "unauthorized"),
+        (400, "`credits` is not a field", "rejected"),
+        (503, anthropic, "unavailable"),
+    ] {
+        let error = json!({ "type": "invalid_request_error", "message": message });
+        let body = json!({ "type": "error", "error": error }).to_string();
+        assert_eq!(kind(&status_error("m", status, &HeaderMap::new(), &body)), expected, "{body}");
+    }
+    let reported = json!({ "type": "invalid_request_error", "message": anthropic });
+    assert_eq!(kind(&reported_error("m", &reported)), "quota");
+}
+
+#[test]
+fn a_conversation_that_is_too_long_is_known_by_the_words_of_each_host() {
+    let id = "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with \
+              maximum length 40, but got a string with length 46 instead.";
+    let content = "Invalid 'messages[2].content': string too long. Expected a string with maximum \
+                   length 10485760, but got a string with length 10485761 instead.";
+    for (code, message, expected) in [
+        ("", "Your request exceeded model token limit: 262144 (requested: 291351)", "too long"),
+        ("1261", "Prompt exceeds max length", "too long"),
+        ("", "tokens in request more than max tokens allowed", "too long"),
+        ("", "Too many tokens: 300000 of 200000", "too long"),
+        ("", "Too many tokens, please wait before trying again.", "rejected"),
+        ("string_above_max_length", content, "too long"),
+        ("string_above_max_length", id, "rejected"),
+        ("1210", "Invalid max_tokens", "rejected"),
+    ] {
+        let body = json!({ "error": { "code": code, "message": message } }).to_string();
+        assert_eq!(kind(&status_error("m", 400, &HeaderMap::new(), &body)), expected, "{body}");
+    }
 }
 
 #[test]
@@ -108,6 +152,14 @@ fn tells_errors_inside_a_stream_apart() {
         (json!({ "message": "server error", "code": 502 }), "unavailable"),
         (json!({ "message": "rate limit", "code": "rate_limit_exceeded" }), "unavailable"),
         (json!({ "message": "prompt is too long: 9 > 8", "code": 400 }), "too long"),
+        (json!({ "type": "validationException", "message": "Too many tokens" }), "too long"),
+        (
+            json!({
+                "type": "throttlingException",
+                "message": "Too many tokens, please wait before trying again.",
+            }),
+            "unavailable",
+        ),
         (json!({ "message": "who are you", "code": 401 }), "unauthorized"),
         (json!({ "type": "invalid_request_error", "message": "x" }), "rejected"),
         (json!({ "message": "x", "code": 402 }), "rejected"),
@@ -159,9 +211,15 @@ fn reads_every_way_to_say_how_long_to_wait() {
         (&[("retry-after", "Sat, 21 Nov 2026 10:00:30 GMT")], None),
         (&[("retry-after", "soon")], None),
         (&[("retry-after", "-3")], None),
+        (&[("x-ratelimit-reset-requests", "1m30s"), ("x-ratelimit-reset-tokens", "20ms")], None),
         (
-            &[("x-ratelimit-reset-requests", "1m30s"), ("x-ratelimit-reset-tokens", "20ms")],
-            Some(seconds(0.02)),
+            &[
+                ("x-ratelimit-reset-requests", "6ms"),
+                ("x-ratelimit-remaining-requests", "9999"),
+                ("x-ratelimit-reset-tokens", "20ms"),
+                ("x-ratelimit-remaining-tokens", "149000"),
+            ],
+            None,
         ),
         (
             &[
@@ -174,6 +232,9 @@ fn reads_every_way_to_say_how_long_to_wait() {
         (&[DATE, ("x-ratelimit-reset", "1795255260")], Some(seconds(60.0))),
         (&[DATE, ("x-ratelimit-reset", "1795255260000")], Some(seconds(60.0))),
         (&[("x-ratelimit-reset", "12")], Some(seconds(12.0))),
+        (&[("x-ratelimit-reset", "12"), ("x-ratelimit-remaining", "0")], Some(seconds(12.0))),
+        (&[("x-ratelimit-reset", "12"), ("x-ratelimit-remaining", "3")], None),
+        (&[("ratelimit-reset", "12")], Some(seconds(12.0))),
         (
             &[
                 DATE,
