@@ -192,9 +192,7 @@ fn cells(row: &ModelRow) -> [String; 11] {
             |number| locum_agent::report::figures::tokens(u64::from(number)),
         )
     };
-    let price = row
-        .price
-        .map_or_else(|| "-".to_owned(), |price| format!("${}/${}", price.input, price.output));
+    let price = row.price.map_or_else(|| "-".to_owned(), price_text);
     let notes = row.problem.iter().chain(&row.notes).cloned().collect::<Vec<_>>().join("; ");
     [
         row.name.clone(),
@@ -209,6 +207,14 @@ fn cells(row: &ModelRow) -> [String; 11] {
         if row.has_key { "set" } else { "-" }.to_owned(),
         notes,
     ]
+}
+
+/// Returns what input and output cost, and what they cost of long requests where that is more.
+fn price_text(price: Price) -> String {
+    let short = format!("${}/${}", price.input, price.output);
+    let Some(long) = price.above else { return short };
+    let from = locum_agent::report::figures::tokens(long.tokens);
+    format!("{short}, above {from} ${}/${}", long.input, long.output)
 }
 
 fn failure(error: &ProfileError) -> RunError {

@@ -134,6 +134,31 @@ pub const KEYS: &[SettingKey] = &[
         USD,
         "US dollars per million tokens written to the cache",
     ),
+    key(
+        "models.profiles.*.price.above.tokens",
+        SMALL,
+        "input tokens above which a request costs what stands beside this",
+    ),
+    key(
+        "models.profiles.*.price.above.input",
+        USD,
+        "US dollars per million input tokens of such a request",
+    ),
+    key(
+        "models.profiles.*.price.above.output",
+        USD,
+        "US dollars per million output tokens of its reply",
+    ),
+    key(
+        "models.profiles.*.price.above.cached_read",
+        USD,
+        "US dollars per million of its tokens read from the cache",
+    ),
+    key(
+        "models.profiles.*.price.above.cached_write",
+        USD,
+        "US dollars per million of its tokens written to the cache",
+    ),
     key("models.profiles.*.images", SettingKind::Flag, "whether the model sees images"),
     key(
         "models.profiles.*.included_tools",
@@ -339,6 +364,7 @@ pub fn is_name(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{KEYS, below, find};
+    use locum_models::profile::price::LongPrice;
     use locum_models::profile::{Price, Profile};
     use locum_policy::budget::Budget;
     use pretty_assertions::assert_eq;
@@ -367,6 +393,10 @@ mod tests {
         assert_eq!(
             below("models.profiles.x.price"),
             names(serde_json::to_value(Price::default()).unwrap())
+        );
+        assert_eq!(
+            below("models.profiles.x.price.above"),
+            names(serde_json::to_value(LongPrice::default()).unwrap())
         );
         assert_eq!(below("budget"), names(serde_json::to_value(Budget::default()).unwrap()));
     }

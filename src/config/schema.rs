@@ -11,6 +11,7 @@ const GROUPS: &[(&str, &str)] = &[
     ("models.pointers", "profile for each use"),
     ("models.profiles", "models by names of your own"),
     ("models.profiles.*.price", "what it costs, in place of the built-in price"),
+    ("models.profiles.*.price.above", "what longer requests cost, where that is more"),
     ("mcp", "MCP servers by names of your own"),
     ("mcp.*.env", "variables the server gets"),
     ("mcp.*.headers", "headers of every request to the server"),

@@ -39,9 +39,11 @@ impl PricedUsage {
 /// Tokens a price is quoted for.
 const PRICED_TOKENS: f64 = 1_000_000.0;
 
-/// Returns the cost in US dollars. Input read from or written to the provider's cache is part of
-/// [`Usage::input`] and is priced separately where the price says so.
+/// Returns the cost of one request in US dollars. Input read from or written to the provider's
+/// cache is part of [`Usage::input`] and is priced separately where the price says so. A long
+/// request costs what the price says of those.
 pub fn cost(usage: Usage, price: Price) -> f64 {
+    let price = price.of_request(usage.input);
     let cached_read = usage.cached_read.min(usage.input);
     let cached_write = usage.cached_write.min(usage.input - cached_read);
     let plain = usage.input - cached_read - cached_write;
@@ -52,6 +54,22 @@ pub fn cost(usage: Usage, price: Price) -> f64 {
         (usage.output, price.output),
     ];
     parts.iter().map(|(tokens, per_million)| dollars(*tokens, *per_million)).sum()
+}
+
+/// Returns how many tokens so many US dollars pay, to the nearest; more than any request has where
+/// they cost nothing.
+pub fn tokens_for(usd: f64, per_million: f64) -> u64 {
+    if per_million <= 0.0 {
+        return u64::MAX;
+    }
+    let tokens = (usd.max(0.0) / per_million * PRICED_TOKENS).round().min(1e15);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 0 and 10^15"
+    )]
+    let tokens = tokens as u64;
+    tokens
 }
 
 /// Returns about how many tokens the model reads for a request: an estimate.
@@ -127,9 +145,10 @@ fn dollars(tokens: u64, per_million: f64) -> f64 {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::{cost, estimate_reply, estimate_request};
+    use super::{cost, estimate_reply, estimate_request, tokens_for};
     use crate::ModelRequest;
-    use crate::profile::Price;
+    use crate::catalogue::Catalogue;
+    use crate::profile::{Price, Profile};
     use crate::tokens::{Tokenizer, estimate_tokens};
     use locum_base::chat::{Message, Reply, ToolCall, ToolResult, Usage};
 
@@ -141,10 +160,40 @@ mod tests {
         );
     }
 
+    fn priced(input: f64, output: f64) -> Price {
+        Price { input, output, ..Price::default() }
+    }
+
+    #[test]
+    fn a_long_request_costs_more_from_its_first_token_on() {
+        // Gemini 2.5 Pro.
+        let catalogue = Catalogue::built_in().unwrap();
+        let price = catalogue.limits(&Profile::new("gemini-2.5-pro")).price.unwrap();
+        let usage = |input| Usage { input, output: 10_000, ..Usage::default() };
+        check(usage(200_000), price, 0.25 + 0.1);
+        check(usage(500_000), price, 1.25 + 0.15);
+        let cached = Usage { cached_read: 400_000, ..usage(500_000) };
+        check(cached, price, 0.25 + 0.1 + 0.15);
+        check(usage(500_000), Price { above: None, ..price }, 0.625 + 0.1);
+    }
+
+    #[test]
+    fn dollars_pay_so_many_tokens() {
+        for (usd, per_million, tokens) in [
+            (0.05, 10.0, 5000),
+            (0.07 - 0.02, 10.0, 5000),
+            (0.0, 10.0, 0),
+            (-1.0, 10.0, 0),
+            (0.0, 0.0, u64::MAX),
+        ] {
+            assert_eq!(tokens_for(usd, per_million), tokens, "{usd} at {per_million}");
+        }
+        assert!(tokens_for(f64::INFINITY, 10.0) > 1_000_000_000);
+    }
+
     #[test]
     fn prices_cached_input_apart() {
-        let price =
-            Price { input: 2.0, output: 8.0, cached_read: Some(0.5), cached_write: Some(2.5) };
+        let price = Price { cached_read: Some(0.5), cached_write: Some(2.5), ..priced(2.0, 8.0) };
         check(Usage { input: 1_000_000, output: 500_000, ..Usage::default() }, price, 6.0);
         check(
             Usage {
@@ -165,7 +214,7 @@ mod tests {
 
     #[test]
     fn never_prices_more_cached_tokens_than_were_read() {
-        let price = Price { input: 2.0, output: 0.0, cached_read: Some(1.0), cached_write: None };
+        let price = Price { cached_read: Some(1.0), ..priced(2.0, 0.0) };
         check(
             Usage {
                 input: 1_000_000,

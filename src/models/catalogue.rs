@@ -101,6 +101,16 @@ pub struct ModelLimits {
     pub sources: LimitSources,
 }
 
+impl ModelLimits {
+    /// Returns the most tokens of one reply where that is no guess.
+    pub fn known_output(&self) -> Option<u32> {
+        match self.sources.max_output_tokens {
+            LimitSource::Profile | LimitSource::Catalogue => Some(self.max_output_tokens),
+            LimitSource::Default => None,
+        }
+    }
+}
+
 /// Who said what a model can take and what it costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LimitSources {

@@ -163,6 +163,23 @@ impl Remaining {
     ) -> Result<(), ReachedLimit> {
         self.bounds.iter().try_for_each(|bound| bound.ask(spent, estimate_tokens, estimate_usd))
     }
+
+    /// Returns how many tokens and dollars the run may spend on top of what it has; without a
+    /// ceiling, as many as there are.
+    pub fn rest(&self, spent: &Spent) -> LimitUsage {
+        let all = LimitUsage { runs: 0, tokens: u64::MAX, cost_usd: f64::INFINITY };
+        self.bounds.iter().fold(all, |left, bound| match bound.amount {
+            RemainingAmount::Runs { .. } => left,
+            RemainingAmount::Tokens { own_most, .. } => {
+                let tokens = own_most.saturating_sub(spent.usage.total());
+                LimitUsage { tokens: left.tokens.min(tokens), ..left }
+            }
+            RemainingAmount::Dollars { own_most, .. } => {
+                let cost_usd = (own_most - spent.cost_usd).max(0.0);
+                LimitUsage { cost_usd: left.cost_usd.min(cost_usd), ..left }
+            }
+        })
+    }
 }
 
 impl RemainingBound {
@@ -277,6 +294,24 @@ mod tests {
                 "{message}"
             );
         }
+    }
+
+    #[test]
+    fn the_least_of_the_ceilings_is_what_a_run_may_still_spend() {
+        let mut remaining = Remaining::default();
+        let rest = |remaining: &Remaining, spent: Spent| {
+            let rest = remaining.rest(&spent);
+            (rest.tokens, rest.cost_usd)
+        };
+        assert_eq!(rest(&remaining, spent(900, 9.0)), (u64::MAX, f64::INFINITY));
+        let request = request(true, LimitUsage::default(), true);
+        let others = LimitUsage { runs: 2, tokens: 700, cost_usd: 0.5 };
+        remaining.bind(LimitScope::Daily, &CEILING, &others, &request);
+        assert_eq!(rest(&remaining, spent(100, 0.5)), (200, 1.0));
+        let others = LimitUsage { runs: 2, tokens: 100, cost_usd: 1.25 };
+        remaining.bind(LimitScope::Thread, &CEILING, &others, &request);
+        assert_eq!(rest(&remaining, spent(100, 0.5)), (200, 0.25));
+        assert_eq!(rest(&remaining, spent(900, 9.0)), (0, 0.0));
     }
 
     #[test]

@@ -175,6 +175,9 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
                 described(&reply.images)
             )
         }
+        Event::Consulted { task, expert, answer, .. } if answer.is_empty() => {
+            format!("task {task} asked the expert {expert}, which gave no answer ({charged})")
+        }
         Event::Consulted { task, expert, answer, .. } => {
             format!(
                 "task {task} asked the expert {expert}, which answered ({charged}):\n{}",

@@ -15,18 +15,19 @@ use crate::session::in_flight::{CompletedRequest, InFlightRequest, ReplyCost};
 use crate::session::live::Session;
 use crate::session::outcome::RefusedCall;
 use crate::session::recorded::CompactionKind;
+use crate::session::request_terms::RequestTerms;
 use crate::session::stop::Stop;
 use crate::session::task::TaskState;
 use crate::session::task::conversation::Conversation;
 use crate::tools::Todo;
-use locum_base::chat::Message;
+use locum_base::chat::{Message, StopReason};
 use locum_base::id::TaskId;
-use locum_models::ModelRequest;
 use locum_models::accounting;
+use locum_models::{ModelError, ModelRequest};
 use locum_modes::prompts::condense::{self, CompactionMemory};
 use locum_policy::verdict::Verdict;
 
-/// Most tokens of a summary.
+/// Most tokens of the words of a summary.
 const SUMMARY_LIMIT_TOKENS: u32 = 4096;
 /// Most bytes of files that stay as they were read.
 const FILES_LIMIT_BYTES: usize = 32 * 1024;
@@ -62,51 +63,97 @@ impl<'a> Session<'a> {
 
     /// Requests a summary of the first messages of a task's conversation.
     pub(crate) fn sum_up(&mut self, id: TaskId, left_out: usize) -> Result<(), Stop> {
+        let model = self.parts.models.condense.unwrap_or(self.model_of(self.task(id)?));
+        self.sum_up_within(id, left_out, model.context_window)
+    }
+
+    /// The same of a conversation cut to what fits this window.
+    fn sum_up_within(&mut self, id: TaskId, left_out: usize, window: u32) -> Result<(), Stop> {
         let task = self.task(id)?;
         let model = self.parts.models.condense.unwrap_or(self.model_of(task));
-        let limit_bytes =
-            usize::try_from(model.context_window).unwrap_or(usize::MAX).saturating_mul(2);
+        let limit_bytes = usize::try_from(window).unwrap_or(usize::MAX).saturating_mul(2);
         let messages = task.conversation.messages.get(..left_out).unwrap_or_default();
         let changed = changed_files(task);
         let text = condense::request(&task.message, &changed, messages, limit_bytes);
         let estimate_tokens = accounting::estimate_ask(model.tokenizer, condense::SYSTEM, &text);
         let turn = task.conversation.compactions;
-        let in_flight = self.request(InFlightRequest { task: id, model, estimate_tokens }, 0)?;
+        let target = InFlightRequest { task: id, model, estimate_tokens };
+        let in_flight = self.request(target, RequestTerms::of_words(SUMMARY_LIMIT_TOKENS))?;
         let summary = async move {
             let messages = [Message::User { text }];
             let request = ModelRequest {
                 system: condense::SYSTEM,
-                max_output_tokens: Some(SUMMARY_LIMIT_TOKENS),
                 ..ModelRequest::new(&messages, id, MODE, turn)
             };
             in_flight.whole(request).await
         };
         let span = tracing::info_span!(parent: &self.task_span(id), "condense");
         self.wait(id, summary.instrument(span), move |session, summary| {
-            session.compact(summary, left_out)
+            session.summed_up(summary, left_out, window)
         });
         Ok(())
     }
 
     /// Puts a summary in place of the first messages of a conversation, or leaves them out where
-    /// there is none.
-    fn compact(&mut self, answered: CompletedRequest<'a>, left_out: usize) -> Result<(), Stop> {
-        let CompletedRequest { target, reply, lost } = answered;
+    /// there is none. A request that was too long for a model with a smaller window than this is
+    /// sent once more.
+    fn summed_up(
+        &mut self,
+        answered: CompletedRequest<'a>,
+        left_out: usize,
+        window: u32,
+    ) -> Result<(), Stop> {
+        let cut_at = answered.cut_at();
+        let CompletedRequest { target, reply, lost, .. } = answered;
         let id = target.task;
         self.charge_lost(target, &lost)?;
-        let (summary, cost) = match reply {
+        let smallest = target.model.chain().map(|model| model.context_window).min();
+        if let Some(smaller) = smallest.filter(|smallest| *smallest < window)
+            && matches!(reply, Err(ModelError::TooLong { .. }))
+        {
+            return self.sum_up_within(id, left_out, smaller);
+        }
+        match reply {
             Ok(reply) => {
                 let tokenizer = target.model.tokenizer_by(reply.by.as_deref());
                 let cost = ReplyCost::of(&reply, target, tokenizer.tokens(&reply.text));
                 let text = self.parts.run.redactor.redact(reply.text.trim());
-                (Some(text).filter(|text| !text.is_empty()), cost)
+                if !text.is_empty() {
+                    return self.compact(id, left_out, Some(&text), cost);
+                }
+                let why = no_words(reply.stop, cut_at);
+                tracing::warn!(why, "no summary: the conversation loses its beginning");
+                self.compact(id, left_out, None, cost)?;
+                self.note_no_summary(id, left_out, &why)
             }
             Err(err) => {
                 tracing::warn!(%err, "no summary: the conversation loses its beginning");
-                (None, ReplyCost::default())
+                self.compact(id, left_out, None, ReplyCost::default())?;
+                self.note_no_summary(id, left_out, &err.to_string())
             }
-        };
-        let text = self.what_stays(id, left_out, summary.as_deref())?;
+        }
+    }
+
+    /// Notes for the readers of the outcome why a conversation lost its beginning.
+    fn note_no_summary(&mut self, id: TaskId, left_out: usize, why: &str) -> Result<(), Stop> {
+        let text = format!(
+            "The first {left_out} messages of task {id}'s context were left out without a \
+             summary: {}.",
+            why.trim_end_matches('.')
+        );
+        self.note_once(id, text)
+    }
+
+    /// Puts a summary in place of the first messages of a conversation, or leaves them out where
+    /// there is none.
+    fn compact(
+        &mut self,
+        id: TaskId,
+        left_out: usize,
+        summary: Option<&str>,
+        cost: ReplyCost,
+    ) -> Result<(), Stop> {
+        let text = self.what_stays(id, left_out, summary)?;
         if let Some(overflow) = self.overflows.get_mut(&id) {
             overflow.is_open = false;
         }
@@ -162,6 +209,20 @@ impl<'a> Session<'a> {
     pub(crate) fn note_overflow(&mut self, id: TaskId) -> Result<bool, Stop> {
         let can_be_cut = compaction::cut(&self.task(id)?.conversation.messages, 0).is_some();
         Ok(self.overflows.entry(id).or_default().note() && can_be_cut)
+    }
+}
+
+/// Returns why a reply that came whole has no words.
+fn no_words(stop: StopReason, cut_at: Option<u32>) -> String {
+    match (stop, cut_at) {
+        (StopReason::Length, Some(limit)) => {
+            format!("its model thought until the limit of {limit} tokens and wrote nothing")
+        }
+        (StopReason::Length, None) => {
+            "its model thought until its output limit and wrote nothing".to_owned()
+        }
+        (StopReason::Filtered, _) => "the provider's filter stopped it".to_owned(),
+        (StopReason::End | StopReason::ToolUse, _) => "its model wrote nothing".to_owned(),
     }
 }
 

@@ -11,21 +11,22 @@ use crate::session::event::Event;
 use crate::session::in_flight::{CompletedRequest, InFlightRequest, ReplyCost};
 use crate::session::judged::PermittedCall;
 use crate::session::live::Session;
+use crate::session::request_terms::RequestTerms;
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::Observation;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::flow::expert::AskExpertModel;
-use locum_base::chat::Message;
+use locum_base::chat::{Message, StopReason};
 use locum_base::id::TaskId;
 use locum_base::text::ClippedText;
 use locum_models::ModelRequest;
 use locum_models::accounting;
-use locum_modes::prompts::expert;
+use locum_modes::prompts::expert::{self, NoAnswer};
 
 /// Bytes of an answer that are kept.
 const ANSWER_LIMIT_BYTES: usize = 32 * 1024;
-/// Most tokens of an answer.
+/// Most tokens of the words of an answer.
 const ANSWER_LIMIT_TOKENS: u32 = 8192;
 
 impl<'a> Session<'a> {
@@ -38,15 +39,16 @@ impl<'a> Session<'a> {
             return self.answer(id, &waiting, not);
         };
         if let Some(answer) = &waiting.consulted {
-            let text = expert::answer(&expert, answer);
-            return self.answer(id, &waiting, Observation::said(text));
+            let said = observation(&expert, answer, StopReason::End, None);
+            return self.answer(id, &waiting, said);
         }
         let Some(model) = self.parts.models.experts.get(&expert).copied() else {
             let known: Vec<&str> = self.parts.models.experts.keys().map(String::as_str).collect();
             return self.answer_mistake(id, &waiting, expert::unknown(&expert, &known));
         };
         let estimate_tokens = accounting::estimate_ask(model.tokenizer, expert::SYSTEM, &question);
-        let in_flight = self.request(InFlightRequest { task: id, model, estimate_tokens }, 0)?;
+        let target = InFlightRequest { task: id, model, estimate_tokens };
+        let in_flight = self.request(target, RequestTerms::of_words(ANSWER_LIMIT_TOKENS))?;
         let turn = self.task(id)?.consultation.questions;
         // What a script or cassette recognises the request by.
         let mode = format!("expert:{expert}");
@@ -55,7 +57,6 @@ impl<'a> Session<'a> {
             let messages = [Message::User { text: question }];
             let request = ModelRequest {
                 system: expert::SYSTEM,
-                max_output_tokens: Some(ANSWER_LIMIT_TOKENS),
                 ..ModelRequest::new(&messages, id, &mode, turn)
             };
             in_flight.whole(request).await
@@ -74,7 +75,8 @@ impl<'a> Session<'a> {
         expert: String,
         answered: CompletedRequest<'a>,
     ) -> Result<(), Stop> {
-        let CompletedRequest { target, reply, lost } = answered;
+        let cut_at = answered.cut_at();
+        let CompletedRequest { target, reply, lost, .. } = answered;
         let (id, redactor) = (target.task, self.parts.run.redactor);
         self.charge_lost(target, &lost)?;
         let reply = match reply {
@@ -88,7 +90,7 @@ impl<'a> Session<'a> {
         let cost = ReplyCost::of(&reply, target, accounting::estimate_reply(tokenizer, &reply));
         let answer = redactor.redact(reply.text.trim());
         let answer = ClippedText::head_tail(&answer, ANSWER_LIMIT_BYTES).text;
-        let text = expert::answer(&expert, &answer);
+        let said = observation(&expert, &answer, reply.stop, cut_at);
         self.emit(Event::Consulted {
             task: id,
             call: waiting.call.id.clone(),
@@ -96,6 +98,24 @@ impl<'a> Session<'a> {
             answer,
             charge: cost.charge(),
         })?;
-        self.answer(id, waiting, Observation::said(text))
+        self.answer(id, waiting, said)
+    }
+}
+
+/// Returns what a call is answered: words, or why an answer that came whole and is paid for has
+/// none. `cut_at` are the tokens of a reply that was cut at its limit.
+fn observation(expert: &str, answer: &str, stop: StopReason, cut_at: Option<u32>) -> Observation {
+    if answer.is_empty() {
+        let why = match stop {
+            StopReason::Length => NoAnswer::Limit(cut_at),
+            StopReason::Filtered => NoAnswer::Filter,
+            StopReason::End | StopReason::ToolUse => NoAnswer::NoWords,
+        };
+        return Observation::failed(expert::no_answer(expert, why));
+    }
+    let text = expert::answer(expert, answer);
+    match stop {
+        StopReason::Length => Observation::said(format!("{text}\n{}", expert::cut(cut_at))),
+        StopReason::End | StopReason::ToolUse | StopReason::Filtered => Observation::said(text),
     }
 }

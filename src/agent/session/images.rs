@@ -13,6 +13,7 @@ use crate::session::in_flight::{CompletedRequest, InFlightRequest, ReplyCost};
 use crate::session::judged::PermittedCall;
 use crate::session::live::Session;
 use crate::session::recorded::GeneratedImage;
+use crate::session::request_terms::RequestTerms;
 use crate::session::stop::Stop;
 use crate::tools::Observation;
 use crate::tools::dispatch::CheckedCall;
@@ -56,7 +57,8 @@ impl<'a> Session<'a> {
         let model = image_model.model;
         let estimate_tokens = accounting::estimate_ask(model.tokenizer, "", &prompt)
             .saturating_add(from.as_ref().map_or(0, tokens_of));
-        let in_flight = self.request(InFlightRequest { task: id, model, estimate_tokens }, 0)?;
+        let target = InFlightRequest { task: id, model, estimate_tokens };
+        let in_flight = self.request(target, RequestTerms::default())?;
         let mode = format!("image:{}", image_model.name());
         let answer = async move {
             let messages = [Message::User { text: prompt }];
@@ -85,7 +87,7 @@ impl<'a> Session<'a> {
         generated: GeneratedImage,
         answered: CompletedRequest<'a>,
     ) -> Result<(), Stop> {
-        let CompletedRequest { target, reply, lost } = answered;
+        let CompletedRequest { target, reply, lost, .. } = answered;
         let (id, redactor) = (target.task, self.parts.run.redactor);
         self.charge_lost(target, &lost)?;
         let mut reply = match reply {

@@ -10,6 +10,7 @@
 //! [`wait`]: Session::wait
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use futures::stream::FuturesUnordered;
 use crate::session::compaction::ContextOverflow;
 use crate::session::estimate::TokenCount;
 use crate::session::event::{Event, JournalLine, SessionStart};
-use crate::session::in_flight::AbandonedRequests;
+use crate::session::in_flight::{AbandonedRequests, RunSpent};
 use crate::session::journal::Journal;
 use crate::session::model::TaskModel;
 use crate::session::parts::SessionParts;
@@ -84,16 +85,21 @@ pub(crate) struct Session<'a> {
     pub(crate) paths_in_play: Vec<(TaskId, RepoPath)>,
     /// Tasks whose model refused a request as too long.
     pub(crate) overflows: BTreeMap<TaskId, ContextOverflow>,
+    /// Tasks whose last reply was cut at what was left of the budget.
+    pub(crate) cut_by_budget: BTreeSet<TaskId>,
     /// Which part of conversations has been counted for estimates.
     pub(crate) counted: BTreeMap<TaskId, TokenCount>,
     /// Requests that were dropped before they were over.
     pub(crate) abandoned: AbandonedRequests<'a>,
+    /// What the run has spent, for the requests under way.
+    pub(crate) run_spent: RunSpent,
     prompts: BTreeMap<PromptKey, Rc<SystemPrompt>>,
 }
 
 impl<'a> Session<'a> {
     /// Takes a session up where its journal ends.
     pub(crate) fn new(parts: SessionParts<'a>, journal: Journal, state: SessionState) -> Self {
+        let run_spent = state.root().map(|root| root.budgeting.spent).unwrap_or_default();
         Self {
             parts,
             journal,
@@ -111,8 +117,10 @@ impl<'a> Session<'a> {
             hidden_history: BTreeMap::new(),
             paths_in_play: Vec::new(),
             overflows: BTreeMap::new(),
+            cut_by_budget: BTreeSet::new(),
             counted: BTreeMap::new(),
             abandoned: AbandonedRequests::default(),
+            run_spent: RunSpent::new(Cell::new(run_spent)),
             prompts: BTreeMap::new(),
         }
     }
@@ -125,6 +133,9 @@ impl<'a> Session<'a> {
             return Err(error.into());
         }
         self.state.apply(&line);
+        if let Some(root) = self.state.root() {
+            self.run_spent.set(root.budgeting.spent);
+        }
         self.end_background(&line.event);
         (self.parts.watch)(&line, &self.state);
         Ok(())
@@ -249,8 +260,10 @@ impl<'a> Session<'a> {
         let task = self.task(id)?;
         let sees_images = self.model_of(task).sees_images;
         let owner = self.state.tree_owner(id);
-        // What commands call the checkout has to be known before the first one is judged.
-        let layer = if self.contained {
+        // What commands call the checkout, and what they find there, has to be known before the
+        // first one is judged. In a worktree this is another checkout.
+        let stands_in = owner.is_some() || self.parts.stands_for.is_some();
+        let layer = if self.contained || stands_in {
             self.layer_over(owner)?
         } else {
             self.layers.get(&owner).cloned().flatten()

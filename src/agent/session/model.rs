@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use locum_base::tool::ToolName;
 use locum_models::Model;
 use locum_models::profile::{Price, ToolProtocol};
+use locum_models::reply_bounds::ReplyBounds;
 use locum_models::retry::RetryLimits;
 use locum_models::tokens::Tokenizer;
 
@@ -28,6 +29,8 @@ pub struct TaskModel<'a> {
     pub sees_images: bool,
     /// How its tokens are estimated.
     pub tokenizer: Tokenizer,
+    /// How long its replies are.
+    pub reply: ReplyBounds,
     /// The models that may stand in for it.
     pub fallbacks: &'a [Fallback],
 }
@@ -41,9 +44,41 @@ pub struct Fallback {
     pub price: Option<Price>,
     /// How its tokens are estimated.
     pub tokenizer: Tokenizer,
+    /// Tokens it can read and write in one request.
+    pub context_window: u32,
+    /// How long its replies are.
+    pub reply: ReplyBounds,
+}
+
+/// What a request to one model of a chain takes and gives.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ChainModel {
+    /// What it costs; `None` counts as nothing.
+    pub price: Option<Price>,
+    /// Tokens it can read and write in one request.
+    pub context_window: u32,
+    /// How long its replies are.
+    pub reply: ReplyBounds,
 }
 
 impl<'a> TaskModel<'a> {
+    /// Returns it and the models that may stand in for it, in the order they are asked.
+    pub fn chain(&self) -> impl Iterator<Item = ChainModel> + use<'a> {
+        let Self { price, context_window, reply, fallbacks, .. } = *self;
+        let fallbacks = fallbacks.iter().map(|fallback| ChainModel {
+            price: fallback.price,
+            context_window: fallback.context_window,
+            reply: fallback.reply,
+        });
+        std::iter::once(ChainModel { price, context_window, reply }).chain(fallbacks)
+    }
+
+    /// Returns the place in that order of the model of this label; 0 for the model itself.
+    pub fn place_of(&self, by: Option<&str>) -> usize {
+        let place = |by: &str| self.fallbacks.iter().position(|fallback| fallback.label == by);
+        by.and_then(place).map_or(0, |place| place + 1)
+    }
+
     /// Returns what the model of this label costs that stood in for it, or what it costs itself.
     pub fn price_by(&self, by: Option<&str>) -> Option<Price> {
         match by {

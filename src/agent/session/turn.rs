@@ -8,6 +8,7 @@ use tracing::Instrument;
 use crate::session::event::Event;
 use crate::session::in_flight::{CompletedRequest, InFlightRequest, ReplyCost};
 use crate::session::live::Session;
+use crate::session::request_terms::RequestTerms;
 use crate::session::stop::Stop;
 use locum_base::chat::{Reply, StopReason, ToolCall};
 use locum_base::id::TaskId;
@@ -34,9 +35,13 @@ impl<'a> Session<'a> {
             return self.sum_up(id, left_out);
         }
         let task = self.task(id)?;
-        let cached = task.conversation.measured.map_or(0, |measured| measured.tokens);
+        let terms = RequestTerms {
+            words_tokens: None,
+            cached_tokens: task.conversation.cached_tokens(),
+            cached_place: model.place_of(task.conversation.replied_by.as_deref()),
+        };
         let in_flight =
-            self.request(InFlightRequest { task: id, model, estimate_tokens }, cached)?;
+            self.request(InFlightRequest { task: id, model, estimate_tokens }, terms)?;
         let messages = Arc::clone(&task.conversation.messages);
         let earlier = task.conversation.earlier;
         let (mode, turn) = (task.mode.clone(), earlier.turns.saturating_add(task.turn.number));
@@ -58,7 +63,8 @@ impl<'a> Session<'a> {
 
     /// Writes a reply down and charges it, with what attempts before it used up.
     fn replied(&mut self, answered: CompletedRequest<'a>) -> Result<(), Stop> {
-        let CompletedRequest { target, reply, lost } = answered;
+        let is_cut = answered.cut_at().is_some();
+        let CompletedRequest { target, reply, lost, .. } = answered;
         let id = target.task;
         self.charge_lost(target, &lost)?;
         let reply = match reply {
@@ -66,6 +72,11 @@ impl<'a> Session<'a> {
             reply => reply?,
         };
         self.overflows.remove(&id);
+        if is_cut {
+            self.cut_by_budget.insert(id);
+        } else {
+            self.cut_by_budget.remove(&id);
+        }
         let (reply, withheld) = self.without_secrets(reply);
         let tokenizer = target.model.tokenizer_by(reply.by.as_deref());
         let cost = ReplyCost::of(&reply, target, accounting::estimate_reply(tokenizer, &reply));
@@ -82,6 +93,9 @@ impl<'a> Session<'a> {
     pub(crate) fn nudge(&mut self, id: TaskId) -> Result<(), Stop> {
         let task = self.task(id)?;
         let text = match task.turn.stop {
+            StopReason::Length if self.cut_by_budget.contains(&id) => {
+                reminders::REPLY_CUT_BY_BUDGET
+            }
             StopReason::Length => reminders::REPLY_CUT,
             StopReason::Filtered => reminders::REPLY_FILTERED,
             StopReason::End | StopReason::ToolUse => reminders::NO_TOOL_CALLED,

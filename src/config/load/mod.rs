@@ -26,6 +26,15 @@ const PREFIX: &str = "LOCUM_";
 /// tests use.
 const NOT_SETTINGS: &[&str] = &["LOCUM_LOG", "LOCUM_VECTORS", "LOCUM_TEST_"];
 
+/// What a price has to say that says something of long requests.
+const LONG_PRICE: [&str; 5] = [
+    "price.input",
+    "price.output",
+    "price.above.tokens",
+    "price.above.input",
+    "price.above.output",
+];
+
 /// A text and where it is from.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ConfigFile {
@@ -260,6 +269,7 @@ fn missing(layers: &[LayerValues]) -> Vec<Diagnostic> {
             continue;
         };
         let besides: &[&str] = match setting {
+            _ if setting.starts_with("price.above.") => &LONG_PRICE,
             _ if setting.starts_with("price.") => &["price.input", "price.output"],
             // It is the word for a server that is not OpenAI's own.
             "provider" if value.as_str() == Some("custom-openai") => &["base_url"],

@@ -150,6 +150,23 @@ fn tells_every_mistake_of_every_layer_at_once() {
 }
 
 #[test]
+fn what_long_requests_cost_is_read_whole_or_not_at_all() {
+    let price = |above: &str| {
+        format!(
+            "models: {{profiles: {{p: {{model: m, price: {{input: 1, output: 2, above: \
+             {above}}}}}}}}}"
+        )
+    };
+    let settings = read("", &price("{tokens: 200k, input: 3, output: 4}"), &[], &[]).unwrap();
+    let long = settings.values.models.profiles["p"].price.unwrap().above.unwrap();
+    assert_eq!((long.tokens, long.input, long.output, long.cached_read), (200_000, 3.0, 4.0, None));
+    assert_eq!(
+        mistakes_of(read("", &price("{tokens: 200k, input: 3}"), &[], &[])),
+        [".locum/config.yml:1: `models.profiles.p.price.above.output` is missing"]
+    );
+}
+
+#[test]
 fn a_profile_needs_a_model_from_some_layer() {
     assert_eq!(
         mistakes_of(read(

@@ -91,7 +91,32 @@ fn says_when_it_is_and_dates_every_figure() {
         }
         assert!(entry.context_window >= 8192 && entry.max_output_tokens >= 4096, "{name}");
         assert!(entry.price.output >= entry.price.input, "{name}");
+        if let Some(long) = entry.price.above {
+            assert!(long.tokens < u64::from(entry.context_window), "{name}");
+            assert!(long.input > entry.price.input && long.output > entry.price.output, "{name}");
+            assert_eq!(long.cached_read.is_some(), entry.price.cached_read.is_some(), "{name}");
+        }
     }
+}
+
+#[test]
+fn knows_which_models_cost_more_for_long_requests() {
+    let catalogue = Catalogue::built_in().unwrap();
+    for (model, from) in [
+        ("gemini-2.5-pro", Some(200_000)),
+        ("gemini-3.1-pro-preview", Some(200_000)),
+        ("gpt-5.4", Some(272_000)),
+        ("gpt-5.5", Some(272_000)),
+        ("claude-haiku-5-5", Some(100_000)),
+        ("claude-sonnet-4-5", None),
+        ("gemini-2.5-flash", None),
+    ] {
+        let price = catalogue.limits(&Profile::new(model)).price.unwrap();
+        assert_eq!(price.above.map(|long| long.tokens), from, "{model}");
+    }
+    let own = Price { input: 1.0, output: 2.0, ..Price::default() };
+    let own = Profile { price: Some(own), ..Profile::new("gemini-2.5-pro") };
+    assert_eq!(catalogue.limits(&own).price.unwrap().above, None, "the profile's word counts");
 }
 
 #[test]

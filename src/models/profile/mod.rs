@@ -1,6 +1,7 @@
 //! `Profile`: one configured model; `Pointers`: which profile is used for what.
 
 mod headers;
+pub mod price;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::profile::headers::check_header;
+use crate::profile::price::LongPrice;
 use crate::tokens::Tokenizer;
 use locum_base::tool::ToolName;
 
@@ -126,8 +128,12 @@ impl Profile {
             return Err(format!("`idle_timeout_s` is outside 1 to {IDLE_TIMEOUT_LIMIT_S}"));
         }
         let price = self.price.unwrap_or_default();
-        let parts = [Some(price.input), Some(price.output), price.cached_read, price.cached_write];
-        if parts.into_iter().flatten().any(|part| !part.is_finite() || part < 0.0) {
+        let is_wrong = |price: Price| {
+            let cached = [price.cached_read, price.cached_write].into_iter().flatten();
+            let mut figures = [price.input, price.output].into_iter().chain(cached);
+            figures.any(|figure| !figure.is_finite() || figure < 0.0)
+        };
+        if is_wrong(price) || price.above.is_some_and(|long| is_wrong(long.figures())) {
             return Err("`price` holds a number below 0".to_owned());
         }
         self.headers.iter().try_for_each(|(name, value)| check_header(name, value))
@@ -395,6 +401,8 @@ pub struct Price {
     pub cached_read: Option<f64>,
     /// Input written to the cache; as `input` when absent.
     pub cached_write: Option<f64>,
+    /// What longer requests cost, where that is more.
+    pub above: Option<LongPrice>,
 }
 
 /// Configured models and their uses.

@@ -20,11 +20,13 @@ use locum_base::tool::ToolName;
 
 use base_url::{base_url, parse_base_url};
 use notes::notes;
+use price::guarded_limits;
 pub use profile_error::ProfileError;
 
 mod base_url;
 mod inferred;
 mod notes;
+mod price;
 mod profile_error;
 mod tool_models;
 
@@ -324,18 +326,20 @@ impl<'a> ModelResolver<'a> {
         profile: &Profile,
     ) -> Result<ChosenModel, ProfileError> {
         profile.check().map_err(|problem| wrong_profile(name, problem))?;
+        let (limits, note) =
+            guarded_limits(&self.catalogue, name, profile, self.facts.from_repository);
         let chosen = ChosenModel {
             name: name.to_owned(),
             profile: profile.clone(),
             key: None,
             key_variable: None,
             credential: None,
-            limits: self.catalogue.limits(profile),
+            limits,
             included_tools: self.catalogue.included_tools(profile),
             ways: HostWays::default(),
             proxy: None,
             fallbacks: Vec::new(),
-            notes: Vec::new(),
+            notes: note.into_iter().collect(),
         };
         match profile.provider.home() {
             Some(home) => self.at_host(chosen, home),
@@ -389,7 +393,8 @@ impl<'a> ModelResolver<'a> {
         let has_key = key.is_some() || credential.is_some();
         let proxy = ProxySettings::find(self.facts.env, &url, has_key)
             .map_err(|problem| wrong_profile(name, problem))?;
-        let notes = notes(profile, limits, &url, has_key, &self.catalogue);
+        let more = notes(profile, limits, &url, has_key, &self.catalogue);
+        let notes = chosen.notes.iter().cloned().chain(more).collect();
         let profile = Profile { base_url: Some(address), ..profile.clone() };
         let ways = known.cloned().unwrap_or_default();
         let key_variable = variable;

@@ -16,6 +16,12 @@ pub const NO_TOOL_CALLED: &str = "You called no tool. Nobody reads what you say 
 pub const REPLY_CUT: &str = "Your reply reached the output limit before it called a tool. Say \
                              less, and write large files in several smaller steps.";
 
+/// Said to a reply that used up what was left of the budget before it called a tool.
+pub const REPLY_CUT_BY_BUDGET: &str = "Your reply was cut before it called a tool: it could get \
+                                       no longer with what was left of the budget. Call \
+                                       attempt_completion now, in few words: what is done, what \
+                                       is not, what is unverified.";
+
 /// Said to a reply that the provider's filter stopped.
 pub const REPLY_FILTERED: &str =
     "The provider's filter stopped your reply. Go on in another way, by calling a tool.";
@@ -93,6 +99,11 @@ pub fn repeated(cycle: usize, times: usize) -> String {
 /// Answers a completion next to a call of the same reply that failed.
 pub const COMPLETION_TOO_EARLY: &str = "The task was not ended, because another call of the same \
                                         reply failed. Look at its result first.";
+
+/// Answers a completion next to a command of the same reply that did not succeed, once.
+pub const COMPLETION_BESIDE_FAILURE: &str = "The task was not ended, because a command of the \
+                                             same reply did not succeed. Look at its output first. \
+                                             If the task is done all the same, complete again.";
 
 /// Answers a completion whose result ends with a question, once.
 pub const COMPLETION_ASKS: &str = "The task was not ended, because its result ends with a question, \

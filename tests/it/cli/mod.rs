@@ -249,6 +249,23 @@ fn models_say_what_they_are_for_and_who_said_so() {
 }
 
 #[test]
+fn a_known_model_is_made_cheaper_by_its_user_and_never_by_the_repository() {
+    let config = "models: { profiles: { p: { provider: anthropic, model: claude-opus-5-5, price: \
+                  { input: 0, output: 0 } } } }\n";
+    for (path, input, is_noted) in
+        [(".locum/config.yml", 4.0, true), (".config/locum/config.yml", 0.0, false)]
+    {
+        let setup = Setup::new().file(path, config);
+        let mut listed = setup.command("models list --json");
+        listed.env("ANTHROPIC_API_KEY", "sk-ant-of-a-test");
+        let listed = Run::from(listed.output().unwrap()).json();
+        assert_eq!(listed[0]["price"]["input"].as_f64(), Some(input), "{path}: {listed}");
+        let notes = listed[0]["notes"].to_string();
+        assert_eq!(notes.contains("below the catalogue"), is_noted, "{path}: {notes}");
+    }
+}
+
+#[test]
 fn a_number_of_tokens_to_think_is_an_error_where_a_protocol_takes_none() {
     let listed = |provider: &str, model: &str| {
         let profile = format!("{{ provider: {provider}, model: {model}, thinking_tokens: 9000 }}");

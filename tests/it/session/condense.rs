@@ -5,12 +5,15 @@ use futures::stream::{self, BoxStream, StreamExt};
 use locum_agent::report::transcript::{EventSelection, transcript};
 use locum_agent::session::event::{Event, JournalLine};
 use locum_agent::session::journal::Journal;
+use locum_agent::session::model::Fallback;
 use locum_agent::session::recorded::CompactionKind;
 use locum_agent::session::state::SessionState;
 use locum_base::chat::Message;
 use locum_base::id::TaskId;
+use locum_models::reply_bounds::ReplyBounds;
 use locum_models::scripted::ScriptedModel;
 use locum_models::scripted::script::ModelScript;
+use locum_models::tokens::Tokenizer;
 use locum_models::{Delta, Model, ModelError, ModelRequest};
 use pretty_assertions::assert_eq;
 
@@ -189,4 +192,48 @@ fn what_never_fits_ends_the_task() {
         "{}",
         ran.reason()
     );
+}
+
+/// A model whose summaries another one writes, which takes fewer bytes.
+struct SmallSummaries(ScriptedModel, usize);
+
+impl Model for SmallSummaries {
+    fn label(&self) -> &str {
+        self.0.label()
+    }
+
+    fn stream<'a>(&'a self, request: ModelRequest<'a>) -> BoxStream<'a, Result<Delta, ModelError>> {
+        let bytes: usize = request.messages.iter().map(Message::size_bytes).sum();
+        if request.mode == "condense" && bytes > self.1 {
+            let err =
+                ModelError::TooLong { model: "small".into(), message: "prompt is too long".into() };
+            return stream::iter([Err(err)]).boxed();
+        }
+        self.0.stream(request)
+    }
+}
+
+#[test]
+fn a_summary_is_requested_again_in_the_size_of_the_model_that_answers() {
+    let summarised = |fallback: Option<u32>| {
+        let mut fixture = fixture("");
+        fixture.fallbacks.extend(fallback.map(|context_window| Fallback {
+            label: "small".to_owned(),
+            price: None,
+            tokenizer: Tokenizer::Bytes,
+            context_window,
+            reply: ReplyBounds::default(),
+        }));
+        let script = format!("version: 1\ntasks:\n{SUMMARIES}{READS}");
+        let script = ScriptedModel::new(ModelScript::parse("s", &script).unwrap());
+        let model = SmallSummaries(script, 3600);
+        let journal = Journal::create(&fixture.journal).unwrap();
+        let ran = fixture.run_with(&model, usize::MAX, journal, None).unwrap();
+        assert_eq!((ran.word(), answers(&ran)), ("done", 6), "{}", ran.reason());
+        (shortenings(&ran.lines).remove(0).0, ran.outcome.notes)
+    };
+    assert_eq!(summarised(Some(800)).0, CompactionKind::Condensed);
+    let (how, notes) = summarised(None);
+    assert_eq!(how, CompactionKind::Truncated);
+    assert!(notes[0].contains("without a summary: the conversation is too long"), "{notes:?}");
 }

@@ -17,6 +17,8 @@ pub struct Conversation {
     pub size_bytes: usize,
     /// What the provider counted last.
     pub measured: Option<MeasuredConversation>,
+    /// The label of the model that gave the last reply, where it stood in for the task's own.
+    pub replied_by: Option<String>,
     /// How often its beginning was left out.
     pub compactions: u32,
     /// Which part of it is of earlier sessions.
@@ -32,6 +34,8 @@ pub struct MeasuredConversation {
     pub bytes: usize,
     /// The messages it had then.
     pub messages: usize,
+    /// Of its tokens, those that the provider read from its cache or wrote to it.
+    pub cached_tokens: u64,
 }
 
 impl Conversation {
@@ -41,14 +45,22 @@ impl Conversation {
             self.push(message);
         }
         if let Event::Replied { reply, charge, .. } = event {
+            self.replied_by.clone_from(&reply.by);
             self.measured = (!charge.estimated && !reply.fixed).then_some(MeasuredConversation {
                 tokens: charge.usage.total(),
                 bytes: self.size_bytes,
                 messages: self.messages.len(),
+                cached_tokens: charge.usage.cached_read.saturating_add(charge.usage.cached_write),
             });
         } else if let Event::Compacted { left_out, text, .. } = event {
             self.compact(*left_out, text.clone());
         }
+    }
+
+    /// Returns how many tokens of the next request its provider has in its cache: no more than it
+    /// said that it had at the last one.
+    pub(crate) fn cached_tokens(&self) -> u64 {
+        self.measured.map_or(0, |measured| measured.cached_tokens)
     }
 
     /// Appends a message.
