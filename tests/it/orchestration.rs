@@ -1,6 +1,7 @@
 //! Tasks that go on in other modes and hand work to each other, through the binary.
 
 use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
 
 use crate::support::model_server::{Answer, Asked, ModelServer};
 use crate::support::stage::{Ran, Stage};
@@ -109,6 +110,63 @@ fn an_orchestrator_puts_together_what_three_sub_tasks_did_beside_each_other() {
     {
         assert!(shown.out.contains(words), "{}", shown.out);
     }
+}
+
+const FILTERED: &str = r#"
+version: 1
+tasks:
+  - mode: orchestrator
+    turns:
+      - calls:
+          - { tool: new_task, args: { mode: code, message: "Part one." } }
+          - { tool: new_task, args: { mode: code, message: "Part two." } }
+      - expect: { contains: ["Sub-task 1 completed", "Sub-task 2 completed"], not_contains: ["somebody else", "None of its changes"] }
+        calls: [{ tool: attempt_completion, args: { result: "both" } }]
+  - contains: Part two.
+    turns:
+      - calls: [{ tool: write_to_file, args: { path: src/new.txt, content: "new\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "written" } }]
+  - mode: code
+    turns:
+      - calls: [{ tool: execute_command, args: { command: "./step.sh" } }]
+      - expect: { contains: ["it is REAL"] }
+        calls: [{ tool: attempt_completion, args: { result: "stepped" } }]
+"#;
+
+#[test]
+fn worktrees_have_files_of_a_git_filter_as_the_checkout_has_them() {
+    let stage = stage();
+    stage.git(&["config", "filter.case.clean", "tr A-Z a-z"]);
+    stage.git(&["config", "filter.case.smudge", "tr a-z A-Z"]);
+    for (path, text) in [
+        (".gitattributes", "*.bin filter=case\nsrc/ends.txt text eol=crlf\n"),
+        ("src/b.bin", "REAL\n"),
+        ("src/ends.txt", "a\r\n"),
+        ("step.sh", "#!/bin/sh\necho it is $(cat src/b.bin)\necho MORE >> src/b.bin\n"),
+    ] {
+        stage.write(&format!("checkout/{path}"), text);
+    }
+    let touch = |path: &str| {
+        let file = std::fs::File::options().write(true).open(stage.path(path)).unwrap();
+        let long_ago = Duration::from_secs(1_700_000_000);
+        file.set_modified(SystemTime::UNIX_EPOCH + long_ago).unwrap();
+    };
+    touch("checkout/src/b.bin");
+    stage.git(&["add", "-A"]);
+    stage.git(&["commit", "-q", "-m", "a filter"]);
+    assert_eq!(stage.git(&["show", "HEAD:src/b.bin"]), "real\n");
+    // Git has to look at its content, and finds nothing changed.
+    touch("checkout/src/ends.txt");
+
+    let ran = play(&stage, FILTERED, &["--mode", "code", "--worktree"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(stage.read("checkout/src/b.bin"), "REAL\n");
+    let ran = play(&stage, FILTERED, &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(!ran.json()["notes"].to_string().contains("one after another"), "{ran:?}");
+    assert_eq!(stage.read("checkout/src/b.bin"), "REAL\nMORE\n");
+    assert_eq!(stage.read("checkout/src/new.txt"), "new\n");
+    assert_eq!(stage.git(&["for-each-ref", "refs/locum/trees"]), "");
 }
 
 #[test]

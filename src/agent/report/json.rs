@@ -123,7 +123,8 @@ pub struct TaskEntry<'a> {
     pub kept_command: Option<String>,
     /// Wall time in seconds, with that of its sub-tasks.
     pub seconds: u64,
-    /// What it changed, of a sub-task that ended; with the diff where it was not merged.
+    /// What it changed, of a sub-task that ended or whose work was not merged; with the diff where
+    /// it was not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<ChangeReport<'a>>,
     /// Commands that a sub-task and its own sub-tasks ran, in order.

@@ -104,7 +104,8 @@ impl Session<'_> {
         let mut owners: Vec<Option<TaskId>> =
             self.state.isolated.iter().filter_map(unsaved).collect();
         owners.extend((!self.state.tree.unsaved.is_empty()).then_some(None));
-        owners.into_iter().try_for_each(|owner| self.save(owner))
+        // What cannot be made safe in one of them takes nothing from the others.
+        owners.into_iter().map(|owner| self.save(owner)).fold(Ok(()), Result::and)
     }
 
     fn changes(&self) -> Result<Vec<FileChange>, Stop> {
@@ -139,8 +140,9 @@ impl Session<'_> {
             Some(PendingDecision::Hold(held)) => (None, Some(held)),
             None => (None, None),
         };
-        let tasks: Vec<TaskReport> =
+        let mut tasks: Vec<TaskReport> =
             self.state.tasks.iter().map(|task| TaskReport::of(task, &start.task)).collect();
+        self.add_unmerged(&mut tasks);
         let checks = self.state.checked.reports.clone();
         let failed_check = checks.iter().find_map(CheckReport::failure);
         let unchecked = !changes.is_empty() && checks.is_empty() && !self.state.checked.check_ran;

@@ -345,7 +345,8 @@ pub struct TaskReport {
     /// Wall time in seconds, with that of its sub-tasks.
     #[serde(default)]
     pub seconds: u64,
-    /// What it changed, of a sub-task that ended; with the patch where it was not merged.
+    /// What it changed, of a sub-task that ended or whose work was not merged; with the patch where
+    /// it was not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<FileChange>,
     /// Commands that a sub-task and its own sub-tasks ran, in order.
@@ -374,26 +375,32 @@ pub struct RefusedCall {
 }
 
 impl TaskReport {
-    /// Returns the command that gets what was not merged into a checkout; `None` where all was, and
-    /// where it would have too many paths.
+    /// Returns the command that gets what was not merged into a checkout, what it deletes too;
+    /// `None` where all was, and where it would have too many paths.
     pub fn kept_command(&self) -> Option<String> {
         let kept_ref = self.kept_ref.as_ref()?;
-        let there = || self.changes.iter().filter(|change| change.kind != ChangeKind::Deleted);
-        if !(1..=KEPT_PATHS).contains(&there().count()) {
+        if !(1..=KEPT_PATHS).contains(&self.changes.len()) {
             return None;
         }
-        let mut command = format!("git checkout {kept_ref} --");
-        for change in there() {
-            let path = change.path.as_str();
-            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+".contains(&byte);
-            if path.bytes().all(is_plain) {
-                command.push_str(&format!(" {path}"));
-            } else {
-                command.push_str(&format!(" {}", quoted(path)));
-            }
-        }
-        Some(command)
+        let (gone, there): (Vec<&FileChange>, Vec<&FileChange>) =
+            self.changes.iter().partition(|change| change.kind == ChangeKind::Deleted);
+        let on = |command: String, changes: Vec<&FileChange>| {
+            let paths =
+                changes.iter().map(|change| format!(" {}", shell_word(change.path.as_str())));
+            (!changes.is_empty()).then(|| command + &paths.collect::<String>())
+        };
+        // `git checkout` deletes nothing, and `git rm` only what git knows: not a new file of the
+        // run. What has to go goes first, for a folder may take its place.
+        let removes = on("rm -f --".to_owned(), gone);
+        let gets = on(format!("git checkout {kept_ref} --"), there);
+        Some(removes.into_iter().chain(gets).collect::<Vec<_>>().join(" && "))
     }
+}
+
+/// Returns a path as one word of a shell.
+fn shell_word(path: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+".contains(&byte);
+    if path.bytes().all(is_plain) { path.to_owned() } else { quoted(path) }
 }
 
 /// One of the policy's checks (`publish.success` or `commands.after_edit`) and how it ended.

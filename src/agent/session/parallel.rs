@@ -6,7 +6,8 @@
 //! for all of them; then each result is merged or refused as a whole (`brought` in the journal). A
 //! merge depends on commits alone and writes what it wrote before, so a kill in the middle of one
 //! does no harm. What is not merged stays on a private ref. Uncommitted work of others is neither
-//! copied nor written over: where there is some, sub-tasks run one after another.
+//! copied nor written over: where there is some, sub-tasks run one after another. As many begin
+//! together as can work with their shares (`shares`).
 
 use std::collections::BTreeSet;
 
@@ -15,18 +16,21 @@ use crate::session::held_changes;
 use crate::session::judged::PermittedCall;
 use crate::session::live::Session;
 use crate::session::recorded::ParallelCall;
+use crate::session::shares::{self, SharedBudget, WantedShare};
 use crate::session::stop::Stop;
 use crate::session::task::TaskEnd;
-use crate::session::task::budgeting::SUB_TASK_TURNS;
 use crate::session::task::isolation::{MergeResult, SubTaskShare};
 use crate::session::task::turn::WaitingCall;
+use crate::session::unmerged::KEPT_PATCHES_LIMIT_BYTES;
 use crate::tools::dispatch::{self, CheckedCall};
-use crate::tools::flow::new_task::{NewTask, TaskPriority};
+use crate::tools::flow::new_task::NewTask;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
+use locum_modes::ToolGroup;
 use locum_policy::intent::Intent;
 use locum_policy::verdict::Decision;
 use locum_workspace::diff::{ChangeKind, FileChange};
+use locum_workspace::exchange::{Exchange, Obstacle};
 use locum_workspace::merge::{Conflict, MergeOutcome, MergeSides};
 use locum_workspace::repo::CommitId;
 use locum_workspace::touched::Snapshot;
@@ -34,8 +38,15 @@ use locum_workspace::touched::Snapshot;
 /// Most files of a sub-task that its parent reads the figures of.
 const FILES_TOLD: usize = 50;
 
-/// Bytes of patches that are kept of changes that were not merged, all of a sub-task together.
-const KEPT_PATCHES_LIMIT_BYTES: usize = 64 * 1024;
+/// Most conflicts of a sub-task that its parent reads.
+const CONFLICTS_TOLD: usize = 50;
+
+/// Bytes of lines in conflict that a task reads, of all its sub-tasks of one reply together.
+const SIDES_LIMIT_BYTES: usize = 24 * 1024;
+
+/// How the sub-tasks of one reply run that do not all run in parallel.
+const ONE_BY_ONE: &str = "run one after another, not in parallel";
+const IN_GROUPS: &str = "run in smaller groups, not all in parallel";
 
 /// Reports to its parent what a sub-task changed and what became of it.
 pub(crate) fn report(result: &MergeResult, changes: &[FileChange]) -> String {
@@ -53,15 +64,20 @@ pub(crate) fn report(result: &MergeResult, changes: &[FileChange]) -> String {
     if result.conflicts.is_empty() {
         return format!("None of its changes were merged. {stays}");
     }
-    let conflicts = result.conflicts.iter().map(|conflict| {
+    let line = |conflict: &Conflict| {
         let sides =
             if conflict.sides.is_empty() { String::new() } else { format!("\n{}", conflict.sides) };
         format!("- `{}`: {}{sides}\n", conflict.path, conflict.what)
-    });
+    };
+    let conflicts: String = result.conflicts.iter().take(CONFLICTS_TOLD).map(line).collect();
+    let more = match result.conflicts.len().saturating_sub(CONFLICTS_TOLD) {
+        0 => String::new(),
+        more => format!("- and {more} more\n"),
+    };
     format!(
-        "None of its changes were merged: they conflict with the current files.\n\n{}\n{stays} \
-         Redo them on top of the current files.",
-        conflicts.collect::<String>()
+        "None of its changes were merged: they conflict with the current files.\n\n{conflicts}\
+         {more}\n{stays} `git diff {kept_ref} -- PATH` compares one with the current file. Redo \
+         them on top of the current files."
     )
 }
 
@@ -101,21 +117,13 @@ impl Session<'_> {
         if !touched.is_empty() {
             changes = self.place(child)?.repo.changes(&start, &touched)?;
         }
-        let mut room_bytes = if is_kept { KEPT_PATCHES_LIMIT_BYTES } else { 0 };
-        for change in &mut changes {
-            let patch = std::mem::take(&mut change.patch);
-            if self.parts.run.redactor.finds_secret(&patch) {
-                change.withheld = true;
-            } else if let Some(left) = room_bytes.checked_sub(patch.len()) {
-                (room_bytes, change.patch) = (left, patch);
-            }
-        }
+        self.limit_patches(&mut changes, if is_kept { KEPT_PATCHES_LIMIT_BYTES } else { 0 });
         self.emit(Event::WorkMeasured { task: child, changes })
     }
 
-    /// Says to a task and in the report why its sub-tasks run one after another.
-    fn note_one_by_one(&mut self, id: TaskId, why: &str) -> Result<(), Stop> {
-        let text = format!("Sub-tasks of task {id} run one after another, not in parallel: {why}.");
+    /// Says to a task and in the report how its sub-tasks run instead of all in parallel, and why.
+    fn note_sharing(&mut self, id: TaskId, how: &str, why: &str) -> Result<(), Stop> {
+        let text = format!("Sub-tasks of task {id} {how}: {why}.");
         if self.state.notes.contains(&text) {
             return Ok(());
         }
@@ -160,8 +168,8 @@ impl Session<'_> {
         self.start_task(id, waiting, call, SubTaskShare { budget, tree: None })
     }
 
-    /// Records which sub-tasks begin together; only the first of them where the checkout has
-    /// uncommitted work of others.
+    /// Records which sub-tasks begin together: as many as can work with their shares, and only the
+    /// first of them where the checkout has uncommitted work of others. The rest begin after them.
     fn plan(
         &mut self,
         id: TaskId,
@@ -169,9 +177,14 @@ impl Session<'_> {
         snapshot: &Snapshot,
     ) -> Result<(), Stop> {
         let owner = self.state.tree_owner(id);
+        let (place, saved) = (self.place_of(owner)?, self.saved(owner));
         let touched = &self.state.tree(owner).touched;
-        let of_others: Vec<&RepoPath> =
-            snapshot.dirty().filter(|path| !touched.contains_key(*path)).collect();
+        // What differs by its line ends or a filter alone is in a commit.
+        let is_safe = |path: &RepoPath| {
+            touched.contains_key(path)
+                || saved.as_ref().is_some_and(|saved| place.repo.is_as_in(saved, path))
+        };
+        let of_others: Vec<&RepoPath> = snapshot.dirty().filter(|path| !is_safe(path)).collect();
         let in_the_way = if of_others.is_empty() {
             None
         } else {
@@ -180,26 +193,40 @@ impl Session<'_> {
             let files = held_changes::named(files);
             Some(format!("the checkout has changes of somebody else in no commit ({files})"))
         };
+        // Files that were merged last count once they are safe.
+        self.save_unsaved(owner)?;
         let rest = self.task(id)?.rest_for_sub_task();
-        let shares = wanted.iter().map(|(_, call)| call.priority.shares());
-        // One share stays with the parent, which has to make something of the results.
-        let all = shares.fold(TaskPriority::NORMAL_SHARES, u32::saturating_add);
-        let calls = wanted.iter().map(|(waiting, call)| ParallelCall {
-            call: waiting.call.id.clone(),
-            budget: rest.share(call.priority.shares(), all),
-        });
-        let calls: Vec<ParallelCall> = calls.collect();
-        let too_little = calls.iter().any(|call| call.budget.turns < SUB_TASK_TURNS).then(|| {
-            format!("{} turns are left, too few to be shared among {}", rest.turns, calls.len())
-        });
+        let mut wishes = Vec::new();
+        for (_, call) in wanted {
+            let changes_files = self.may_change_files(&call.mode)?;
+            wishes.push(WantedShare { priority: call.priority, changes_files });
+        }
+        let SharedBudget { budgets, too_few } = shares::share(&rest, &wishes);
+        let too_little =
+            too_few.map(|unit| format!("too few {unit} are left to be shared among them"));
+        let is_alone = in_the_way.is_some() || budgets.is_empty();
+        let how = if is_alone { ONE_BY_ONE } else { IN_GROUPS };
         if let Some(why) = in_the_way.or(too_little) {
-            self.note_one_by_one(id, &why)?;
+            self.note_sharing(id, how, &why)?;
+        }
+        if is_alone {
             let Some((waiting, call)) = wanted.first() else { return Ok(()) };
             return self.start_alone(id, waiting, call);
         }
-        self.save_unsaved(owner)?;
+        let calls = wanted.iter().zip(budgets);
+        let calls = calls
+            .map(|((waiting, _), budget)| ParallelCall { call: waiting.call.id.clone(), budget })
+            .collect();
         let Some(from) = self.saved(owner) else { return Ok(()) };
         self.emit(Event::ParallelStarted { task: id, calls, from })
+    }
+
+    /// Returns true for a mode whose tasks may change files, by themselves or through sub-tasks.
+    fn may_change_files(&self, slug: &str) -> Result<bool, Stop> {
+        let mode = self.mode(slug)?;
+        let changes = [ToolGroup::Edit, ToolGroup::Command];
+        let may_change = mode.groups.iter().any(|entry| changes.contains(&entry.group));
+        Ok(may_change || self.parts.run.policy.may_delegate(&self.facts(slug)))
     }
 
     /// Starts the next of the parallel sub-tasks of a task.
@@ -231,7 +258,9 @@ impl Session<'_> {
         let completed = task.ended.as_ref().is_some_and(TaskEnd::is_completed);
         let tree = self.state.tree(Some(child));
         let mut result = MergeResult::default();
-        if let (Some(base), Some(theirs)) = (tree.start.clone(), tree.checkpoint.clone()) {
+        if let (Some(base), Some(theirs)) = (tree.start.clone(), tree.checkpoint.clone())
+            && base != theirs
+        {
             if completed {
                 let owner = self.state.tree_owner(parent);
                 self.save_unsaved(owner)?;
@@ -239,7 +268,7 @@ impl Session<'_> {
                 result.conflicts = self.shown(parent, result.conflicts)?;
             }
             if !completed || !result.conflicts.is_empty() {
-                result.kept_ref = Some(format!("refs/locum/{}", self.ref_of(Some(child))));
+                result.kept_ref = Some(self.kept_ref(child));
             }
         }
         let MergeResult { merged, conflicts, kept_ref } = result;
@@ -276,23 +305,16 @@ impl Session<'_> {
                 result.conflicts.push(conflict(path, verdict.reason()));
             }
         }
-        let differs = |commit: &CommitId| -> Result<BTreeSet<RepoPath>, Stop> {
-            Ok(place
-                .repo
-                .changes(commit, &changed)?
-                .into_iter()
-                .map(|change| change.path)
-                .collect())
-        };
         // As it was before the merge, or as it is after one that was cut off: anything else is work
         // of others.
-        for path in differs(&ours)?.intersection(&differs(&commit)?) {
-            let what = "has changes of somebody else, which are in no commit".to_owned();
-            result.conflicts.push(conflict(path, what));
+        let exchange = Exchange { before: &ours, after: &commit, paths: &changed };
+        result.conflicts.extend(place.repo.obstacles(&exchange)?.into_iter().map(of_obstacle));
+        if !result.conflicts.is_empty() {
+            return Ok(result);
         }
-        if result.conflicts.is_empty() {
-            place.repo.restore(&commit, &changed)?;
-            result.merged = changed.into_iter().collect();
+        match place.repo.exchange(&exchange)? {
+            None => result.merged = changed.into_iter().collect(),
+            Some(obstacle) => result.conflicts.push(of_obstacle(obstacle)),
         }
         Ok(result)
     }
@@ -306,22 +328,39 @@ impl Session<'_> {
         })
     }
 
-    /// Returns conflicts as the parent may see them: without secrets, and without lines of files it
-    /// may not read.
+    /// Returns conflicts as the parent may see them: without secrets, without lines of files it may
+    /// not read, and without those that are too long for its conversation.
     fn shown(&self, parent: TaskId, conflicts: Vec<Conflict>) -> Result<Vec<Conflict>, Stop> {
         let may_read = self.readable(parent)?;
+        let mut room_bytes = SIDES_LIMIT_BYTES.saturating_sub(self.sides_shown(parent)?);
         let shown = |conflict: Conflict| {
-            let sides = if may_read(&conflict.path) {
-                self.parts.run.redactor.redact(&conflict.sides)
-            } else {
-                String::new()
-            };
-            Conflict { sides, ..conflict }
+            if conflict.sides.is_empty() || !may_read(&conflict.path) {
+                return Conflict { sides: String::new(), ..conflict };
+            }
+            let sides = self.parts.run.redactor.redact(&conflict.sides);
+            if let Some(left) = room_bytes.checked_sub(sides.len()) {
+                room_bytes = left;
+                return Conflict { sides, ..conflict };
+            }
+            let what = format!("{}, too long to be shown here", conflict.what);
+            Conflict { path: conflict.path, what, sides: String::new() }
         };
         Ok(conflicts.into_iter().map(shown).collect())
+    }
+
+    /// Returns the bytes of lines in conflict that a task reads of the sub-tasks of its last reply.
+    fn sides_shown(&self, parent: TaskId) -> Result<usize, Stop> {
+        let waiting = self.task(parent)?.turn.waiting.iter();
+        let children = waiting.filter_map(|waiting| self.state.task(waiting.child?));
+        let merges = children.filter_map(|child| child.isolation.merge.as_ref());
+        Ok(merges.flat_map(|merge| &merge.conflicts).map(|conflict| conflict.sides.len()).sum())
     }
 }
 
 fn conflict(path: &RepoPath, what: String) -> Conflict {
     Conflict { path: path.clone(), what, sides: String::new() }
+}
+
+fn of_obstacle(obstacle: Obstacle) -> Conflict {
+    Conflict { path: obstacle.path, what: obstacle.what, sides: String::new() }
 }

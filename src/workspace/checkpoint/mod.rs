@@ -4,7 +4,7 @@
 //! costs what changed, not what the repository holds. Neither the user's branches nor the index is
 //! ever looked at.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use git2::{Reference, Tree};
 
@@ -95,25 +95,42 @@ impl Repo {
         commit: &CommitId,
         touched: &BTreeSet<RepoPath>,
     ) -> Result<(), RepoError> {
-        let tree = self.tree_of(commit)?;
-        let mut wanted: Vec<(&RepoPath, Option<StoredFile>)> = Vec::new();
-        let mut attributes = Attributes::new(&self.git, &tree);
-        for path in touched {
-            let stored = stored_in(&self.git, &tree, path)?;
-            let checked_out = stored
-                .map(|stored| Ok::<_, RepoError>(attributes.of(path)?.checked_out(stored)))
-                .transpose()?;
-            wanted.push((path, checked_out));
-        }
+        let wanted = self.checked_out(commit, touched)?;
         // What has to go goes first: a file may stand where a folder is needed, or the other way
         // round.
-        for (path, _) in wanted.iter().rev().filter(|(_, stored)| stored.is_none()) {
+        for path in touched.iter().rev().filter(|path| !wanted.contains_key(path)) {
             self.checkout.put_stored(path, None)?;
         }
-        for (path, stored) in wanted.iter().filter(|(_, stored)| stored.is_some()) {
-            self.checkout.put_stored(path, stored.as_ref())?;
+        for (path, stored) in &wanted {
+            // What is not written keeps its time of change, by which git knows it.
+            let is_there = matches!(self.checkout.stored(path), Ok(OnDisk::Stored(there))
+                if there == *stored);
+            if !is_there {
+                self.checkout.put_stored(path, Some(stored))?;
+            }
         }
         Ok(())
+    }
+
+    /// Returns what touched files are in a commit, with the line ends of a checkout; files that
+    /// are not in it are left out. A file that goes through a filter is what the checkout has,
+    /// where the filter makes that of what the commit has.
+    pub(super) fn checked_out<'p>(
+        &self,
+        commit: &CommitId,
+        touched: &'p BTreeSet<RepoPath>,
+    ) -> Result<BTreeMap<&'p RepoPath, StoredFile>, RepoError> {
+        let tree = self.tree_of(commit)?;
+        let mut attributes = Attributes::new(&self.git, &tree);
+        let mut found = BTreeMap::new();
+        for path in touched {
+            if let Some(stored) = stored_in(&self.git, &tree, path)? {
+                let own = attributes.of(path)?;
+                let there = self.filtered_form(path, &own, &stored);
+                found.insert(path, there.unwrap_or_else(|| own.checked_out(stored)));
+            }
+        }
+        Ok(found)
     }
 
     /// Writes the tree that `base` becomes when the touched paths are as in the checkout.
@@ -126,7 +143,13 @@ impl Repo {
         let mut attributes = Attributes::new(&self.git, base);
         for path in touched {
             let on_disk = match self.checkout.stored(path)? {
-                OnDisk::Stored(stored) => OnDisk::Stored(attributes.of(path)?.kept(stored)),
+                OnDisk::Stored(stored) => {
+                    let own = attributes.of(path)?;
+                    let is_filtered = own.filter.is_some();
+                    let before =
+                        is_filtered.then(|| stored_in(&self.git, base, path)).transpose()?;
+                    OnDisk::Stored(self.kept(path, &own, stored, before.flatten().as_ref()))
+                }
                 other => other,
             };
             changes.note(&self.git, path, &on_disk)?;

@@ -14,7 +14,7 @@ use locum_base::chat::Message;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
-fn policy() -> String {
+pub(super) fn policy() -> String {
     POLICY.replace(
         "modes: {",
         "modes: { delegation: { from: [orchestrator], depth: 2, tasks: 20, parallel: 4 },",
@@ -23,7 +23,7 @@ fn policy() -> String {
 
 /// A script of an orchestrator that starts these sub-tasks in one turn, then expects `words`, and
 /// of the sub-tasks.
-fn script(tasks: &[(&str, &str)], words: &str) -> String {
+pub(super) fn script(tasks: &[(&str, &str)], words: &str) -> String {
     let calls: String = tasks
         .iter()
         .map(|(name, _)| {
@@ -47,33 +47,33 @@ fn child(name: &str, turns: &str) -> String {
     format!("  - mode: code\n    contains: Part {name}.\n    turns:\n{turns}")
 }
 
-fn end(result: &str) -> String {
+pub(super) fn end(result: &str) -> String {
     format!("- calls: [{{ tool: attempt_completion, args: {{ result: \"{result}\" }} }}]\n")
 }
 
-fn overwrite(path: &str, content: &str) -> String {
+pub(super) fn overwrite(path: &str, content: &str) -> String {
     let read = format!("{{ tool: read_file, args: {{ path: {path} }} }}");
     write(path, content).replacen("calls: [", &format!("calls: [{read}, "), 1)
 }
 
-fn write(path: &str, content: &str) -> String {
+pub(super) fn write(path: &str, content: &str) -> String {
     format!(
         "- calls: [{{ tool: write_to_file, args: {{ path: {path}, content: \"{content}\" }} }}]\n"
     )
 }
 
-fn fixture(tasks: &[(&str, &str)], words: &str) -> Fixture {
+pub(super) fn fixture(tasks: &[(&str, &str)], words: &str) -> Fixture {
     Fixture::with_policy(&script(tasks, words), &policy()).in_mode("orchestrator")
 }
 
 /// Nothing of a run is left beside its journal, and git knows of no worktree.
-fn nothing_is_left(fixture: &Fixture) {
+pub(super) fn nothing_is_left(fixture: &Fixture) {
     assert!(!fixture.journal.join("trees").exists(), "no worktree stays");
     assert_eq!(git2::Repository::open(&fixture.root).unwrap().worktrees().unwrap().len(), 0);
 }
 
 /// The refs that keep what was not taken over.
-fn kept(fixture: &Fixture) -> Vec<String> {
+pub(super) fn kept(fixture: &Fixture) -> Vec<String> {
     let repo = git2::Repository::open(&fixture.root).unwrap();
     let refs = repo.references_glob("refs/locum/trees/*").unwrap();
     refs.map(|found| found.unwrap().name().unwrap().to_owned()).collect()
@@ -291,7 +291,9 @@ fn where_too_little_is_left_to_be_shared_they_run_one_after_another() {
     fixture.policy = locum_policy::Policy::parse(&budget, "policy.yml").unwrap();
     let ran = fixture.run();
     assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/b.txt", "src/c.txt"]));
-    assert!(ran.outcome.notes[0].ends_with("5 turns are left, too few to be shared among 2."));
+    let note = "Sub-tasks of task 0 run one after another, not in parallel: too few turns are left \
+                to be shared among them.";
+    assert_eq!(ran.outcome.notes, [note]);
 }
 
 #[test]
@@ -328,7 +330,7 @@ fn sub_tasks_that_wait_are_all_reported_and_each_is_decided_by_itself() {
     assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/held.txt"]), "{}", ran.reason());
 }
 
-fn said(id: &str, word: PersonDecision) -> RecordedDecision {
+pub(super) fn said(id: &str, word: PersonDecision) -> RecordedDecision {
     RecordedDecision { id: id.to_owned(), by: "ann".into(), word, note: String::new() }
 }
 

@@ -3,7 +3,7 @@
 use crate::report::figures;
 use crate::report::sections::tasks as task_section;
 use crate::report::surface::{Surface, join};
-use crate::session::outcome::TaskReport;
+use crate::session::outcome::{Outcome, TaskReport};
 use locum_workspace::diff::FileChange;
 
 /// Most files in a list.
@@ -14,8 +14,11 @@ pub(crate) const NOT_MERGED_LIMIT_CHARS: usize = 6_000;
 const NOT_MERGED_LEAST_CHARS: usize = 300;
 /// Most characters of the command that gets it.
 const COMMAND_LIMIT_CHARS: usize = 300;
-/// Most sub-tasks of which something was not merged.
+/// Most sub-tasks of which something was not merged that have a paragraph of their own where a
+/// report has to be short.
 const KEPT_LIMIT: usize = 3;
+/// Most of the others whose refs are named.
+const KEPT_REFS_LIMIT: usize = 32;
 
 /// Returns every changed file in a fold; empty where none changed.
 pub(crate) fn files(changes: &[FileChange], surface: Surface) -> String {
@@ -61,15 +64,16 @@ pub(crate) fn diff(changes: &[FileChange], surface: Surface, room_chars: usize) 
 }
 
 /// Returns what sub-tasks changed that is not part of the result; empty when all of it is.
-pub(super) fn not_merged(tasks: &[TaskReport], surface: Surface) -> String {
-    let kept: Vec<&TaskReport> = tasks.iter().filter(|task| task.kept_ref.is_some()).collect();
-    if kept.is_empty() {
-        return String::new();
-    }
-    let entries = kept.iter().take(KEPT_LIMIT).map(|task| {
+pub(super) fn not_merged(outcome: &Outcome, surface: Surface) -> String {
+    let kept: Vec<&TaskReport> =
+        outcome.tasks.iter().filter(|task| task.kept_ref.is_some()).collect();
+    let limit = if surface == Surface::Terminal { kept.len() } else { KEPT_LIMIT };
+    // A session that goes on merges what its sub-tasks have.
+    let state = if outcome.may_go_on() { "Not merged yet" } else { "Not merged" };
+    let entries = kept.iter().take(limit).map(|task| {
         let headline = format!(
             "{}, so not part of the change: {} ({})",
-            surface.strong("Not merged"),
+            surface.strong(state),
             task_section::name(task, surface),
             figures::changes(&task.changes),
         );
@@ -87,8 +91,13 @@ pub(super) fn not_merged(tasks: &[TaskReport], surface: Surface) -> String {
         }
     });
     let mut entries: Vec<String> = entries.collect();
-    if kept.len() > KEPT_LIMIT {
-        entries.push(format!("and {} more", kept.len() - KEPT_LIMIT));
+    let refs = kept.iter().skip(limit).take(KEPT_REFS_LIMIT);
+    let refs = refs.filter_map(|task| task.kept_ref.as_deref()).map(|kept| surface.code(kept));
+    let refs: Vec<String> = refs.collect();
+    if !refs.is_empty() {
+        let more = kept.len() - limit;
+        let others = if more > refs.len() { " and others" } else { "" };
+        entries.push(format!("and {more} more, kept on {}{others}", refs.join(", ")));
     }
     join(&entries)
 }
@@ -107,4 +116,46 @@ pub(crate) fn not_merged_diff(tasks: &[TaskReport], surface: Surface, room_chars
         return String::new();
     }
     surface.fold(title, &surface.block(&figures::diff(&changes), "diff", room_chars))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::not_merged;
+    use crate::report::sample;
+    use crate::report::surface::Surface;
+    use crate::session::outcome::{Outcome, OutcomeWord, TaskReport};
+
+    /// A run of which so many sub-tasks were not merged.
+    fn kept(count: usize) -> Outcome {
+        let outcome = sample::outcome();
+        let task = outcome.tasks.last().cloned().unwrap();
+        let tasks = (1..=count).map(|number| TaskReport {
+            kept_ref: Some(format!("refs/locum/trees/0199aabb/{number}")),
+            ..task.clone()
+        });
+        Outcome { tasks: tasks.collect(), ..outcome }
+    }
+
+    #[test]
+    fn each_sub_task_that_was_not_merged_is_named() {
+        for surface in [Surface::Markdown, Surface::Terminal] {
+            assert_eq!(not_merged(&kept(0), surface), "");
+            let text = not_merged(&kept(9), surface);
+            for number in 1..=9 {
+                assert!(text.contains(&format!("/0199aabb/{number}")), "{number}: {text}");
+            }
+            let commands = if surface == Surface::Terminal { 9 } else { 3 };
+            assert_eq!(text.matches("git checkout ").count(), commands, "{text}");
+        }
+        let many = not_merged(&kept(60), Surface::Markdown);
+        assert!(many.contains("and 57 more, kept on ") && many.ends_with(" and others"), "{many}");
+    }
+
+    #[test]
+    fn what_a_session_merges_once_it_goes_on_is_not_merged_yet() {
+        let waits = Outcome { word: OutcomeWord::OnHold, ..kept(1) };
+        assert!(not_merged(&waits, Surface::Terminal).starts_with("Not merged yet, so not part"));
+        let ended = Outcome { word: OutcomeWord::TimedOut, ..waits };
+        assert!(not_merged(&ended, Surface::Terminal).starts_with("Not merged, so not part"));
+    }
 }

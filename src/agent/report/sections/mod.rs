@@ -106,7 +106,7 @@ impl ReportParts {
             checks::line(outcome, surface),
             view.published.to_owned(),
             hindrance::section(outcome, surface),
-            changed::not_merged(&outcome.tasks, surface),
+            changed::not_merged(outcome, surface),
             notes(outcome, surface),
         ];
         after.extend(waiting::going_on(outcome, surface, view.decide, view.again));
