@@ -69,6 +69,14 @@ pub struct MovedGit {
     pub named_in: PathBuf,
 }
 
+impl SharedFolder {
+    /// Whether something that is seen in it has a folder at a path of the checkout.
+    pub(crate) fn has_folder(&self, path: &Path) -> bool {
+        let Ok(inner) = path.strip_prefix(self.path.as_str()) else { return false };
+        std::iter::once(&self.upper).chain(&self.lower).any(|place| place.join(inner).is_dir())
+    }
+}
+
 impl<'a> LayerFolders<'a> {
     /// Returns those of a layer over one folder alone.
     pub fn over(upper: &'a Path, work: &'a Path) -> Self {

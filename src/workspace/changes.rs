@@ -97,11 +97,26 @@ impl Repo {
         for path in touched {
             let before = stored_in(&self.git, &tree, path)?;
             let after = match self.checkout.stored(path)? {
-                OnDisk::Stored(stored) => Some(attributes.of(path)?.kept(stored)),
+                OnDisk::Stored(stored) => {
+                    Some(self.kept(path, &attributes.of(path)?, stored, before.as_ref()))
+                }
                 OnDisk::Other | OnDisk::Nothing => None,
             };
             changes.extend(compare(path, before.as_ref(), after.as_ref()));
         }
         Ok(changes)
+    }
+
+    /// Whether the checkout has at a path what git keeps there in a commit, whatever `git status`
+    /// says of its line ends or of a filter. What cannot be read is another file.
+    pub fn is_as_in(&self, commit: &CommitId, path: &RepoPath) -> bool {
+        let is_same = || -> Result<bool, RepoError> {
+            let tree = self.tree_of(commit)?;
+            let Some(before) = stored_in(&self.git, &tree, path)? else { return Ok(false) };
+            let OnDisk::Stored(stored) = self.checkout.stored(path)? else { return Ok(false) };
+            let attributes = Attributes::new(&self.git, &tree).of(path)?;
+            Ok(self.kept(path, &attributes, stored, Some(&before)) == before)
+        };
+        is_same().unwrap_or(false)
     }
 }

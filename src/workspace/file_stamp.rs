@@ -8,8 +8,8 @@ pub(crate) struct FileStamp {
     inode: u64,
     pub(crate) mode: RawMode,
     pub(crate) size_bytes: i64,
-    modified_ns: i64,
-    changed_ns: i64,
+    pub(crate) modified_ns: i64,
+    pub(crate) changed_ns: i64,
 }
 
 impl FileStamp {

@@ -20,7 +20,8 @@
 //! 2. Commands write to a [`layer::Layer`] over the checkout. What they changed is judged there,
 //!    and only then brought in. Without a layer, [`touched`] compares before and after.
 //! 3. Touched files are kept as checkpoints on a private ref, below `refs/locum/`.
-//! 4. Sub-tasks that run in parallel have a [`worktree`] each. [`merge`] joins what they changed.
+//! 4. Sub-tasks that run in parallel have a [`worktree`] each. [`merge`] joins what they changed,
+//!    and an [`exchange`] brings it into a checkout, completely or not at all.
 //! 5. What is published is a commit of its own. `HEAD`, the index and the files stay as they are.
 //!
 //! [`git_binary`] starts the `git` program for what libgit2 cannot do, or does slowly: status,
@@ -42,7 +43,9 @@ mod commit;
 pub mod committed;
 pub mod copied;
 pub mod diff;
+pub mod exchange;
 mod file_stamp;
+mod filtered;
 #[cfg(test)]
 mod fixture;
 pub mod git_binary;

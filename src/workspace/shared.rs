@@ -26,13 +26,18 @@ impl SharedFolders {
     }
 }
 
+/// Folder below those of all shared folders: what is written to each of them lies in it at the path
+/// of the shared folder.
+const WRITTEN: &str = "written";
+
 /// Makes the folders for what is written to a shared folder, below `folder`.
 pub(super) fn make(folder: &Path, path: RepoPath, lower: Vec<PathBuf>) -> io::Result<SharedFolder> {
     let name = Oid::hash_object(ObjectType::Blob, path.as_str().as_bytes());
     let own = folder.join(name.map_err(io::Error::other)?.to_string());
-    let (upper, work) = (own.join("upper"), own.join("work"));
+    let upper = folder.join(WRITTEN).join(path.as_str());
+    fs::create_dir_all(&own)?;
     fs::create_dir_all(&upper)?;
-    Ok(SharedFolder { path, lower, upper, work })
+    Ok(SharedFolder { path, lower, upper, work: own.join("work") })
 }
 
 /// Removes what [`make`] made.

@@ -91,6 +91,9 @@ impl Repo {
         for (path, lower) in ignored {
             // Where something else stands in its way in the worktree, it is not seen.
             if self.checkout.beneath.folder_made(&path).is_ok() {
+                // What tools write there lies in the worktree itself.
+                let own = self.checkout.absolute(&path);
+                let lower = std::iter::once(own).chain(lower).collect();
                 folders.push(layer.share(path, lower).map_err(|source| unusable(layer, source))?);
             }
         }
@@ -106,8 +109,8 @@ impl Repo {
             folder: common,
         };
         let common = moved.folder.starts_with(&root).then_some(moved);
-        layer.stand(SharedFolders { root, folders, common });
-        Ok(())
+        let shared = SharedFolders { root, folders, common };
+        layer.stand(shared).map_err(|source| unusable(layer, source))
     }
 }
 

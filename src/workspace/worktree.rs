@@ -1,7 +1,8 @@
 //! Worktrees of sub-tasks: the files of a commit in a folder of their own, with an index and a
 //! `HEAD` of their own, on the objects and refs of the repository.
 //!
-//! In: a commit and a folder outside of the checkout. Out: a [`Workspace`] there. What makes it a
+//! In: a commit and a folder outside of the checkout. Out: a [`Workspace`] there. Files that git
+//! keeps through a filter have the content there that they have in the checkout. What makes it a
 //! worktree lies next to its files and not below the repository's `.git/worktrees`. So it is
 //! invisible to the repository, and removing it means removing the folder. A folder that was being
 //! made when the run was killed is recreated.
@@ -10,9 +11,8 @@
     reason = "makes and removes whole checkouts of our own, outside of the one that is worked in"
 )]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use git2::Repository;
 use git2::build::CheckoutBuilder;
 
 use crate::Workspace;
@@ -28,6 +28,11 @@ pub(super) const COMMON_FILE: &str = "commondir";
 
 /// An empty folder beside it, where commands find that if they find the worktree elsewhere.
 pub(super) const COMMON_FOLDER: &str = "common";
+
+/// Returns where the files of a worktree lie in the folder that was made for it.
+pub fn files_of(folder: &Path) -> PathBuf {
+    folder.join("files")
+}
 
 /// Where a worktree comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +61,7 @@ impl Repo {
         if making == WorktreeOrigin::New {
             self.make_worktree(folder, commit)?;
         }
-        let root = folder.join("files");
+        let root = files_of(folder);
         let checkout = Checkout::open(&root).map_err(|error| unusable(&root, &error))?;
         Ok((Workspace { checkout, repo: Self::open(&root)? }, making))
     }
@@ -65,7 +70,7 @@ impl Repo {
         let found = self.find(commit)?;
         remove_worktree(folder)?;
         let failed = |error: std::io::Error| unusable(folder, &error);
-        let (git, files) = (folder.join("git"), folder.join("files"));
+        let (git, files) = (folder.join("git"), files_of(folder));
         make_private(folder).map_err(failed)?;
         std::fs::create_dir_all(git.join(COMMON_FOLDER)).map_err(failed)?;
         std::fs::create_dir(&files).map_err(failed)?;
@@ -81,12 +86,13 @@ impl Repo {
         ] {
             std::fs::write(&file, format!("{text}\n")).map_err(failed)?;
         }
-        let made = Repository::open(&files)?;
-        let tree = made.find_tree(found.tree_id())?;
-        made.checkout_tree(
+        let made = Self::open(&files)?;
+        let tree = made.git.find_tree(found.tree_id())?;
+        made.git.checkout_tree(
             tree.as_object(),
             Some(CheckoutBuilder::new().force().recreate_missing(true)),
         )?;
+        self.copy_filtered(&made, &tree)?;
         std::fs::write(git.join(READY), "").map_err(failed)
     }
 }

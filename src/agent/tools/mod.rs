@@ -52,10 +52,14 @@ use locum_policy::budget::Budget;
 use locum_policy::intent::Facts;
 use locum_policy::verdict::Refusal;
 use locum_workspace::Workspace;
-use locum_workspace::checkout::Checkout;
+use locum_workspace::checkout::{Checkout, FileError};
 use locum_workspace::layer::{Layer, LayerChanges};
 use locum_workspace::repo::Repo;
 use locum_workspace::touched::Snapshot;
+
+/// Most times that the links on the way to a path lead from the checkout into what it shares with
+/// another one, and back.
+const CROSSINGS_LIMIT: usize = 40;
 
 /// What tools work with in one task.
 #[derive(Clone, Copy)]
@@ -127,6 +131,20 @@ impl ToolContext<'_> {
     pub fn seen_root(&self) -> &std::path::Path {
         let stands_for = self.layer.and_then(Layer::stands_for);
         stands_for.map_or(self.checkout.root(), |other| other.root)
+    }
+
+    /// Follows every link on the way to a path, as commands find it.
+    pub(crate) fn resolve(&self, path: &RepoPath) -> Result<RepoPath, FileError> {
+        let mut real = self.checkout.resolve(path)?;
+        let Some(layer) = self.layer else { return Ok(real) };
+        for _ in 0..CROSSINGS_LIMIT {
+            let next = layer.resolve(&real)?;
+            if next == real {
+                return Ok(real);
+            }
+            real = self.checkout.resolve(&next)?;
+        }
+        Err(FileError::Outside(path.clone()))
     }
 }
 
@@ -251,6 +269,8 @@ pub struct ModelUse {
 pub struct CommandStreams {
     /// Its output.
     pub output: String,
+    /// Bytes in the middle of the output that are left out; 0 where it is whole.
+    pub omitted_bytes: usize,
     /// Its errors.
     pub errors: String,
 }

@@ -37,7 +37,7 @@ impl ResolvedPath {
     /// When it is not a path inside the repository or leads out of it.
     pub fn find(text: &str, context: ToolContext<'_>) -> Result<Self, CallError> {
         let asked = asked(text, context)?;
-        let real = context.checkout.resolve(&asked).map_err(|error| sentence(&error))?;
+        let real = context.resolve(&asked).map_err(|error| sentence(&error))?;
         Ok(Self { real, ..Self::plain(asked) })
     }
 
@@ -59,13 +59,22 @@ impl ResolvedPath {
     /// Asks the mode whether the tool may edit here, and looks whether what is there may be read.
     ///
     /// # Errors
-    /// The mode's own words.
+    /// The mode's own words; also where commands would not see the edit.
     pub(crate) fn into_edited(
         self,
         tool: ToolName,
         context: ToolContext<'_>,
     ) -> Result<Self, CallError> {
         self.check_edit(tool, context)?;
+        let real = &self.real;
+        if context.layer.is_some_and(|layer| layer.shares(real) && layer.covers(real)) {
+            return Err(CallError(format!(
+                "`{}` cannot be edited here: git ignores its folder, and this worktree only sees \
+                 what is there. A command can change it for later commands; that is neither merged \
+                 nor published.",
+                self.asked
+            )));
+        }
         // What cannot be looked at counts as there.
         let is_there = !matches!(context.checkout.entry(&self.real), Ok(None));
         Ok(Self { hidden: is_there && !(context.visible)(&self.real), ..self })

@@ -329,7 +329,8 @@ impl ProgramAround<'_> {
         let restrictions = self.sandbox.restrictions(self.reach)?;
         let below = program.folder.strip_prefix(self.reach.root).unwrap_or(program.folder);
         let in_layer = |layer: LayerFolders<'_>| layer.upper.join(below).is_dir();
-        if !program.folder.is_dir() && !self.reach.layer.is_some_and(in_layer) {
+        let is_shared = self.reach.shared().iter().any(|shared| shared.has_folder(below));
+        if !program.folder.is_dir() && !self.reach.layer.is_some_and(in_layer) && !is_shared {
             return Err(ExecError::NoFolder(program.folder.to_owned()));
         }
         let seen = self.reach.seen(program.folder);

@@ -324,6 +324,11 @@ impl ReadableFolder<'_> {
         &self.path
     }
 
+    /// Returns the root that it is beneath.
+    pub fn root(&self) -> &Path {
+        self.checkout.root()
+    }
+
     /// Returns the folder's absolute path, to walk from.
     pub fn absolute(&self) -> PathBuf {
         self.checkout.absolute(&self.path)

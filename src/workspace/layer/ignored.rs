@@ -12,7 +12,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::{Layer, OPAQUE, is_whiteout, on_layer};
+use super::{Layer, OPAQUE, is_opaque, is_whiteout, on_layer};
 use crate::caches::is_tagged;
 use crate::checkout::EntryKind;
 use crate::opened;
@@ -351,7 +351,8 @@ fn in_folder(place: &Place, lower: &Path, found: &mut IgnoredChanges) -> io::Res
     let is_anew = is_opaque(&place.upper);
     let hidden = place.hidden || is_anew;
     // Caches that only have other content are left out.
-    if !hidden && (is_tagged(lower) || is_tagged(&place.upper)) {
+    let mut all = place.lowers.iter().chain([&place.upper]);
+    if !hidden && all.any(|folder| is_tagged(folder)) {
         return Ok(());
     }
     for entry in fs::read_dir(&place.upper)? {
@@ -392,12 +393,6 @@ fn is_same((upper, is): (&Path, &Metadata), (lower, was): (&Path, &Metadata)) ->
     (is.mtime(), is.mtime_nsec()) == (was.mtime(), was.mtime_nsec())
         || is.len() <= COMPARED_BYTES
             && matches!((fs::read(upper), fs::read(lower)), (Ok(is), Ok(was)) if is == was)
-}
-
-fn is_opaque(folder: &Path) -> bool {
-    let mut value = [0; 2];
-    let read = rustix::fs::lgetxattr(folder, OPAQUE, &mut value);
-    read.is_ok_and(|length| value.get(..length) == Some(b"y"))
 }
 
 /// Counts the files at or below a path, beside `counted` of others, up to a limit for all.

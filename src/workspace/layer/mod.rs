@@ -13,6 +13,7 @@ mod other_repositories;
 mod others;
 mod place;
 mod seen;
+mod shared_trees;
 mod taken;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use std::path::{Path, PathBuf};
 use rustix::io::Errno;
 
 use crate::checkout::{Checkout, EntryKind, FileError, file_error};
+use crate::layer::shared_trees::SharedTrees;
 use crate::opened;
 use crate::repo::{Repo, RepoError};
 use crate::shared::{self, SharedFolders};
@@ -44,6 +46,7 @@ pub struct Layer {
     work: PathBuf,
     upper: Checkout,
     shared: Option<SharedFolders>,
+    trees: Vec<SharedTrees>,
     git: Vec<GitLayer>,
 }
 
@@ -100,6 +103,7 @@ impl Layer {
             upper: Checkout::open(&upper)?,
             folder,
             shared: None,
+            trees: Vec::new(),
             git: Vec::new(),
         };
         layer.end()?;
@@ -121,8 +125,10 @@ impl Layer {
         self.shared.as_ref().map_or(&[], |shared| &shared.folders)
     }
 
-    pub(super) fn stand(&mut self, shared: SharedFolders) {
+    pub(super) fn stand(&mut self, shared: SharedFolders) -> io::Result<()> {
+        self.trees = SharedTrees::of(&shared.folders)?;
         self.shared = Some(shared);
+        Ok(())
     }
 
     /// Makes the folders for what is written to a shared folder.
@@ -215,9 +221,7 @@ impl Layer {
     }
 
     fn is_opaque(&self, folder: &RepoPath) -> bool {
-        let mut value = [0; 2];
-        let read = rustix::fs::lgetxattr(self.upper.absolute(folder), OPAQUE, &mut value);
-        read.is_ok_and(|length| value.get(..length) == Some(b"y"))
+        is_opaque(&self.upper.absolute(folder))
     }
 }
 
@@ -446,6 +450,13 @@ fn is_too_deep(error: &RepoError) -> bool {
 /// Whether overlayfs marks with it that something of the checkout is gone.
 fn is_whiteout(facts: &Metadata) -> bool {
     facts.file_type().is_char_device() && facts.rdev() == 0
+}
+
+/// Whether a folder of a layer hides what lies below it.
+fn is_opaque(folder: &Path) -> bool {
+    let mut value = [0; 2];
+    let read = rustix::fs::lgetxattr(folder, OPAQUE, &mut value);
+    read.is_ok_and(|length| value.get(..length) == Some(b"y"))
 }
 
 pub(super) fn on_layer(path: &RepoPath, source: io::Error) -> RepoError {

@@ -1,16 +1,23 @@
-//! What tools see of a layer: build output that commands left there.
+//! What tools see of a layer: build output that commands left there, and in a worktree what it
+//! shares with the checkout that it stands for.
 
 use std::fs::File;
+use std::path::Path;
+
+use rustix::io::Errno;
 
 use super::{Layer, is_whiteout};
-use crate::checkout::{CheckoutEntry, EntryKind, FileError, ReadableFolder};
+use crate::checkout::{Checkout, CheckoutEntry, EntryKind, FileError, ReadableFolder};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::intent::Act;
 
+/// Most links that are followed on the way to a path, as Linux has it.
+const LINKS_LIMIT: usize = 40;
+
 impl Layer {
-    /// Reads a regular file that commands left in the layer: build output. `path` is as for
-    /// [`Checkout::read`](crate::checkout::Checkout::read).
+    /// Reads a regular file that commands left in the layer, or that is shared: build output.
+    /// `path` is as for [`Checkout::read`].
     ///
     /// # Errors
     /// See [`FileError`]; what is not in the layer is missing.
@@ -20,44 +27,115 @@ impl Layer {
         path: &RepoPath,
         limit_bytes: u64,
     ) -> Result<Vec<u8>, FileError> {
-        self.upper.read(permit, path, limit_bytes)
+        self.tree_at(path).read(permit, path, limit_bytes)
     }
 
-    /// Opens a regular file that commands left in the layer, for reading. `path` is as for
-    /// [`Checkout::read`](crate::checkout::Checkout::read).
+    /// Opens a regular file that commands left in the layer, or that is shared, for reading. `path`
+    /// is as for [`Checkout::read`].
     ///
     /// # Errors
     /// See [`FileError`]; what is not in the layer is missing.
     pub fn open_file(&self, permit: &Permit<impl Act>, path: &RepoPath) -> Result<File, FileError> {
-        self.upper.open_file(permit, path)
+        self.tree_at(path).open_file(permit, path)
     }
 
-    /// Whether commands left a folder in the layer.
+    /// Whether commands left a folder in the layer, or one is shared there.
     pub fn has_folder(&self, path: &RepoPath) -> bool {
         matches!(self.entry(path), Some(entry) if entry.kind == EntryKind::Folder)
     }
 
     /// Returns what commands left at a path; `None` where that is nothing, or only a mark that
-    /// something of the checkout is gone.
+    /// something of the checkout is gone. In a folder that is shared, it is all that they see.
     pub fn entry(&self, path: &RepoPath) -> Option<CheckoutEntry> {
-        self.upper.entry(path).ok().flatten().filter(|entry| entry.kind != EntryKind::Other)
+        let entry = self.tree_of(path)?.entry(path).ok().flatten();
+        entry.filter(|entry| entry.kind != EntryKind::Other)
     }
 
-    /// Takes a permit that covers reading a folder as the right to read what the layer has there.
+    /// Returns the root of the tree of files that has what [`Layer::entry`] returns.
+    pub fn found_in(&self, path: &RepoPath) -> Option<&Path> {
+        let tree = self.tree_of(path)?;
+        let entry = tree.entry(path).ok().flatten()?;
+        (entry.kind != EntryKind::Other).then(|| tree.root())
+    }
+
+    /// Takes a permit that covers reading a folder as the right to read what the layer has there,
+    /// in each of its trees of files, the uppermost first.
     ///
     /// # Errors
     /// When the permit does not cover `read` of exactly this path.
-    pub fn folder(
+    pub fn readable_folders(
         &self,
         permit: &Permit<impl Act>,
         path: &RepoPath,
-    ) -> Result<ReadableFolder<'_>, FileError> {
-        self.upper.folder(permit, path)
+    ) -> Result<Vec<ReadableFolder<'_>>, FileError> {
+        match self.shared_at(path) {
+            Some(shared) => shared.others().map(|tree| tree.folder(permit, path)).collect(),
+            None => Ok(vec![self.upper.folder(permit, path)?]),
+        }
+    }
+
+    /// Whether a path is in a folder that git ignores and that is shared with the checkout this one
+    /// stands for, or is one.
+    pub fn shares(&self, path: &RepoPath) -> bool {
+        self.shared_at(path).is_some()
+    }
+
+    /// Follows the links in shared folders on the way to a path that leads through none of the
+    /// checkout's own: each as commands find it, in whichever tree of files that is. Where it leads
+    /// out of the shared folders, links of the checkout may follow.
+    ///
+    /// # Errors
+    /// When it lies outside, or there are too many links.
+    pub fn resolve(&self, path: &RepoPath) -> Result<RepoPath, FileError> {
+        let outside = || FileError::Outside(path.clone());
+        let mut ahead: Vec<String> = path.parts().map(str::to_owned).collect();
+        ahead.reverse();
+        let (mut here, mut links) = (RepoPath::root(), 0);
+        while let Some(part) = ahead.pop() {
+            if part == ".." {
+                if here.is_root() {
+                    return Err(outside());
+                }
+                here = here.parent();
+                continue;
+            }
+            let next = here.join(&part).map_err(|_| outside())?;
+            let tree = self.shared_at(&next).and_then(|shared| shared.tree_of(&next));
+            let target = tree.and_then(|tree| tree.link_target(&next).ok());
+            let Some((tree, target)) = tree.zip(target) else {
+                here = next;
+                continue;
+            };
+            links += 1;
+            if links > LINKS_LIMIT {
+                return Err(FileError::Io { path: path.clone(), source: Errno::LOOP.into() });
+            }
+            let target = String::from_utf8(target).map_err(|_| outside())?;
+            let below = if target.starts_with('/') {
+                here = RepoPath::root();
+                let mut roots = std::iter::once(tree.root()).chain(self.seen_root());
+                let below = roots.find_map(|root| Path::new(&target).strip_prefix(root).ok());
+                below.and_then(Path::to_str).ok_or_else(outside)?
+            } else {
+                target.as_str()
+            };
+            let parts = below.split('/').rev().filter(|part| !matches!(*part, "" | "."));
+            ahead.extend(parts.map(str::to_owned));
+        }
+        Ok(here)
+    }
+
+    /// Returns what commands call the root where this checkout stands for another one.
+    fn seen_root(&self) -> Option<&Path> {
+        self.stands_for().map(|other| other.root)
     }
 
     /// Whether commands see something else than the checkout has at a path, or nothing: they
     /// replaced or removed it, or a folder above it.
     pub fn covers(&self, path: &RepoPath) -> bool {
+        if let Some(shared) = self.shared_at(path) {
+            return shared.covers(path);
+        }
         let mut at = RepoPath::root();
         for part in path.parts() {
             let Ok(next) = at.join(part) else { return false };
@@ -75,5 +153,18 @@ impl Layer {
             }
         }
         false
+    }
+
+    /// Returns the tree of files that has what commands left at a path, or what is shared there.
+    fn tree_of(&self, path: &RepoPath) -> Option<&Checkout> {
+        match self.shared_at(path) {
+            Some(shared) => shared.tree_of(path),
+            None => Some(&self.upper),
+        }
+    }
+
+    /// As [`Layer::tree_of`]; where there is nothing, it is missing in the tree.
+    fn tree_at(&self, path: &RepoPath) -> &Checkout {
+        self.tree_of(path).unwrap_or(&self.upper)
     }
 }

@@ -1,7 +1,7 @@
 //! `OpenedFolder`: the folder, or the one file, that a list or a search looks through.
 //!
 //! Build output that commands left in the layer over the checkout is seen where what git ignores is
-//! seen: in a folder that was named on purpose.
+//! seen: in a folder that was named on purpose. So is what a worktree shares with another checkout.
 
 use std::fs::File;
 use std::path::Path;
@@ -22,8 +22,9 @@ use locum_workspace::layer::Layer;
 pub(crate) struct OpenedFolder<'c> {
     root: &'c Path,
     checkout: ReadableFolder<'c>,
-    /// What commands left there.
-    built: Option<(&'c Layer, ReadableFolder<'c>)>,
+    /// What commands left there, and what is shared: one or several trees of files, the uppermost
+    /// first.
+    built: Option<(&'c Layer, Vec<ReadableFolder<'c>>)>,
     kind: EntryKind,
 }
 
@@ -64,10 +65,11 @@ impl<'c> OpenedFolder<'c> {
         let (mut built, mut built_kind) = (None, None);
         if let Some(layer) = context.layer
             && let Some(entry) = layer.entry(path)
-            && !FolderWalk::finds(context.checkout.root(), path)
+            && (layer.shares(path) || !FolderWalk::finds(context.checkout.root(), path))
         {
-            let folder = layer.folder(permit, path).map_err(|error| failed(error.to_string()))?;
-            (built, built_kind) = (Some((layer, folder)), Some(entry.kind));
+            let folders = layer.readable_folders(permit, path);
+            let folders = folders.map_err(|error| failed(error.to_string()))?;
+            (built, built_kind) = (Some((layer, folders)), Some(entry.kind));
         }
         let kind = match built_kind {
             Some(kind) => kind,
@@ -109,21 +111,16 @@ impl<'c> OpenedFolder<'c> {
     /// Returns the walks through it; what they find in one place only is told apart by
     /// [`OpenedFolder::is_seen`].
     pub(crate) fn walks(&self, skip: SkippedFolders) -> Vec<FolderWalk> {
-        let built = self
-            .built
-            .iter()
-            .map(|(layer, folder)| FolderWalk::of_built(layer.folders().upper, folder, skip));
+        let built = self.built.iter().flat_map(|(_, folders)| folders);
+        let built = built.map(|folder| FolderWalk::of_built(folder, skip));
         built.chain(std::iter::once(FolderWalk::new(self.root, &self.checkout, skip))).collect()
     }
 
-    /// Whether what a walk found is seen by commands: something in the layer can lie over it.
-    pub(crate) fn is_seen(&self, walk: &FolderWalk, entry: &DirEntry, path: &RepoPath) -> bool {
+    /// Whether what was found in the tree of files at `root` is seen by commands: something in
+    /// another tree can lie over it.
+    fn is_seen(&self, root: &Path, path: &RepoPath) -> bool {
         let Some((layer, _)) = &self.built else { return true };
-        if walk.is_of_built() {
-            let kind = entry.file_type();
-            return kind.is_some_and(|kind| kind.is_dir() || kind.is_file() || kind.is_symlink());
-        }
-        !layer.covers(path)
+        if root == self.root { !layer.covers(path) } else { layer.found_in(path) == Some(root) }
     }
 
     /// Lists what lies `depth` levels below the folder's own entries, at most `room` of those that
@@ -149,7 +146,7 @@ impl<'c> OpenedFolder<'c> {
                 let found = ListedPath { path, is_folder };
                 let of_built = listed.get(..before).unwrap_or_default();
                 if !kept(&found)
-                    || !self.is_seen(&walk, &entry, &found.path)
+                    || !self.is_seen(walk.root(), &found.path)
                     || of_built.iter().any(|listed| listed.path == found.path)
                 {
                     continue;
@@ -173,15 +170,13 @@ impl<'c> OpenedFolder<'c> {
         &self,
         keep: impl Fn(&DirEntry, RepoPath) -> Option<T> + Sync,
     ) -> Vec<T> {
-        let layer = self.built.as_ref().map(|(layer, _)| *layer);
-        let mut walks = self.walks(SkippedFolders::Git).into_iter();
-        let Some(first) = walks.next() else { return Vec::new() };
-        let Some(second) = walks.next() else { return first.files(keep) };
-        let mut found = first.files(&keep);
-        found.extend(second.files(|entry, path| {
-            let covered = layer.is_some_and(|layer| layer.covers(&path));
-            if covered { None } else { keep(entry, path) }
-        }));
+        let mut found = Vec::new();
+        for walk in self.walks(SkippedFolders::Git) {
+            let root = walk.root().to_owned();
+            found.extend(walk.files(|entry, path| {
+                if self.is_seen(&root, &path) { keep(entry, path) } else { None }
+            }));
+        }
         found.sort();
         found
     }
@@ -191,10 +186,7 @@ impl<'c> OpenedFolder<'c> {
     /// # Errors
     /// See [`FileError`].
     pub(crate) fn open_file(&self, path: &RepoPath) -> Result<File, FileError> {
-        match &self.built {
-            Some((layer, folder)) if layer.entry(path).is_some() => folder.open_file(path),
-            Some(_) | None => self.checkout.open_file(path),
-        }
+        self.folder_of(path).open_file(path)
     }
 
     /// Reads a regular file at or below it into `content`, which is emptied first and can be used
@@ -208,12 +200,16 @@ impl<'c> OpenedFolder<'c> {
         limit_bytes: u64,
         content: &mut Vec<u8>,
     ) -> Result<(), FileError> {
-        match &self.built {
-            Some((layer, folder)) if layer.entry(path).is_some() => {
-                folder.read_into(path, limit_bytes, content)
-            }
-            Some(_) | None => self.checkout.read_into(path, limit_bytes, content),
-        }
+        self.folder_of(path).read_into(path, limit_bytes, content)
+    }
+
+    /// Returns the folder, of those in several trees, in which commands find a path.
+    fn folder_of(&self, path: &RepoPath) -> &ReadableFolder<'c> {
+        let built = self.built.as_ref().and_then(|(layer, folders)| {
+            let root = layer.found_in(path)?;
+            folders.iter().find(|folder| folder.root() == root)
+        });
+        built.unwrap_or(&self.checkout)
     }
 }
 

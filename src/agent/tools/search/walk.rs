@@ -27,8 +27,6 @@ pub struct FolderWalk {
     root: PathBuf,
     /// Parts of the path from the walk's root to the folder.
     depth: usize,
-    /// Whether it goes through what commands left in a layer.
-    is_of_built: bool,
 }
 
 /// Which folders below the requested one are left out besides those that ignore files name.
@@ -68,10 +66,10 @@ impl FolderWalk {
         }
     }
 
-    /// Prepares a walk over `folder` of a layer whose files lie at `root`: nothing is left out
+    /// Prepares a walk over `folder` in a tree of files besides the checkout: nothing is left out
     /// there because an ignore file names it.
-    pub(crate) fn of_built(root: &Path, folder: &ReadableFolder<'_>, skip: SkippedFolders) -> Self {
-        Self { is_of_built: true, ..Self::from_ignored(root, folder, skip) }
+    pub(crate) fn of_built(folder: &ReadableFolder<'_>, skip: SkippedFolders) -> Self {
+        Self::from_ignored(folder.root(), folder, skip)
     }
 
     /// Whether a walk from the root comes to a path, which no ignore file names then.
@@ -79,9 +77,9 @@ impl FolderWalk {
         path.is_root() || Self::from_root(root, path, SkippedFolders::Git).reaches_folder()
     }
 
-    /// Whether it goes through what commands left in a layer.
-    pub(crate) fn is_of_built(&self) -> bool {
-        self.is_of_built
+    /// Returns the root of the tree of files that it goes through.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
     }
 
     /// Prepares a walk over the whole checkout at `root`, for names alone.
@@ -156,7 +154,7 @@ impl FolderWalk {
                 Some(None) => !skips(skip, name, entry),
             }
         });
-        Self { builder, root: root.to_owned(), depth, is_of_built: false }
+        Self { builder, root: root.to_owned(), depth }
     }
 
     fn from_ignored(root: &Path, folder: &ReadableFolder<'_>, skip: SkippedFolders) -> Self {
@@ -173,7 +171,7 @@ impl FolderWalk {
             entry.depth() == 0
                 || !skips(skip, entry.file_name().to_str().unwrap_or_default(), entry)
         });
-        Self { builder, root: root.to_owned(), depth: 0, is_of_built: false }
+        Self { builder, root: root.to_owned(), depth: 0 }
     }
 
     fn reaches_folder(&self) -> bool {
