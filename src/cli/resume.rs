@@ -17,9 +17,12 @@ use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::execution::SessionOrigin;
 use locum_agent::report::resume as report_resume;
+use locum_agent::report::waiting::WAITING_LIMIT;
 use locum_agent::session::event::{Event, SessionStart};
 use locum_agent::session::go_on::{self, GoOnError, GoOnRequest};
+use locum_agent::session::id::SessionId;
 use locum_agent::session::journal::Journal;
+use locum_agent::session::outcome::PendingDecision;
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_policy::budget::raise::NewLimits;
@@ -83,7 +86,7 @@ pub fn run(
         let most = in_actions.then_some(run.policy.settings().budget);
         let request = GoOnRequest { by: decide::person(context), limits, most, words, images };
         let granted = go_on::go_on(&folder, request, SystemClock::start().now());
-        run.plan.budget = granted.map_err(|error| refused(&error, start))?;
+        run.plan.budget = granted.map_err(|error| refused(&error, start, &state))?;
     } else {
         run.plan.budget = state.spending().0;
     }
@@ -112,17 +115,36 @@ fn needs_nothing(state: &SessionState) -> bool {
     outcome.is_some_and(|outcome| outcome.was_stopped() && outcome.exhausted.is_none())
 }
 
-fn refused(error: &GoOnError, start: &SessionStart) -> RunError {
+fn refused(error: &GoOnError, start: &SessionStart, state: &SessionState) -> RunError {
     match error {
         GoOnError::Journal(error) => RunError::internal(error.to_string()),
         GoOnError::NotStopped(_) => RunError::usage("ID", error.to_string())
             .hint("say what it is to do besides: `locum session resume ID \"TEXT\"`"),
+        GoOnError::Undecided(_) => {
+            RunError::usage("ID", error.to_string()).hint(decide_first(state, &start.id))
+        }
         GoOnError::Length => RunError::usage("TEXT", error.to_string()),
         GoOnError::UsedUp(exhausted) => RunError::usage("ID", error.to_string())
             .hint(format!("add to it: `{}`", report_resume::command(&start.id, Some(exhausted)))),
         GoOnError::AbovePolicy(_) => RunError::usage("ID", error.to_string())
             .hint("in Actions the policy's `budget` holds; raise it there"),
     }
+}
+
+/// Says how a person decides on what a session waits for, so that it goes on.
+fn decide_first(state: &SessionState, session: &SessionId) -> String {
+    let pending = state.outcome.iter().flat_map(|outcome| outcome.pending());
+    let command = |pending: PendingDecision| match pending {
+        PendingDecision::Hold(held) => {
+            let id = &held.id;
+            format!("`locum session approve {session} {id}` or `locum session deny {session} {id}`")
+        }
+        PendingDecision::Question(asked) => {
+            format!("`locum session answer {session} {} TEXT`", asked.id)
+        }
+    };
+    let commands: Vec<String> = pending.take(WAITING_LIMIT).map(command).collect();
+    format!("decide first: {}; then resume it with what you want besides", commands.join(", "))
 }
 
 /// Returns the hash of the policy that would judge the same run if it were started now.

@@ -1,5 +1,5 @@
-//! Which sessions are over and old, and their removal: the folder of each with its journal, and
-//! what git keeps of it.
+//! Which sessions are over and old, and their removal: the folder of each with its journal, the
+//! worktree that was made for it, and what git keeps of it.
 //!
 //! In: the folder of sessions and an age. Out: sessions removed, and why others stay. A session at
 //! work is never removed; one that could go on only when that is asked for.
@@ -81,7 +81,7 @@ pub fn stays(record: &SessionRecord) -> Option<Stays> {
     if outcome.is_none_or(|outcome| outcome.may_go_on()) {
         return Some(Stays::CouldGoOn);
     }
-    record.worktree().filter(|folder| folder.exists()).map(|_| Stays::HasWorktree)
+    record.worktree().map(|_| Stays::HasWorktree)
 }
 
 /// Returns when a session last did something, which for an imported one is its import; `None` for
@@ -105,12 +105,11 @@ pub fn remove(record: &SessionRecord, dry_run: bool) -> Result<RemovedSession, R
     let failed = |error: &dyn std::fmt::Display| {
         RunError::internal(format!("{}: {error}", record.folder.display()))
     };
-    let checkouts = [record.checkout(), record.worktree()];
     let mut refs = 0;
-    for folder in checkouts.into_iter().flatten() {
-        let Ok(repo) = Repo::open(folder) else { continue };
+    // A worktree has the refs of the checkout that it was taken from.
+    if let Some(repo) = record.checkout().and_then(|folder| Repo::open(folder).ok()) {
         let name = record.name.as_str();
-        refs += if dry_run {
+        refs = if dry_run {
             repo.refs_of_sessions().ok().and_then(|all| all.get(name).copied()).unwrap_or(0)
         } else {
             repo.forget_session(name).map_err(|error| failed(&error))?
@@ -118,13 +117,14 @@ pub fn remove(record: &SessionRecord, dry_run: bool) -> Result<RemovedSession, R
     }
     let bytes = size_bytes(&record.folder);
     if !dry_run {
+        // Only its journal says which worktree it had: that goes before it.
+        if let Some(worktree) = record.worktree() {
+            locum_sandbox::remove_all(&worktree).map_err(|error| failed(&error))?;
+        }
         // Half of a session is none: it goes in one step, and its bytes after that.
         let going = record.folder.with_file_name(format!("{GOING}{}", record.name));
         std::fs::rename(&record.folder, &going).map_err(|error| failed(&error))?;
         locum_sandbox::remove_all(&going).map_err(|error| failed(&error))?;
-        if let Some(worktree) = record.worktree() {
-            locum_workspace::worktree::remove_worktree(worktree).map_err(|error| failed(&error))?;
-        }
     }
     Ok(RemovedSession { session: record.name.clone(), bytes, refs })
 }

@@ -10,6 +10,7 @@ use locum_agent::session::event::JournalLine;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::state::SessionState;
 use locum_policy::intent::TriggerKind;
+use locum_workspace::worktree::files_of;
 
 /// Folder of the worktrees of runs, beside that of their sessions.
 pub const WORKTREES_FOLDER: &str = "worktrees";
@@ -132,12 +133,14 @@ impl SessionRecord {
         folder.filter(|_| !self.is_imported()).map(Path::new)
     }
 
-    /// Returns the worktree that was made for the run alone, where it lies where they are made.
-    pub fn worktree(&self) -> Option<&Path> {
+    /// Returns what was made for the worktree of the run alone, its files and what git keeps beside
+    /// them, where it lies where such folders are made; `None` once it is gone.
+    pub fn worktree(&self) -> Option<PathBuf> {
         self.given("stands_for")?;
         let folder = self.given("folder").filter(|_| !self.is_imported()).map(Path::new)?;
         let made = self.folder.parent()?.parent()?.join(WORKTREES_FOLDER).join(&self.name);
-        (folder == made).then_some(folder)
+        let files = files_of(&made).canonicalize().ok()?;
+        (folder == files).then_some(made)
     }
 
     /// Returns who asked: a login, or how it was started (`local`, `schedule`).

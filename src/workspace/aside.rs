@@ -1,6 +1,7 @@
 //! Changes that are set aside: what a command made of some paths, as commits that no branch has, so
 //! that a person can decide on them later and elsewhere. In: a layer, or the checkout. Out: two
-//! commits, and their difference in the checkout.
+//! commits, kept by a ref of their own until somebody has decided, and their difference in the
+//! checkout.
 #![expect(clippy::disallowed_methods, reason = "copies lie outside the checkout")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::attributes::Attributes;
 use crate::checkout::{Checkout, EntryKind, FileError, file_error};
+use crate::checkpoint::checkpoint_ref;
 use crate::diff::{FileChange, compare};
 use crate::layer::{Layer, LayerChange};
 use crate::moved_out::move_entry;
@@ -85,6 +87,24 @@ impl Repo {
     ) -> Result<SetAside, RepoError> {
         let tree = self.tree_with(&self.find(base)?.tree()?, paths)?;
         self.set_aside_as(base.clone(), &tree)
+    }
+
+    /// Keeps what a session set aside, whatever git cleans up, until [`Repo::drop_aside`] or
+    /// [`Repo::forget_session`].
+    ///
+    /// # Errors
+    /// When it is not there, or git cannot write the ref.
+    pub fn keep_aside(&self, session: &str, aside: &SetAside) -> Result<(), RepoError> {
+        let id = self.find(&aside.after)?.id();
+        self.set_own_ref(&aside_ref(session, aside)?, id, "locum: waits for a decision")
+    }
+
+    /// Lets go of what a session set aside; git removes it in time.
+    ///
+    /// # Errors
+    /// When git cannot remove the ref.
+    pub fn drop_aside(&self, session: &str, aside: &SetAside) -> Result<(), RepoError> {
+        self.remove_own_ref(&aside_ref(session, aside)?)
     }
 
     fn set_aside_as(&self, before: CommitId, tree: &Tree<'_>) -> Result<SetAside, RepoError> {
@@ -216,6 +236,11 @@ impl Checkout {
         let name = path.name().unwrap_or_default();
         Ok(rustix::fs::linkat(folder, name, CWD, to, AtFlags::empty())?)
     }
+}
+
+/// Returns the ref of what a session set aside, beside those of its sub-tasks, which are numbers.
+fn aside_ref(session: &str, aside: &SetAside) -> Result<String, RepoError> {
+    checkpoint_ref(&format!("trees/{session}/aside-{}", aside.after.0))
 }
 
 /// Makes the file of a copy.

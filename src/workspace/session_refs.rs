@@ -30,17 +30,16 @@ impl Repo {
         Ok(counts)
     }
 
-    /// Removes every ref of a session: its checkpoints, those of its sub-tasks, and the session
-    /// where it was carried. Returns how many there were.
+    /// Removes every ref of a session: its checkpoints, those of its sub-tasks, what it set aside,
+    /// and the session where it was carried. Returns how many there were.
     ///
     /// # Errors
     /// When git cannot list or remove them.
     pub fn forget_session(&self, session: &str) -> Result<usize, RepoError> {
         let mut names = vec![checkpoint_ref(session)?, format!("{SESSION_REFS}{session}")];
         names.retain(|name| self.git.find_reference(name).is_ok());
-        let of_sub_tasks = self.git.references_glob(&format!("{OWN_REFS}trees/{session}/*"))?;
-        names
-            .extend(of_sub_tasks.flatten().filter_map(|found| Some(found.name().ok()?.to_owned())));
+        let beside = self.git.references_glob(&format!("{OWN_REFS}trees/{session}/*"))?;
+        names.extend(beside.flatten().filter_map(|found| Some(found.name().ok()?.to_owned())));
         for name in &names {
             self.remove_own_ref(name)?;
         }
@@ -50,7 +49,9 @@ impl Repo {
 
 #[cfg(test)]
 mod tests {
+    use crate::aside::SetAside;
     use crate::fixture::{RepoFixture, paths};
+    use crate::repo::CommitId;
     use pretty_assertions::assert_eq;
 
     #[test]
@@ -67,5 +68,30 @@ mod tests {
         assert_eq!(counts(), [("s10".to_owned(), 2)]);
         assert_eq!(fixture.repo.forget_session("s1").unwrap(), 0);
         assert!(fixture.repo.forget_session("..").is_err());
+    }
+
+    #[test]
+    fn what_is_set_aside_has_a_ref_until_somebody_decides_or_its_session_is_forgotten() {
+        let fixture = RepoFixture::new();
+        let touched = paths(&["new"]);
+        let [first, second] = ["one", "two"].map(|content| {
+            fixture.write("new", content);
+            let aside = fixture.repo.set_aside_written(&fixture.base, &touched).unwrap();
+            for _ in 0..2 {
+                fixture.repo.keep_aside("s1", &aside).unwrap();
+            }
+            aside
+        });
+        fixture.repo.checkpoint("trees/s1/2", &fixture.base, &touched, "x").unwrap();
+        let counts = || fixture.repo.refs_of_sessions().unwrap().into_iter().collect::<Vec<_>>();
+        assert_eq!(counts(), [("s1".to_owned(), 3)]);
+        for _ in 0..2 {
+            fixture.repo.drop_aside("s1", &first).unwrap();
+        }
+        assert_eq!(counts(), [("s1".to_owned(), 2)]);
+        assert_eq!(fixture.repo.forget_session("s1").unwrap(), 2);
+        let gone = SetAside { after: CommitId("0".repeat(40)), ..second };
+        assert!(fixture.repo.keep_aside("s1", &gone).is_err());
+        assert_eq!(counts(), []);
     }
 }

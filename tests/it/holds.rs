@@ -90,6 +90,28 @@ fn a_held_call_is_done_once_a_person_says_yes() {
 }
 
 #[test]
+fn words_and_limits_for_a_session_that_waits_are_answered_with_how_to_decide() {
+    let stage = stage();
+    let (session, hold, _) = paused(&stage);
+    let resume = |more: &[&str]| stage.run(&[&["session", "resume", &session], more].concat());
+    for more in [&["And the rest."][..], &["--max-turns", "+5"]] {
+        let refused = resume(more);
+        let decide = format!("hint: decide first: `locum session approve {session} {hold}` or");
+        assert!(refused.code == Some(2) && refused.err.contains(&decide), "{refused:?}");
+    }
+    assert_eq!(stage.run(&["session", "approve", &session, &hold]).code, Some(0));
+    let done = resume(&["And the rest."]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+
+    let asked = stage.play(QUESTION, &["--output-format", "json"]).json();
+    let [session, question] = [&asked["session"], &asked["question"]["id"]];
+    let (session, question) = (session.as_str().unwrap(), question.as_str().unwrap());
+    let refused = stage.run(&["session", "resume", session, "And the rest."]);
+    let decide = format!("hint: decide first: `locum session answer {session} {question} TEXT`;");
+    assert!(refused.code == Some(2) && refused.err.contains(&decide), "{refused:?}");
+}
+
+#[test]
 fn always_proposes_a_change_of_the_policy_and_changes_nothing() {
     let stage = stage();
     let (session, hold, _) = paused(&stage);
@@ -253,6 +275,45 @@ fn what_commands_built_before_a_hold_is_there_after_it() {
     assert_eq!(stage.read("checkout/dist/x"), "built\n");
     let layers = stage.path(&format!("state/locum/sessions/{session}/layers"));
     assert!(!layers.exists(), "nothing of a layer is left");
+}
+
+#[test]
+fn held_changes_outlive_a_cleaning_of_git_until_they_are_decided_on_and_no_longer() {
+    let command = "sh -c 'echo b > src/b.txt; echo held > src/held.txt'";
+    let allowed = format!("\"edit(src/**)\", \"command({command})\"]");
+    let policy = POLICY.replace("\"edit(src/**)\"]", &allowed);
+    let script = format!(
+        r#"
+version: 1
+tasks:
+  - turns:
+      - calls: [{{ tool: execute_command, args: {{ command: "{command}" }} }}]
+      - calls: [{{ tool: attempt_completion, args: {{ result: r }} }}]
+"#
+    );
+    for word in ["approve", "deny", "prune"] {
+        let stage = Stage::with(&[(".locum/policy.yml", policy.as_str()), ("src/a.txt", "a\n")]);
+        let ran = stage.play(&script, &["--output-format", "json"]);
+        assert_eq!(ran.code, Some(5), "{ran:?}");
+        let report = ran.json();
+        let [session, hold] = [&report["session"], &report["held"]["id"]];
+        let (session, hold) = (session.as_str().unwrap(), hold.as_str().unwrap());
+        let refs = || stage.git(&["for-each-ref", "--format=%(refname)", "refs/locum/trees"]);
+        let own = format!("refs/locum/trees/{session}/aside-");
+        assert!(refs().starts_with(&own) && refs().lines().count() == 1, "{}", refs());
+        stage.git(&["reflog", "expire", "--expire=now", "--all"]);
+        stage.git(&["gc", "-q", "--prune=now"]);
+        if word == "prune" {
+            let ran = stage.run(&["session", "prune", session, "--force"]);
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+        } else {
+            assert_eq!(stage.run(&["session", word, session, hold]).code, Some(0));
+            let done = stage.run(&["session", "resume", session]);
+            assert_eq!(done.code, Some(0), "{word}: {done:?}");
+        }
+        assert_eq!(stage.path("checkout/src/held.txt").exists(), word == "approve");
+        assert_eq!(refs(), "", "{word}");
+    }
 }
 
 const STOPPED: &str = r#"

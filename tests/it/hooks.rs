@@ -144,6 +144,32 @@ fn a_guard_that_may_not_or_cannot_run_blocks_and_names_the_way_out() {
 }
 
 #[test]
+fn a_guard_whose_decision_cannot_be_read_blocks_and_one_without_json_does_not() {
+    let deny = r#"{ "decision": "block", "reason": "no" }"#;
+    // The reason quotes what the model wrote, and is longer than is kept.
+    let long = "printf '{ \"decision\": \"block\", \"reason\": \"'\nhead -c 1200000 /dev/zero | tr \
+                '\\0' x\necho '\" }'\n";
+    for (guard, said) in [
+        (long.to_owned(), Some("its output begins like JSON, and ")),
+        (format!("echo '{deny}'\necho more\n"), Some("is not one JSON object")),
+        (format!("echo '{deny}'\n"), Some("is against it: no")),
+        ("echo looks fine\n".to_owned(), None),
+    ] {
+        let stage = stage_of(POLICY, &settings("PreToolUse", "Write", "sh .claude/guard.sh"));
+        stage.write("checkout/.claude/guard.sh", &guard);
+        stage.commit("guard");
+        let ran = writes(&stage, &["src/plain.txt"]);
+        let is_there = stage.names("checkout/src").contains(&"plain.txt".to_owned());
+        assert_eq!(is_there, said.is_none(), "{guard}: {ran:?}");
+        let answer = &stage.answers()[0].1;
+        assert!(answer.contains(said.unwrap_or_default()), "{guard}: {answer}");
+        let is_noted = notes(&ran).contains("cannot be read, so what it guards was not done");
+        let is_read = said.is_none_or(|said| said.starts_with("is against"));
+        assert_eq!(is_noted, !is_read, "{guard}: {ran:?}");
+    }
+}
+
+#[test]
 fn a_broken_file_is_an_error_before_anything_runs() {
     for (settings, said) in [
         ("{\n  \"hooks\": {\n", "error: .claude/settings.json:"),

@@ -161,6 +161,24 @@ fn a_prompt_that_a_hook_is_against_reaches_no_model() {
 }
 
 #[test]
+fn a_prompt_hook_whose_decision_cannot_be_read_lets_no_model_read_the_prompt() {
+    for (hook, reads) in [
+        ("echo '{ \"continue\": false }'\necho more\n", false),
+        ("echo 'today is { Thursday }'\n", true),
+    ] {
+        let stage = stage(POLICY, &settings(&[("UserPromptSubmit", "")]));
+        stage.write("checkout/.claude/hook.sh", hook);
+        stage.commit("hook");
+        let (ran, bodies) = run(&stage, &["run", "Do it.", "--model", "m"], vec![done()]);
+        assert_eq!(bodies.len(), usize::from(reads), "{ran:?}");
+        let report = ran.json();
+        assert_eq!(report["outcome"] == "refused", !reads, "{report:#}");
+        let said = "guards it, and its decision cannot be read: its output begins like JSON";
+        assert_eq!(report["reason"].to_string().contains(said), !reads, "{report:#}");
+    }
+}
+
+#[test]
 fn words_of_a_resume_are_asked_about_before_a_sub_task_at_work_reads_them() {
     let policy = POLICY.replace("rules:\n", "rules:\n  - hold: [\"edit(src/b.txt)\"]\n");
     for (words, reads) in [("The password is x.", false), ("Go on.", true)] {

@@ -19,6 +19,7 @@ use crate::session::run;
 use locum_base::secret::{MASK, Redactor, Secret};
 use locum_models::Model;
 use locum_models::profile::{CONDENSE_PERCENT, ToolProtocol};
+use locum_models::reply_bounds::ReplyBounds;
 use locum_models::retry::RetryLimits;
 use locum_models::scripted::ScriptedModel;
 use locum_models::scripted::script::ModelScript;
@@ -262,6 +263,7 @@ fn alone(model: &dyn Model) -> TaskModel<'_> {
         tool_protocol: ToolProtocol::Native,
         sees_images: true,
         tokenizer: Tokenizer::Bytes,
+        reply: ReplyBounds::default(),
         fallbacks: &[],
     }
 }

@@ -38,9 +38,12 @@ pub struct GoOnRequest {
 /// Why a session does not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum GoOnError {
-    /// It ended by itself, or waits for a decision.
+    /// It ended by itself.
     #[error("the session ended as `{}`, so there is nothing to add to", .0.as_str())]
     NotStopped(OutcomeWord),
+    /// It waits for a decision of a person.
+    #[error("the session is `{}` and takes nothing until somebody decides", .0.as_str())]
+    Undecided(OutcomeWord),
     /// A limit would stop it at once.
     #[error("the {0}")]
     UsedUp(Exhausted),
@@ -63,11 +66,13 @@ pub enum GoOnError {
 pub fn go_on(folder: &Path, request: GoOnRequest, now: Timestamp) -> Result<Budget, GoOnError> {
     let mut journal = Journal::resume(folder)?;
     let state = SessionState::of(journal.past());
-    if let Some(outcome) = &state.outcome
-        && !outcome.was_stopped()
-        && (request.words.is_none() || outcome.pending().next().is_some())
-    {
-        return Err(GoOnError::NotStopped(outcome.word));
+    if let Some(outcome) = state.outcome.as_ref().filter(|outcome| !outcome.was_stopped()) {
+        if outcome.pending().next().is_some() {
+            return Err(GoOnError::Undecided(outcome.word));
+        }
+        if request.words.is_none() {
+            return Err(GoOnError::NotStopped(outcome.word));
+        }
     }
     if request.words.as_ref().is_some_and(|words| words.len() > MESSAGE_LIMIT_BYTES) {
         return Err(GoOnError::Length);

@@ -2,7 +2,7 @@
 //! the session stops at the command until that person says yes or no.
 //!
 //! In: a command whose changes were judged, and later the decision. Out: the changes in the
-//! checkout, or an answer that says why not.
+//! checkout, or an answer that says why not. Until then a private ref keeps them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +20,7 @@ use locum_modes::prompts::reminders;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent};
 use locum_policy::verdict::{Decision, Refusal, RefusedBy, Verdict};
+use locum_workspace::aside::SetAside;
 
 /// Most denied edits of one command that are recorded one by one.
 const DENIED_EDITS_RECORDED: usize = 100;
@@ -57,12 +58,15 @@ impl Session<'_> {
                 let refusal = held.refusal.by_person(&decided.by, decided.reason());
                 let refusal = Box::new(refusal);
                 observation.refused = Some(joined(observation.refused.take(), refusal));
-                return self.answer(id, waiting, observation);
+                self.answer(id, waiting, observation)?;
+                self.let_go(&held.aside);
+                return Ok(());
             }
             Some(HoldDecision::Approved(approval)) => approval,
         };
         let facts = self.facts(&self.task(id)?.mode);
         let edits = ApprovedEdits(held.paths.clone());
+        let mut is_named = false;
         match self.parts.run.policy.admit_approved(edits, &facts, approval) {
             Err(refusal) => {
                 let refused = reminders::refused(&reasons(&refusal.verdicts), &[]);
@@ -76,6 +80,7 @@ impl Session<'_> {
                 if of_others.is_empty() {
                     observation.touched.extend(held.paths);
                 } else {
+                    is_named = true;
                     let (others, commit) = (named(&of_others), &held.aside.after.0);
                     observation.text.push_str(&format!(
                         " But somebody else changed {others} meanwhile, so none of it is in the \
@@ -92,7 +97,21 @@ impl Session<'_> {
                 }
             }
         }
-        self.answer(id, waiting, observation)
+        self.answer(id, waiting, observation)?;
+        // A commit that people read of stays until the session goes.
+        if !is_named {
+            self.let_go(&held.aside);
+        }
+        Ok(())
+    }
+
+    /// Lets go of changes that somebody decided on. A ref that cannot be removed goes with the
+    /// session.
+    fn let_go(&self, aside: &SetAside) {
+        let session = self.start().id.as_str();
+        if let Err(error) = self.parts.workspace.repo.drop_aside(session, aside) {
+            tracing::warn!(%error, "the ref of held changes");
+        }
     }
 
     /// Brings approved changes into the checkout; returns the files that somebody else changed, in
@@ -124,6 +143,11 @@ impl Session<'_> {
 
     /// Returns the stop at changes that are held, with what a maintainer needs to decide on them.
     fn hold_changes(&mut self, id: TaskId, waiting: &WaitingCall, held: &HeldChanges) -> Stop {
+        // A session that was made of another, or by an earlier release, has no ref of its own yet.
+        let session = self.start().id.as_str();
+        if let Err(error) = self.parts.workspace.repo.keep_aside(session, &held.aside) {
+            return error.into();
+        }
         let headline = match self.headline_of(id, waiting) {
             Ok(headline) => headline,
             Err(stop) => return stop,

@@ -2,7 +2,8 @@
 //!
 //! In: hooks, a question and a task's surroundings. Out: what they said, and how each ended, for
 //! the journal. A hook is judged like any command of the task and runs in its sandbox; what it
-//! writes is thrown away. A guard that may not or cannot run blocks what it guards.
+//! writes is thrown away. A guard that may not or cannot run blocks what it guards, and so does one
+//! whose decision cannot be read.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -235,7 +236,7 @@ impl<'a> HookAsker<'a> {
         let (said, did_run) = match &word {
             HookWord::GoesOn => ("", true),
             HookWord::Says(text) | HookWord::Blocks(text) | HookWord::Asks(text) => (&**text, true),
-            HookWord::Fails(text) => (&**text, true),
+            HookWord::Fails(text) | HookWord::Unreadable(text) => (&**text, true),
             HookWord::DidNotRun(text) => (&**text, false),
         };
         let (command, place) = (hook.command.clone(), hook.place.clone());
@@ -296,6 +297,19 @@ impl HooksSaid {
             HookWord::Fails(why) => {
                 let event = event.as_str();
                 self.notes.push(format!("The hook `{command}` of {event} ({place}) failed: {why}."))
+            }
+            HookWord::Unreadable(why) => {
+                let blocks = event.guards();
+                let what = if blocks { ", so what it guards was not done" } else { "" };
+                let event = event.as_str();
+                self.notes.push(format!(
+                    "What the hook `{command}` of {event} ({place}) decides cannot be \
+                     read{what}: {why}."
+                ));
+                if blocks {
+                    let why = format!("{named} guards it, and its decision cannot be read: {why}");
+                    self.end = HooksEnd::Blocked(why);
+                }
             }
             HookWord::DidNotRun(why) => {
                 let blocks = event.guards();

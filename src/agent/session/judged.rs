@@ -57,6 +57,7 @@ pub(crate) fn unfit(task: &TaskState, waiting: &WaitingCall) -> Option<Observati
         }
         UnfitCall::Repeated(cycle) => reminders::repeated(cycle, REPEAT_LIMIT),
         UnfitCall::CompletesTooEarly => reminders::COMPLETION_TOO_EARLY.to_owned(),
+        UnfitCall::CompletesBesideFailure => reminders::COMPLETION_BESIDE_FAILURE.to_owned(),
         UnfitCall::CompletesWithQuestion => reminders::COMPLETION_ASKS.to_owned(),
     };
     Some(Observation::mistake(text))

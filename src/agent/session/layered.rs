@@ -313,6 +313,7 @@ impl Session<'_> {
         held.retain(|path, _| paths.contains_key(path));
         let Some(refusal) = refusal_of(held, Decision::Hold) else { return Ok(None) };
         let aside = repo.set_aside(&layer, &base, &paths)?;
+        repo.keep_aside(self.start().id.as_str(), &aside)?;
         Ok(Some(HeldChanges { paths: paths.into_keys().collect(), aside, refusal }))
     }
 

@@ -144,7 +144,11 @@ impl Session<'_> {
         let Some(refusal) = refusal_of(&refused.held, Decision::Hold) else { return Ok(None) };
         let paths: BTreeSet<RepoPath> = refused.held.keys().cloned().collect();
         let why = if goes_on {
-            match self.place(id)?.repo.set_aside_written(base, &paths) {
+            let repo = &self.place(id)?.repo;
+            let kept = repo.set_aside_written(base, &paths).and_then(|aside| {
+                repo.keep_aside(self.start().id.as_str(), &aside).map(|()| aside)
+            });
+            match kept {
                 Ok(aside) => return Ok(Some(HeldChanges { paths, aside, refusal })),
                 Err(error) => {
                     format!("it needs an approval and cannot be kept until then: {error}")

@@ -30,7 +30,8 @@ impl Session<'_> {
     /// Returns what the run's own commit changes of its base, for the first message of the run;
     /// empty where it is no other branch's.
     pub(crate) fn of_pull_request(&self, mode: &str) -> String {
-        let is_other = *self.parts.trusted != self.start().base;
+        let base = &self.start().base;
+        let is_other = self.parts.trusted != base && self.parts.review_base != Some(base);
         if mode == REVIEW || !is_other {
             return self.under_review(mode, self.parts.workspace, None);
         }

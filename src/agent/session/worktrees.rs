@@ -34,6 +34,11 @@ impl<'a> Session<'a> {
         owner.map_or_else(|| session.to_string(), |owner| format!("trees/{session}/{owner}"))
     }
 
+    /// Returns the ref that keeps what a sub-task changed in a worktree of its own.
+    pub(crate) fn kept_ref(&self, child: TaskId) -> String {
+        format!("refs/locum/{}", self.ref_of(Some(child)))
+    }
+
     /// Makes a checkpoint of what was touched in a checkout since the last one and counts the lines
     /// changed.
     pub(crate) fn save(&mut self, owner: Option<TaskId>) -> Result<(), Stop> {
@@ -177,8 +182,9 @@ impl<'a> Session<'a> {
             tree.start.iter().chain(&tree.checkpoint)
         });
         let waiting = self.state.tasks.iter().flat_map(|task| task.turn.open());
-        let held =
-            waiting.filter_map(|waiting| waiting.held_changes()).map(|held| &held.aside.after);
+        // Both by name: a checkout without its history has only so many commits below a name.
+        let held = waiting.filter_map(|waiting| waiting.held_changes());
+        let held = held.flat_map(|held| [&held.aside.before, &held.aside.after]);
         commits.chain(held).cloned().collect()
     }
 }

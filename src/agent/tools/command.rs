@@ -272,7 +272,8 @@ impl ExecuteCommand {
         if let Some(input) = context.given.input {
             return match exec::run_fed(permit, run, input.as_bytes()).await {
                 Ok(FedOutput { exit, output, errors }) => {
-                    let streams = CommandStreams { output: output.text, errors: errors.text };
+                    let (output, omitted_bytes) = (output.text, output.omitted_bytes);
+                    let streams = CommandStreams { output, omitted_bytes, errors: errors.text };
                     let said = Observation::said(ended(exit));
                     Ok(Observation { exit: Some(exit), streams: Some(streams), ..said })
                 }
@@ -358,7 +359,7 @@ fn explained(details: &CommandDetails) -> String {
 
 /// Whether a folder lies where its name says: no link is on the way.
 fn is_real(folder: &RepoPath, context: ToolContext<'_>) -> bool {
-    context.checkout.resolve(folder).is_ok_and(|real| real == *folder)
+    context.resolve(folder).is_ok_and(|real| real == *folder)
 }
 
 /// Follows the links in the paths a script names.
@@ -377,7 +378,7 @@ fn behind_links(script: &Script, context: ToolContext<'_>) -> Result<Vec<Intent>
     for (uses, intent) in [(reads, Intent::Read as fn(RepoPath) -> Intent), (edits, Intent::Edit)] {
         for used in uses {
             let (PathUse::Inside(path) | PathUse::Perhaps(path)) = used else { continue };
-            match context.checkout.resolve(&path) {
+            match context.resolve(&path) {
                 Ok(real) if real == path => {}
                 Ok(real) => intents.push(intent(real)),
                 Err(FileError::Outside(_)) => {

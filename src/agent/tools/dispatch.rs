@@ -297,7 +297,7 @@ fn is_accepted(tool: ToolName, offered: &[ToolName], mode: &Mode) -> bool {
 /// Does what was permitted. Never fails: a failure is an observation with `is_error`.
 pub async fn perform(permit: Permit<CheckedCall>, context: ToolContext<'_>) -> Observation {
     let observation =
-        act(&permit, context).await.unwrap_or_else(|error| Observation::failed(error.0));
+        Box::pin(act(&permit, context)).await.unwrap_or_else(|error| Observation::failed(error.0));
     debug!(failed = observation.is_error, bytes = observation.text.len(), "call performed");
     let output_bytes = context.run.policy.settings().commands.output_bytes;
     let limit_bytes =

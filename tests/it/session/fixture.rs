@@ -14,7 +14,7 @@ use locum_agent::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionSt
 use locum_agent::session::id::SessionId;
 use locum_agent::session::journal::Journal;
 use locum_agent::session::messages::Inbox;
-use locum_agent::session::model::{RunModels, TaskModel};
+use locum_agent::session::model::{Fallback, RunModels, TaskModel};
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::parts::{CONCURRENT_READS, CheckTiming, SessionParts};
 use locum_agent::session::run;
@@ -23,6 +23,7 @@ use locum_agent::tools::hooks::HookDefinition;
 use locum_base::secret::{Redactor, Secret};
 use locum_models::Model;
 use locum_models::profile::{CONDENSE_PERCENT, Price, ToolProtocol};
+use locum_models::reply_bounds::ReplyBounds;
 use locum_models::retry::RetryLimits;
 use locum_models::scripted::ScriptedModel;
 use locum_models::scripted::script::ModelScript;
@@ -75,6 +76,8 @@ pub(crate) struct Fixture {
     pub(crate) concurrent_reads: Option<usize>,
     /// What the model costs.
     pub(crate) price: Option<Price>,
+    /// The models that may stand in for it.
+    pub(crate) fallbacks: Vec<Fallback>,
     /// How often a request is sent at most.
     pub(crate) attempts: u32,
     /// How the model's tokens are estimated.
@@ -136,6 +139,7 @@ impl Fixture {
             condense_percent: None,
             concurrent_reads: None,
             price: None,
+            fallbacks: Vec::new(),
             attempts: 1,
             tokenizer: Tokenizer::Bytes,
             meanwhile: None,
@@ -284,6 +288,7 @@ impl Fixture {
             context_window: self.window.unwrap_or(u32::MAX),
             condense_percent: self.condense_percent.unwrap_or(CONDENSE_PERCENT),
             price: self.price,
+            fallbacks: &self.fallbacks,
             tokenizer: self.tokenizer,
             ..alone(model)
         };
@@ -312,7 +317,8 @@ impl Fixture {
                     attempts: self.attempts,
                     base: Duration::ZERO,
                     longest: Duration::ZERO,
-                    total: Duration::from_secs(1),
+                    // Each look at the clock takes a second.
+                    total: Duration::from_secs(60),
                 },
             },
             remaining: Remaining::default(),
@@ -398,6 +404,7 @@ fn alone(model: &dyn Model) -> TaskModel<'_> {
         tool_protocol: ToolProtocol::Native,
         sees_images: true,
         tokenizer: Tokenizer::Bytes,
+        reply: ReplyBounds::default(),
         fallbacks: &[],
     }
 }

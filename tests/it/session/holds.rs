@@ -294,7 +294,7 @@ fn what_a_command_wrote_to_a_held_file_is_set_aside_until_a_person_decides() {
         assert_eq!(held.verdicts[0].intent, "edit(src/held.txt)");
         assert!(held.headline.starts_with("run sh -c 'echo b"), "{}", held.headline);
         assert!(held.diff.unwrap().contains("+held"));
-        assert_eq!((fixture.file("src/held.txt"), paused.outcome.needed_commits.len()), (None, 1));
+        assert_eq!((fixture.file("src/held.txt"), paused.outcome.needed_commits.len()), (None, 2));
         assert_eq!(fixture.resume().word(), "on-hold", "nobody said anything");
 
         decide(&fixture.journal, said(&held.id, PersonDecision::Approve), now()).unwrap();

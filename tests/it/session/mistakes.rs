@@ -142,6 +142,44 @@ fn a_task_does_not_end_in_the_turn_another_call_failed_in() {
 }
 
 #[test]
+fn a_result_beside_a_command_that_did_not_succeed_is_sent_back_once() {
+    let ends =
+        |result: &str| format!("{{ tool: attempt_completion, args: {{ result: {result} }} }}");
+    let reply = |command: &str, result: &str| {
+        let runs = format!("{{ tool: execute_command, args: {{ command: \"{command}\" }} }}");
+        format!("calls: [{runs}, {}]\n", ends(result))
+    };
+    let told = "- expect: { contains: [\"a command of the same reply did not succeed\"] }\n  ";
+    let early = format!("- {}{told}", reply("false", "early"));
+    for (script, turns_spent, word) in [
+        (format!("{early}calls: [{}]\n", ends("now")), 2, "nothing-to-do"),
+        // It saw the failure, and may be right that the task is done.
+        (format!("{early}{}", reply("false", "now")), 2, "nothing-to-do"),
+        (format!("- {}", reply("touch src/b.txt", "now")), 1, "done"),
+    ] {
+        let ran = Fixture::new(&turns(&script)).run();
+        let spent = (ran.outcome.spent.turns, ran.outcome.summary.as_str());
+        assert_eq!(spent, (turns_spent, "now"), "{script}: {}", ran.reason());
+        assert_eq!(ran.word(), word, "{script}");
+    }
+    let parts = r#"
+- mode: code
+  turns:
+    - calls:
+        - { tool: execute_command, args: { command: "false" } }
+        - { tool: attempt_completion, args: { result: early } }
+    - calls: [{ tool: attempt_completion, args: { result: late } }]
+- mode: orchestrator
+  turns:
+    - calls: [{ tool: new_task, args: { mode: code, message: "Do it." } }]
+    - expect: { contains: ["late"], not_contains: ["early"] }
+      calls: [{ tool: attempt_completion, args: { result: r } }]
+"#;
+    let ran = Fixture::new(parts).in_mode("orchestrator").run();
+    assert_eq!((ran.word(), ran.outcome.spent.turns), ("nothing-to-do", 4), "{}", ran.reason());
+}
+
+#[test]
 fn an_unknown_or_disallowed_mode_for_a_sub_task_is_answered() {
     let policy = crate::session::fixture::POLICY
         .replace("[orchestrator, architect, code,", "[orchestrator, code,");

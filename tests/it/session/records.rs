@@ -243,6 +243,65 @@ fn a_run_removes_old_sessions_where_the_settings_say_so() {
 }
 
 #[test]
+fn a_session_whose_own_worktree_has_changes_stays_and_goes_by_force_with_the_worktree() {
+    let stage = Stage::with(&[(".locum/policy.yml", POLICY), ("src/start.txt", "start\n")]);
+    let ran = stage.play(SCRIPT, &["--worktree"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let session = stage.sessions().remove(0);
+    let prune = |flags: &[&str]| stage.run(&[&["session", "prune", "--json"], flags].concat());
+    // Without changes there is no worktree any more, and nothing that stays.
+    let idle = "version: 1\ntasks:\n  - turns:\n      - calls: [{ tool: attempt_completion, args: \
+                { result: r } }]\n";
+    let ran = stage.play(idle, &["--worktree", "--mode", "ask"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let shown = prune(&["--older-than", "2999-01-01"]).json();
+    let stayed = json!([{ "session": session, "why": "its worktree holds its changes" }]);
+    assert_eq!((shown["removed"].as_array().unwrap().len(), &shown["stayed"]), (1, &stayed));
+    let ran = prune(&[&session]);
+    assert_eq!((ran.code, &ran.json()["stayed"]), (Some(3), &stayed), "{ran:?}");
+    let file = |name: &str| stage.path(&format!("state/locum/worktrees/{name}/files/src/a.txt"));
+    assert!(file(&session).exists());
+
+    let shown = prune(&[&session, "--force", "--dry-run"]).json();
+    assert_eq!(shown["removed"][0]["refs"], json!(1));
+    assert!(file(&session).exists());
+    let ran = prune(&[&session, "--force"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let left = (stage.sessions(), stage.names("state/locum/worktrees"));
+    assert_eq!(left, (vec![], vec![]));
+    assert_eq!(stage.git(&["for-each-ref", "refs/locum"]), "");
+}
+
+#[test]
+fn the_setting_leaves_a_session_whose_own_worktree_has_changes() {
+    let stage = Stage::with(&[(".locum/policy.yml", POLICY), ("src/start.txt", "start\n")]);
+    let ran = stage.play(SCRIPT, &["--worktree"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let session = stage.sessions().remove(0);
+    // As old as its name and its journal say.
+    let old = "01890000000070008000000000000000";
+    for folder in ["sessions", "worktrees"] {
+        let at = |name: &str| stage.path(&format!("state/locum/{folder}/{name}"));
+        std::fs::rename(at(&session), at(old)).unwrap();
+    }
+    let journal = format!("state/locum/sessions/{old}/journal.jsonl");
+    let at = regex::Regex::new(r#""at":"[^"]*""#).unwrap();
+    let lines = stage.read(&journal);
+    let lines = at.replace_all(&lines, r#""at":"2023-06-01T00:00:00Z""#).replace(&session, old);
+    stage.write(&journal, &lines);
+    stage.write("config/locum/config.yml", "session_retention_days: 30\n");
+    let ran = stage.play(SCRIPT, &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(stage.names("state/locum/worktrees"), [old]);
+    assert!(stage.sessions().contains(&old.to_owned()), "{ran:?}");
+    // Once the worktree is gone, so is what keeps the session.
+    std::fs::remove_dir_all(stage.path(&format!("state/locum/worktrees/{old}"))).unwrap();
+    let ran = stage.play(SCRIPT, &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(!stage.sessions().contains(&old.to_owned()), "{ran:?}");
+}
+
+#[test]
 fn the_list_has_cache_figures_sizes_and_the_session_before() {
     let script = SCRIPT.replace("input: 100,", "input: 100, cached_read: 71, cached_write: 9,");
     let stage = Stage::with(&[(".locum/policy.yml", POLICY), ("src/start.txt", "start\n")]);

@@ -142,7 +142,7 @@ const EVENTS: &[EventKeys] = &[
             TASK,
             CALL,
             ("expert", Text, Always, "profile that was asked"),
-            ("answer", Text, Always, "its answer, or why there is none"),
+            ("answer", Text, Always, "its answer; empty where its reply had no words"),
             USAGE,
             ESTIMATED,
             COST,

@@ -30,6 +30,8 @@ pub struct Nudges {
     pub last_mistake: Option<String>,
     /// Whether it was to end the task with a question.
     pub ended_with_question: bool,
+    /// Whether a completion was sent back because a command beside it did not succeed.
+    pub ended_beside_failure: bool,
     /// The last calls, for noticing repetition.
     pub recent: RecentCalls,
     /// What it was reminded of that it is reminded of once.
@@ -93,7 +95,8 @@ impl Nudges {
 
     /// Returns why a call of a turn is not even looked at; `None` for one that is.
     pub(crate) fn unfit(&self, turn: &Turn, waiting: &WaitingCall) -> Option<UnfitCall> {
-        let before = CallsBefore { recent: &self.recent, asked: self.ended_with_question };
+        let (asked, sent_back) = (self.ended_with_question, self.ended_beside_failure);
+        let before = CallsBefore { recent: &self.recent, asked, sent_back };
         UnfitCall::of(turn, waiting, &before)
     }
 
@@ -113,6 +116,7 @@ impl Nudges {
             self.made_mistake = true;
             self.last_mistake = Some(observation.text.clone());
             self.ended_with_question = unfit == Some(UnfitCall::CompletesWithQuestion);
+            self.ended_beside_failure |= unfit == Some(UnfitCall::CompletesBesideFailure);
         }
         if turn.open().count() > 1 {
             return;

@@ -24,6 +24,8 @@ pub(crate) enum UnfitCall {
     Repeated(usize),
     /// It would end the task beside calls that failed.
     CompletesTooEarly,
+    /// It would end the task beside a command that did not succeed, for the first time.
+    CompletesBesideFailure,
     /// It would end the task with a question, and the last mistake was not the same.
     CompletesWithQuestion,
 }
@@ -34,6 +36,8 @@ pub(crate) struct CallsBefore<'a> {
     pub(crate) recent: &'a RecentCalls,
     /// Whether the last mistake was a completion with a question.
     pub(crate) asked: bool,
+    /// Whether a completion beside a command that did not succeed was sent back.
+    pub(crate) sent_back: bool,
 }
 
 impl UnfitCall {
@@ -54,9 +58,14 @@ impl UnfitCall {
         if !completes(waiting) {
             return None;
         }
-        let mut answers = turn.waiting.iter().filter_map(|other| other.answer.as_ref());
-        if answers.any(|answer| answer.is_error) {
+        // A completion comes last, so the calls beside it have been performed.
+        let answers = || turn.waiting.iter().filter_map(|other| other.answer.as_ref());
+        if answers().any(|answer| answer.is_error) {
             return Some(Self::CompletesTooEarly);
+        }
+        // What looks like a failure may be one of the answers that a command is run for.
+        if !before.sent_back && answers().any(|answer| answer.command_failed) {
+            return Some(Self::CompletesBesideFailure);
         }
         (asks(waiting) && !before.asked).then_some(Self::CompletesWithQuestion)
     }

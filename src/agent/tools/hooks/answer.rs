@@ -1,7 +1,8 @@
 //! What a hook answers: by its exit code, or in the JSON it prints.
 //!
 //! In: how it ended and what it printed. Out: a [`HookWord`]. Pure. Whatever it says, it never
-//! allows what the policy refused: it is asked about what the policy allows already.
+//! allows what the policy refused: it is asked about what the policy allows already. Output that
+//! may have been a no and cannot be read is never taken for a yes.
 //!
 //! Source: <https://docs.claude.com/en/docs/claude-code/hooks>.
 
@@ -31,6 +32,8 @@ pub enum HookWord {
     Asks(String),
     /// It failed, with the first line of its errors: nothing is blocked.
     Fails(String),
+    /// What it decides cannot be read, and why.
+    Unreadable(String),
     /// It did not run to its end, and why.
     DidNotRun(String),
 }
@@ -38,7 +41,7 @@ pub enum HookWord {
 /// Reads what a hook says.
 pub fn read(event: HookEvent, exit: Exit, streams: &CommandStreams) -> HookWord {
     match exit {
-        Exit::Code(0) => printed(event, streams.output.trim()),
+        Exit::Code(0) => printed(event, streams),
         Exit::Code(BLOCKS) if event.decides() => HookWord::Blocks(said(&streams.errors)),
         Exit::Code(code @ (126 | 127)) => {
             let why = first_line(&streams.errors);
@@ -55,15 +58,22 @@ pub fn read(event: HookEvent, exit: Exit, streams: &CommandStreams) -> HookWord 
     }
 }
 
-/// Reads what it printed. Output that is not JSON counts where a session or a prompt begins: there
-/// the model reads it.
-fn printed(event: HookEvent, output: &str) -> HookWord {
-    let answer = serde_json::from_str::<Value>(output).ok().filter(Value::is_object);
+/// Reads what it printed. Output that never was JSON counts where a session or a prompt begins:
+/// there the model reads it. Of output that begins like JSON nobody knows what it would decide.
+fn printed(event: HookEvent, streams: &CommandStreams) -> HookWord {
+    let output = streams.output.trim_start_matches(is_before_json).trim_end();
+    let is_cut = streams.omitted_bytes > 0;
+    let answer = serde_json::from_str::<Value>(output).ok();
+    let answer = answer.filter(|answer| answer.is_object() && !is_cut);
     let Some(answer) = answer else {
-        if output.trim_start().starts_with('{') && event.decides() {
-            return HookWord::Fails(
-                "its output begins with `{` but is not a JSON object".to_owned(),
-            );
+        if begins_like_json(output, is_cut) && event.decides() {
+            let why = if is_cut {
+                let count = streams.omitted_bytes;
+                format!("its output begins like JSON, and {count} bytes of it were not kept")
+            } else {
+                "its output begins like JSON but is not one JSON object".to_owned()
+            };
+            return HookWord::Unreadable(why);
         }
         let is_read = matches!(event, HookEvent::SessionStart | HookEvent::UserPromptSubmit);
         return if is_read && !output.is_empty() {
@@ -80,15 +90,17 @@ fn printed(event: HookEvent, output: &str) -> HookWord {
     if event.decides() && !ends && answer.get("continue") == Some(&Value::Bool(false)) {
         return HookWord::Blocks(text(&answer, "stopReason"));
     }
-    let permission = own.get("permissionDecision").filter(|_| event.decides());
-    match permission.and_then(Value::as_str) {
+    let word = |value: &Value, name: &str| {
+        let word = value.get(name).filter(|word| event.decides() && !word.is_null())?;
+        Some(word.as_str().map_or_else(|| word.to_string(), str::to_owned))
+    };
+    match word(own, "permissionDecision").as_deref() {
         Some("deny") => return HookWord::Blocks(text(own, "permissionDecisionReason")),
         Some("ask") => return HookWord::Asks(text(own, "permissionDecisionReason")),
         Some("allow") | None => {}
         Some(word) => return HookWord::Blocks(unknown("permissionDecision", word)),
     }
-    let decision = answer.get("decision").filter(|_| event.decides());
-    match decision.and_then(Value::as_str) {
+    match word(&answer, "decision").as_deref() {
         Some("block") => return HookWord::Blocks(text(&answer, "reason")),
         Some("approve" | "allow") | None => {}
         Some(word) => return HookWord::Blocks(unknown("decision", word)),
@@ -103,6 +115,19 @@ fn printed(event: HookEvent, output: &str) -> HookWord {
         context if context.is_empty() => HookWord::GoesOn,
         context => HookWord::Says(context),
     }
+}
+
+/// Whether a letter may stand before JSON: blanks, and the mark that some programs begin text with.
+fn is_before_json(letter: char) -> bool {
+    letter.is_whitespace() || letter == '\u{feff}'
+}
+
+/// Whether an output, without what may stand before JSON, begins like an object or a list of
+/// objects. Of one that was cut, more blanks may have stood there than were kept.
+fn begins_like_json(output: &str, is_cut: bool) -> bool {
+    let in_list = output.strip_prefix('[');
+    output.starts_with('{')
+        || in_list.is_some_and(|rest| is_cut || rest.trim_start().starts_with('{'))
 }
 
 /// A word that a guard may mean as a no.
@@ -170,9 +195,11 @@ mod tests {
             (
                 pre,
                 0,
-                "{ decision: block }".to_owned(),
-                HookWord::Fails("its output begins with `{` but is not a JSON object".to_owned()),
+                own(r#""permissionDecision": ["deny"]"#),
+                blocks("its `permissionDecision` is `[\"deny\"]`, which is not known"),
             ),
+            (pre, 0, r#"{ "decision": null }"#.to_owned(), HookWord::GoesOn),
+            (pre, 0, format!("\u{feff}\n{}", block()), blocks("r")),
             (session, 0, "{ a }".to_owned(), says("{ a }")),
             (
                 pre,
@@ -202,13 +229,51 @@ mod tests {
             (ends, 2, String::new(), blocks("why not")),
             (ends, 0, r#"{ "continue": false }"#.to_owned(), HookWord::GoesOn),
         ] {
-            let streams = CommandStreams { output, errors: "why not\nmore".to_owned() };
+            let errors = "why not\nmore".to_owned();
+            let streams = CommandStreams { output, errors, omitted_bytes: 0 };
             let word = read(event, Exit::Code(code), &streams);
             let word = match word {
                 HookWord::Blocks(why) => HookWord::Blocks(why.replace("\nmore", "")),
                 other => other,
             };
             assert_eq!(word, expected, "{code} {}", streams.output);
+        }
+    }
+
+    #[test]
+    fn what_begins_like_json_and_is_not_one_whole_object_cannot_be_read() {
+        let [session, begins] = [HookEvent::SessionStart, HookEvent::SubagentStart];
+        let [pre, prompt] = [HookEvent::PreToolUse, HookEvent::UserPromptSubmit];
+        let [post, stop] = [HookEvent::PostToolUse, HookEvent::Stop];
+        let is_unreadable = |event, output: &str, omitted_bytes| {
+            let output = output.to_owned();
+            let streams = CommandStreams { output, omitted_bytes, ..CommandStreams::default() };
+            matches!(read(event, Exit::Code(0), &streams), HookWord::Unreadable(_))
+        };
+        let block = r#"{ "decision": "block", "reason": "r" }"#;
+        let gap = "[... 9 bytes left out ...]";
+        for (output, omitted_bytes, expected) in [
+            ("{ decision: block }".to_owned(), 0, true),
+            (format!("{block}\nmore"), 0, true),
+            (format!("{block}\n{block}"), 0, true),
+            (format!("\n [ {block} ]"), 0, true),
+            (r#"{ "decision": "bl"#.to_owned(), 0, true),
+            (format!("\u{feff}{{ \"reason\": \"\n{gap}\n\" }}"), 9, true),
+            // What is not there may have stood in any place.
+            (block.to_owned(), 9, true),
+            (format!("\n\n{gap}\n"), 9, true),
+            (block.to_owned(), 0, false),
+            ("looks fine".to_owned(), 0, false),
+            ("[warning] looks fine".to_owned(), 0, false),
+            (format!("looks\n{gap}\nfine"), 9, false),
+        ] {
+            for event in [pre, prompt, post, stop] {
+                assert_eq!(is_unreadable(event, &output, omitted_bytes), expected, "{output}");
+            }
+            // Nothing is decided there.
+            for event in [session, begins] {
+                assert!(!is_unreadable(event, &output, omitted_bytes), "{output}");
+            }
         }
     }
 
