@@ -6,6 +6,7 @@
 pub mod actors;
 pub mod amend;
 pub mod approval;
+mod bounds;
 pub mod budget;
 pub mod cases;
 pub mod command;

@@ -194,6 +194,15 @@ impl<'a> TrustedConfig<'a> {
         })
     }
 
+    /// Returns the same with its policy within the bounds of another one, where there is one.
+    #[must_use]
+    pub fn within(mut self, bounds: Option<&Policy>) -> Self {
+        if let Some(bounds) = bounds {
+            self.policy = Rc::new(Policy::clone(&self.policy).within(bounds));
+        }
+        self
+    }
+
     /// Returns the repository's policy file as the trusted commit has it; `None` where it has none.
     ///
     /// # Errors

@@ -343,7 +343,6 @@ fn pull_request(case: &Field<'_>) -> Result<Option<PullRequest>, String> {
         head_branch: "topic".to_owned(),
         head_sha: told.at("head_sha_now").given().map_or(Ok("aaa"), |sha| sha.text())?.to_owned(),
         base_branch: "main".to_owned(),
-        base_sha: "bbb".to_owned(),
         head_pushed_at: None,
         author: String::new(),
         is_own: false,

@@ -193,8 +193,8 @@ pub struct ListedUser {
     pub id: Option<u64>,
 }
 
-/// What a pull request from a fork may start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What a pull request from a fork may start, from least to most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Forks {
     /// No run at all.
     Deny,

@@ -11,6 +11,7 @@ use crate::run::error::RunError;
 use crate::run::job::Job;
 use crate::run::jobs::dashboard::{self, dashboard_marker};
 use crate::run::publish::own_branch::is_ours;
+use crate::run::request::bounds::{self, TriggerBounds};
 use crate::run::request::permission::PermissionAnswer;
 use crate::run::request::{
     self, JobFacts, RefusalNotice, Request, RequestFacts, RequestRefusal, RequestedAction,
@@ -19,7 +20,7 @@ use crate::run::source::FileSource;
 use crate::run::trusted::TrustedConfig;
 use locum_forge::commits::CommitAuthor;
 use locum_forge::event::{EventKind, EventSubject, Trigger};
-use locum_forge::{ForgeError, PullRequest, Thread};
+use locum_forge::{ForgeError, PullRequest, Thread, is_app};
 use locum_policy::Policy;
 use locum_policy::intent::TriggerKind;
 use locum_policy::lint::risks::exposed_where_private;
@@ -53,6 +54,8 @@ pub(super) struct AdmittedEvent<'a> {
     pub(super) request: Request,
     /// The configuration it was admitted under, and that its runs are prepared with.
     pub(super) config: TrustedConfig<'a>,
+    /// The policy of the default branch that bounds it; `None` where it is the same.
+    pub(super) bounds: Option<Rc<Policy>>,
     /// What is said beside the result of its runs.
     pub(super) remarks: Vec<String>,
 }
@@ -118,9 +121,15 @@ pub(super) async fn admit<'a>(
     {
         return Ok(not_allowed(trigger));
     }
-    let config = if event.trusted == default_tip { at_default } else { load(env, &event.trusted)? };
-    let Some(config) = config else { return Ok(Admission::NoPolicy(event.trusted)) };
-    decide(env, event, config).await
+    let Some(at_default) = at_default else { return Ok(Admission::NoPolicy(default_tip)) };
+    if event.trusted == default_tip {
+        return decide(env, event, at_default, None).await;
+    }
+    let Some(config) = load(env, &event.trusted)? else {
+        return Ok(Admission::NoPolicy(event.trusted));
+    };
+    let is_same = config.policy.hash() == at_default.policy.hash();
+    decide(env, event, config, Some(at_default).filter(|_| !is_same)).await
 }
 
 /// Asks who we are. GitHub names whoever pushed as the sender of checks that ended; the login of an
@@ -160,7 +169,7 @@ async fn find(
     let pull_request = env.forge.pull_request(number).await.map_err(RunError::internal)?;
     let head_sha = trigger.head.as_ref().map(|head| head.sha.clone());
     trigger.subject.get_or_insert_with(|| subject_of(&pull_request, head_sha));
-    let trusted = refs::base_of(env, &pull_request).await?;
+    let trusted = refs::base_of(env, &pull_request, (&default_branch, &default_tip)).await?;
     Ok(ForgeEvent { trigger, pull_request: Some(pull_request), default_branch, trusted })
 }
 
@@ -180,19 +189,29 @@ fn subject_of(pull_request: &PullRequest, head: Option<String>) -> EventSubject 
     }
 }
 
-/// Asks the forge who this is, and decides.
+/// Asks the forge who this is, and decides. Where another commit than the tip of the default branch
+/// judges the event, whose policy is another one, that of the default branch bounds it.
 async fn decide<'a>(
     env: &ActionEnv<'_>,
     event: ForgeEvent,
     config: TrustedConfig<'a>,
+    bounds: Option<TrustedConfig<'a>>,
 ) -> Result<Admission<'a>, RunError> {
     let (trigger, modes) = (&event.trigger, config.runnable());
     let triggers = env.inputs.tighten(&config.policy.settings().triggers);
-    let by_paths = request::screen(trigger, &triggers, &job_facts(env, &event.default_branch));
-    let changed_paths = match by_paths {
-        Ok(true) => changed::paths(env, &event).await?,
-        Ok(false) | Err(_) => None,
+    let bounding = bounds.as_ref().map(|bounds| {
+        let triggers = env.inputs.tighten(&bounds.policy.settings().triggers);
+        (triggers, bounds.runnable().unwrap_or_default())
+    });
+    let bounding = bounding
+        .as_ref()
+        .map(|(triggers, modes)| TriggerBounds { triggers, modes: modes.as_slice() });
+    let filters = |triggers: &Triggers| {
+        let screened = request::screen(trigger, triggers, &job_facts(env, &event.default_branch));
+        screened.is_ok_and(|by_paths| by_paths)
     };
+    let is_by_paths = filters(&triggers) || bounding.is_some_and(|bounds| filters(bounds.triggers));
+    let changed_paths = if is_by_paths { changed::paths(env, &event).await? } else { None };
     let profiles: Vec<String> = config.settings.values.models.profiles.keys().cloned().collect();
     let own_login = own_login(env, trigger).await;
     let asked = async {
@@ -215,7 +234,7 @@ async fn decide<'a>(
         modes: modes.as_deref().unwrap_or_default(),
         profiles: &profiles,
     };
-    let decided = request::decide(trigger, Some(&triggers), &known)
+    let decided = bounds::decide(trigger, (&triggers, bounding), &known)
         .and_then(|request| check_job(env, trigger, request, &triggers))
         .and_then(|request| check_private(trigger, &config.policy).map(|()| request));
     let decided = match (decided, trigger.kind) {
@@ -247,12 +266,12 @@ async fn decide<'a>(
             let policy = config.policy;
             Admission::Unusable(Box::new(UnusableSetup { event, policy, error }))
         }
-        (Ok(request), Ok(_)) => Admission::Admitted(Box::new(AdmittedEvent {
-            event,
-            request,
-            config,
-            remarks: Vec::new(),
-        })),
+        (Ok(request), Ok(_)) => {
+            let bounds = bounds.map(|bounds| bounds.policy);
+            let config = config.within(bounds.as_deref());
+            let remarks = Vec::new();
+            Admission::Admitted(Box::new(AdmittedEvent { event, request, config, bounds, remarks }))
+        }
         (Err(refused), Ok(_)) => {
             Admission::Refused(Box::new(RefusedEvent { event, refused, policy: config.policy }))
         }
@@ -412,6 +431,7 @@ pub(super) async fn permission(
     }
     match env.forge.permission(login).await {
         Ok(permission) => Ok(PermissionAnswer::Known(permission)),
+        Err(ForgeError::NotFound { .. }) if is_app(login) => Ok(PermissionAnswer::App),
         Err(
             error @ (ForgeError::Failed { .. }
             | ForgeError::NotFound { .. }

@@ -25,6 +25,7 @@ use crate::run::publish::destination::PublishDestination;
 use crate::run::request::RequestedAction;
 use crate::run::run_request::{RunPurpose, RunRequest};
 use locum_agent::session::id::SessionId;
+use locum_forge::event::EventKind;
 
 /// Runs one request whose subject is claimed.
 pub(super) async fn run(
@@ -58,11 +59,12 @@ pub(super) async fn run(
         _ => None,
     };
     let base_branch = work_items::base_branch(env, admitted);
-    // A base branch of the workflow's own choice is not where the run starts.
-    let start = refs::pushed_branch(event).unwrap_or(&event.default_branch);
-    let is_from_base = event.pull_request.is_some() || base_branch == start;
+    // What a merge queue asks about is on no branch yet.
+    let is_from_base = event.trigger.kind != EventKind::MergeGroup;
     let check = item.check_name();
+    let compared_with = refs::named_base(env, event, (branch, &base)).await;
     let mut request = work_items::run_request(admitted, item, base, material);
+    request.review_base = compared_with;
     request.materials.extend(alerts);
     let bundle = match &env.inputs.bundle {
         Some(BundleInput { step: BundleStep::Publish, file }) => {
@@ -94,7 +96,8 @@ pub(super) async fn run(
     let name = if bundle.is_some() { SessionId::fresh() } else { run.plan.session.clone() };
     let folder = execute::folder_of(&run.settings.session_folder()?, &name);
     let login = &event.trigger.actor.login;
-    let reviewed = request.review_base.as_ref().map(reviewed::remark);
+    let reviewed = request.review_base.as_ref().filter(|_| event.pull_request.is_some());
+    let reviewed = reviewed.map(reviewed::remark);
     let marker = progress_marker(env, &event.trigger);
     let carried = CarriedState {
         destination: PublishDestination {

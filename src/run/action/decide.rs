@@ -252,7 +252,7 @@ fn prepare(
         user: UserFolder::default(),
         environment: env.environment,
     };
-    let config = TrustedConfig::load(origin, &[], None)?;
+    let config = TrustedConfig::load(origin, &[], None)?.within(admitted.bounds.as_deref());
     prepare::prepare(request, &config, env.workspace)
 }
 

@@ -232,7 +232,7 @@ async fn without_pull_request(
 }
 
 /// Returns what becomes of the changes of a run.
-fn form(forms: PublishForms, subject: &RunSubject) -> PublishForm {
+pub(super) fn form(forms: PublishForms, subject: &RunSubject) -> PublishForm {
     match subject {
         RunSubject::PullRequest { is_fork: true, .. } => PublishForm::Comment,
         RunSubject::PullRequest { own_pull_request: true, .. } => PublishForm::PullRequest,

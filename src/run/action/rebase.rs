@@ -103,7 +103,7 @@ pub(super) async fn begin(
     if let Err(why) = claim.confirm().await {
         return Ok(Rebase::Ended(ActionEnd::Answered { what: why, refused: true }));
     }
-    match env.git.push(&permit, env.remote, &merged, &branch).await {
+    match env.git.push(&permit, env.remote, &branch, (Some(head), &merged)).await {
         Ok(()) => {
             let (base, branch) = (code(&base), code(&branch));
             let said = format!("{base} is merged into {branch} without conflicts; no check ran");

@@ -9,6 +9,8 @@ use locum_forge::event::EventKind;
 use locum_workspace::git_binary::FetchDepth;
 use locum_workspace::repo::CommitId;
 
+/// The input that names the base of pull requests.
+const BASE_BRANCH: &str = "INPUT_BASE_BRANCH";
 /// Commits of two branches that are fetched to find where they parted.
 pub(super) const HISTORY_COMMITS: u32 = 200;
 
@@ -25,30 +27,36 @@ pub(super) async fn default_tip(env: &ActionEnv<'_>, branch: &str) -> Result<Com
     fetch_branch(env, branch).await
 }
 
-/// Returns the base of a pull request.
+/// Returns the commit that judges a pull request: the tip of its base as that is now. The commit
+/// that GitHub names as its base is the tip from when the pull request was last pushed to, with the
+/// policy of that time.
 ///
 /// # Errors
-/// When it is neither here nor to be fetched.
+/// When it cannot be fetched.
 pub(super) async fn base_of(
     env: &ActionEnv<'_>,
     pull_request: &PullRequest,
+    (default_branch, default_tip): (&str, &CommitId),
 ) -> Result<CommitId, RunError> {
-    match env.workspace.repo.commit_of(trusted_sha(pull_request)) {
-        Ok(commit) => Ok(commit),
-        Err(_) => fetch_branch(env, &pull_request.base_branch).await,
+    let branch = trusted_branch(pull_request);
+    // Nothing starts on one that is closed, and its base may be gone.
+    if branch == default_branch || !pull_request.is_open {
+        return Ok(default_tip.clone());
     }
+    fetch_branch(env, branch).await
 }
 
 /// What judges a pull request is what it would be merged into, never what it brings.
-fn trusted_sha(pull_request: &PullRequest) -> &str {
-    &pull_request.base_sha
+fn trusted_branch(pull_request: &PullRequest) -> &str {
+    &pull_request.base_branch
 }
 
 /// Brings the checkout to the commit the run starts from: the tip of the branch that it goes on
-/// with, a pull request's head, else the trusted commit.
+/// with, a pull request's head, else the tip of the branch that its own one is made against.
 ///
 /// # Errors
-/// When the head cannot be fetched, is another one by now, or uncommitted files are in the way.
+/// When the head cannot be fetched or is another one by now, the workflow names a base that does
+/// not exist, or uncommitted files are in the way.
 pub(super) async fn start(
     env: &ActionEnv<'_>,
     event: &ForgeEvent,
@@ -70,25 +78,67 @@ pub(super) async fn start(
     Ok(head)
 }
 
-/// Returns where a run starts that is about no pull request: the branch that was pushed to, the
-/// commit that a merge queue asks about, else the trusted commit.
+/// Returns where a run starts that is about no pull request: the commit that a merge queue asks
+/// about, else the tip of its start branch.
 async fn start_of_event(env: &ActionEnv<'_>, event: &ForgeEvent) -> Result<CommitId, RunError> {
-    if let Some(branch) = pushed_branch(event)
-        && branch != event.default_branch
-    {
-        return fetch_branch(env, branch).await;
-    }
-    let Some(head) = &event.trigger.head else { return Ok(event.trusted.clone()) };
-    match event.trigger.kind {
-        EventKind::MergeGroup => env.workspace.repo.commit_of(&head.sha).map_err(|error| {
+    if let (EventKind::MergeGroup, Some(head)) = (event.trigger.kind, &event.trigger.head) {
+        return env.workspace.repo.commit_of(&head.sha).map_err(|error| {
             RunError::internal(error).hint("check out the commit that the event is about")
-        }),
-        _ => Ok(event.trusted.clone()),
+        });
+    }
+    let branch = start_branch(env, event);
+    if branch == event.default_branch {
+        return Ok(event.trusted.clone());
+    }
+    match fetch_branch(env, branch).await {
+        Err(error) => Err(not_fetched(env, branch, error).await),
+        fetched => fetched,
     }
 }
 
-/// Returns the branch that was pushed to, where a push is what happened: a run starts there.
-pub(super) fn pushed_branch(event: &ForgeEvent) -> Option<&str> {
+/// Returns the branch that a run about no pull request starts from, and that its own pull request
+/// is made against, so that this one holds the run's change and nothing else: the one that the
+/// workflow names, else the one that was pushed to, else the default branch.
+pub(super) fn start_branch<'e>(env: &'e ActionEnv<'_>, event: &'e ForgeEvent) -> &'e str {
+    let named = env.inputs.base_branch.as_deref();
+    named.or_else(|| pushed_branch(event)).unwrap_or(&event.default_branch)
+}
+
+/// Returns what the work of a run is compared with that has a base of the workflow's choice; `None`
+/// compares it with the trusted commit. `base` is where the run starts.
+pub(super) async fn named_base(
+    env: &ActionEnv<'_>,
+    event: &ForgeEvent,
+    (earlier, base): (Option<&OwnBranch>, &CommitId),
+) -> Option<CommitId> {
+    let named = env.inputs.base_branch.as_deref();
+    let named = named.filter(|branch| *branch != event.default_branch)?;
+    if event.pull_request.is_some() || event.trigger.kind == EventKind::MergeGroup {
+        return None;
+    }
+    match earlier {
+        Some(OwnBranch { update: BranchUpdate::OnTop, .. }) => fetch_branch(env, named).await.ok(),
+        Some(_) | None => Some(base.clone()),
+    }
+}
+
+/// Returns why a branch was not fetched: where the workflow names it, it may not exist.
+async fn not_fetched(env: &ActionEnv<'_>, branch: &str, error: RunError) -> RunError {
+    let is_named = env.inputs.base_branch.as_deref() == Some(branch);
+    match env.git.branch_tip(env.remote, branch).await {
+        Ok(None) if is_named => {
+            let what = format!("the repository has no branch `{branch}`");
+            RunError::usage(BASE_BRANCH, what).hint(
+                "name a branch that exists; without this input, pull requests go to the default \
+                 branch",
+            )
+        }
+        Ok(_) | Err(_) => error,
+    }
+}
+
+/// Returns the branch that was pushed to, where a push is what happened.
+fn pushed_branch(event: &ForgeEvent) -> Option<&str> {
     let head = event.trigger.head.as_ref();
     head.filter(|_| event.trigger.kind == EventKind::Push).map(|head| head.branch.as_str())
 }
@@ -175,7 +225,7 @@ pub(super) fn depth_of(env: &ActionEnv<'_>, commits: u32) -> FetchDepth {
 mod tests {
     use std::process::Command;
 
-    use super::trusted_sha;
+    use super::trusted_branch;
     use crate::run::source::FileSource;
     use crate::run::trusted::POLICY_FILE;
     use locum_forge::PullRequest;
@@ -189,20 +239,25 @@ mod tests {
     #[test]
     fn a_pull_request_is_not_judged_by_the_policy_it_brings() {
         let folder = tempfile::tempdir().unwrap();
+        let wide = "version: 1\nrules:\n  - allow: \"command(echo x)\"\n";
         let narrow = "version: 1\nrules:\n  - allow: read(**)\n";
-        let base = seed::repository(folder.path(), &[(POLICY_FILE, narrow)], "base").unwrap();
-        std::fs::write(
-            folder.path().join(POLICY_FILE),
-            "version: 1\nrules:\n  - allow: \"command(echo x)\"\n",
-        )
-        .unwrap();
+        let opened = seed::repository(folder.path(), &[(POLICY_FILE, wide)], "base").unwrap();
         let git = |words: &[&str]| {
             let output =
                 Command::new("git").arg("-C").arg(folder.path()).args(words).output().unwrap();
             assert!(output.status.success(), "{output:?}");
             String::from_utf8(output.stdout).unwrap().trim().to_owned()
         };
-        git(&["-c", "user.name=x", "-c", "user.email=x@example.org", "commit", "-qam", "head"]);
+        let commit = |policy: &str| {
+            std::fs::write(folder.path().join(POLICY_FILE), policy).unwrap();
+            let who = ["-c", "user.name=x", "-c", "user.email=x@example.org"];
+            git(&[who.as_slice(), &["commit", "-qam", "policy"]].concat());
+        };
+        let base_branch = git(&["rev-parse", "--abbrev-ref", "HEAD"]);
+        // The base is tightened after the pull request was opened.
+        commit(narrow);
+        git(&["switch", "-qc", "topic"]);
+        commit(wide);
         let pull_request = PullRequest {
             number: 7,
             title: String::new(),
@@ -210,8 +265,7 @@ mod tests {
             is_open: true,
             head_branch: "topic".to_owned(),
             head_sha: git(&["rev-parse", "HEAD"]),
-            base_branch: "main".to_owned(),
-            base_sha: base.0,
+            base_branch,
             is_fork: false,
             author: String::new(),
             is_own: false,
@@ -219,17 +273,17 @@ mod tests {
             head_pushed_at: None,
         };
         let repo = Repo::open(folder.path()).unwrap();
-        let decided = |sha: &str| {
-            let commit = repo.commit_of(sha).unwrap();
+        let decided = |revision: &str| {
+            let commit = repo.commit_of(revision).unwrap();
             let text = FileSource::Commit(&repo, commit).file(POLICY_FILE).unwrap().unwrap().text;
             let policy = Policy::parse(&text, POLICY_FILE).unwrap();
             policy.decide(&Intent::Command(Script::parse("echo x")), &Facts::default()).decision
         };
         assert_eq!(
-            decided(&pull_request.head_sha),
-            Decision::Allow,
-            "what it brings would allow it"
+            [&opened.0, &pull_request.head_sha].map(|commit| decided(commit)),
+            [Decision::Allow, Decision::Allow],
+            "what it brings, and what was there when it was opened, would allow it"
         );
-        assert_eq!(decided(trusted_sha(&pull_request)), Decision::Deny);
+        assert_eq!(decided(trusted_branch(&pull_request)), Decision::Deny);
     }
 }

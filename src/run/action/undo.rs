@@ -110,7 +110,7 @@ async fn take_back(
         let why = "later commits changed the same lines, so it has to be reverted by hand";
         return Err(Declined::Refused(format!("{}: {why}", short(&target.id))));
     };
-    let made = publish(env, admitted, branch, &made).await.map_err(Declined::Refused)?;
+    let made = publish(env, admitted, branch, (&tip, &made)).await.map_err(Declined::Refused)?;
     let (old, new) = (short(&target.id), short(&made));
     Ok(format!("{new} on {} reverts {old} ({}).", code(branch), inline(subject)))
 }
@@ -142,18 +142,19 @@ fn message(subject: &str, reverted: &str, comment: u64) -> String {
     sanitise::commit_message(&text, &TextRules::default(), &Redactor::new([]))
 }
 
-/// Puts the commit onto the branch, if the policy lets it; returns the name it has there.
+/// Puts the commit onto the branch at this tip, if the policy lets it; returns the name it has
+/// there.
 async fn publish(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
     branch: &str,
-    commit: &CommitId,
+    (tip, commit): (&CommitId, &CommitId),
 ) -> Result<String, String> {
     let (policy, facts) = (&admitted.config.policy, &admitted.request.facts);
     match policy.settings().publish.sign {
         CommitSigner::Git => {
             let permit = policy.admit(PushUndo, facts).map_err(|no| no.to_string())?;
-            let pushed = env.git.push(&permit, env.remote, commit, branch).await;
+            let pushed = env.git.push(&permit, env.remote, branch, (Some(tip), commit)).await;
             pushed.map(|()| commit.0.clone()).map_err(|error| error.to_string())
         }
         CommitSigner::Api => {

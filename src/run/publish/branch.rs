@@ -2,6 +2,7 @@
 //! opened.
 
 use crate::run::publish::lease::LEASE_OVER;
+use crate::run::publish::moved::JudgedCommit;
 use crate::run::publish::own_branch::{BranchUpdate, OwnBranch};
 use crate::run::publish::unpublished::Unpublished;
 use crate::run::publish::{PublishResult, Publisher};
@@ -20,10 +21,10 @@ impl Publisher<'_> {
     /// Puts the changes onto the branch of a pull request of this repository.
     pub(super) async fn land_commit(
         &self,
-        commit: &CommitId,
+        judged: &JudgedCommit,
         head_branch: &str,
-        flaw: Option<String>,
     ) -> Result<PublishResult, Unpublished> {
+        let JudgedCommit { base, id, flaw } = judged;
         if let Some(why) = flaw {
             return Err(Unpublished::Flawed(format!("{why}, so the branch is left as it was")));
         }
@@ -33,11 +34,10 @@ impl Publisher<'_> {
         };
         let placed = match self.run.policy.settings().publish.sign {
             CommitSigner::Git => {
-                self.push(remote, &self.admit(PushBranch::of(head_branch, commit))?).await
+                let permit = self.admit(PushBranch::of(head_branch, id))?;
+                self.push(remote, &permit, Some(base)).await
             }
-            CommitSigner::Api => {
-                self.made_by_forge(head_branch, commit, TargetBranch::Branch).await
-            }
+            CommitSigner::Api => self.made_by_forge(head_branch, id, TargetBranch::Branch).await,
         };
         Ok(PublishResult::Commit { id: placed?.0, branch: head_branch.to_owned() })
     }
@@ -45,13 +45,12 @@ impl Publisher<'_> {
     /// Puts the changes onto a branch of their own, and opens nothing.
     pub(super) async fn land_branch(
         &self,
-        commit: &CommitId,
-        flaw: Option<String>,
+        judged: &JudgedCommit,
     ) -> Result<PublishResult, Unpublished> {
-        if let Some(why) = flaw {
+        if let Some(why) = &judged.flaw {
             return Err(Unpublished::Flawed(format!("{why}, so no branch is pushed")));
         }
-        let (branch, made) = self.place_own(commit).await?;
+        let (branch, made) = self.place_own(judged).await?;
         Ok(PublishResult::Commit { id: made.0, branch })
     }
 
@@ -60,7 +59,7 @@ impl Publisher<'_> {
     pub(super) async fn move_own_branch(
         &self,
         earlier: &OwnBranch,
-        commit: &CommitId,
+        JudgedCommit { base, id: commit, .. }: &JudgedCommit,
     ) -> Result<CommitId, Unpublished> {
         let OwnBranch { name, tip, update, .. } = earlier;
         let Some(remote) = self.remote else {
@@ -80,7 +79,7 @@ impl Publisher<'_> {
             (CommitSigner::Git, update) => {
                 let permit = self.admit(PushBranch::of(name, commit))?;
                 match update {
-                    BranchUpdate::OnTop => self.push(remote, &permit).await,
+                    BranchUpdate::OnTop => self.push(remote, &permit, Some(base)).await,
                     BranchUpdate::Replaced => self.replace(remote, &permit, tip).await,
                 }
             }
@@ -92,13 +91,13 @@ impl Publisher<'_> {
     /// and the commit that is there.
     pub(super) async fn place_own(
         &self,
-        commit: &CommitId,
+        judged: &JudgedCommit,
     ) -> Result<(String, CommitId), Unpublished> {
         match &self.destination.continues {
             Some(earlier) => {
-                Ok((earlier.name.clone(), self.move_own_branch(earlier, commit).await?))
+                Ok((earlier.name.clone(), self.move_own_branch(earlier, judged).await?))
             }
-            None => self.push_own_branch(commit).await,
+            None => self.push_own_branch(&judged.id).await,
         }
     }
 
@@ -174,25 +173,32 @@ impl Publisher<'_> {
             .set_branch(branch, commit)
             .map_err(|error| PlacementError::Taken(error.to_string()))?;
         match self.remote {
-            Some(remote) => self.push(remote, &permit).await,
+            Some(remote) => self.push(remote, &permit, None).await,
             None => Ok(commit.clone()),
         }
     }
 
-    /// Pushes what was permitted, and nothing else.
+    /// Pushes what was permitted, and nothing else: onto `from`, where the branch has to be, or as
+    /// a branch that is not there yet. One that is gone by now is not recreated.
     async fn push(
         &self,
         remote: &Remote,
         permit: &Permit<PushBranch>,
+        from: Option<&CommitId>,
     ) -> Result<CommitId, PlacementError> {
         let PushBranch { branch, commit } = permit.act();
-        match self.git.push(permit, remote, commit, branch).await {
-            Ok(()) => Ok(commit.clone()),
-            Err(error @ RepoError::PushRefused { .. }) => {
-                Err(PlacementError::Taken(error.to_string()))
-            }
-            Err(error) => Err(PlacementError::Refused(error.to_string())),
-        }
+        let error = match self.git.push(permit, remote, branch, (from, commit)).await {
+            Ok(()) => return Ok(commit.clone()),
+            Err(error @ RepoError::PushRefused { .. }) => error,
+            Err(error) => return Err(PlacementError::Refused(error.to_string())),
+        };
+        let is_gone =
+            from.is_some() && matches!(self.git.branch_tip(remote, branch).await, Ok(None));
+        Err(PlacementError::Taken(if is_gone {
+            format!("the branch `{branch}` is gone by now, and is not recreated")
+        } else {
+            error.to_string()
+        }))
     }
 
     /// Pushes what was permitted in place of the commit that the branch is at.

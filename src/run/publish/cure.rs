@@ -76,7 +76,17 @@ const CURES: &[(&[&str], &str)] = &[
          with the base",
     ),
     (
-        &["does not build on", "holds something else", "stale info", "was closed while the run"],
+        &["was merged or closed while the run", "is gone by now, and is not recreated"],
+        "restore the branch and reopen the pull request, then ask again; or ask on an open issue or \
+         pull request",
+    ),
+    (
+        &[
+            "does not build on",
+            "holds something else",
+            "is not what was there before",
+            "was closed while the run",
+        ],
         "ask again: the run starts from what is there now",
     ),
     (
@@ -136,6 +146,14 @@ mod tests {
             ("github failed at PATCH /x: 502 Bad Gateway", "ask again later"),
             ("github failed at POST /x: cannot read `.` of the answer: EOF", "GITHUB_API_URL"),
             ("github asks to wait 60 s before POST /x", "ask again later"),
+            (
+                "pull request #8 was merged or closed while the run worked, so nothing is pushed",
+                "reopen the pull request",
+            ),
+            (
+                "pull request #8 was closed while the run worked, so nothing is pushed to it",
+                "the run starts from what is there now",
+            ),
         ] {
             assert!(of(said).is_some_and(|cure| cure.contains(setting)), "{said}: {:?}", of(said));
         }

@@ -107,13 +107,14 @@ impl Publisher<'_> {
         (form, author): (PublishForm, &CommitAuthor),
         published: &mut Publication,
     ) -> Result<PublishResult, Unpublished> {
+        self.check_open().await?;
         let judged = self.with_base(outcome, judged, author)?;
         published.remarks.extend(self.merge_remark(outcome));
         match (&self.run.plan.subject, form) {
             (RunSubject::PullRequest { head_branch, .. }, PublishForm::Commit) => {
-                self.land_commit(&judged.id, head_branch, judged.flaw).await
+                self.land_commit(&judged, head_branch).await
             }
-            (_, PublishForm::Commit) => self.land_branch(&judged.id, judged.flaw).await,
+            (_, PublishForm::Commit) => self.land_branch(&judged).await,
             (_, PublishForm::PullRequest | PublishForm::Review | PublishForm::Comment) => {
                 self.land_pull_request(outcome, judged, published).await
             }

@@ -57,7 +57,7 @@ impl Publisher<'_> {
                 let why = format!("{why}, so pull request #{} is left as it was", pull.number);
                 return Err(Unpublished::Flawed(why));
             }
-            let head = self.move_own_branch(earlier, commit).await?;
+            let head = self.move_own_branch(earlier, &judged).await?;
             let (id, branch) = (head.0.clone(), earlier.name.clone());
             published.result = PublishResult::Commit { id, branch };
             let change = (earlier.update == BranchUpdate::Replaced).then_some(change.as_str());
@@ -75,7 +75,7 @@ impl Publisher<'_> {
             });
         }
         self.refuse_closed(&change).await?;
-        let (branch, head) = self.place_own(commit).await?;
+        let (branch, head) = self.place_own(&judged).await?;
         published.result = PublishResult::Commit { id: head.0.clone(), branch: branch.clone() };
         let change = Some(change.as_str());
         let flaw = flaw.as_deref();
@@ -156,6 +156,20 @@ impl Publisher<'_> {
             ));
         }
         Ok(now)
+    }
+
+    /// Looks at the pull request again that the run is about: on the branch of one that is over, a
+    /// commit lands nowhere.
+    pub(super) async fn check_open(&self) -> Result<(), String> {
+        let RunSubject::PullRequest { number, .. } = &self.run.plan.subject else { return Ok(()) };
+        let now = self.forge.pull_request(*number).await;
+        let now = now.map_err(|error| format!("pull request #{number} cannot be read: {error}"))?;
+        if now.is_open {
+            return Ok(());
+        }
+        Err(format!(
+            "pull request #{number} was merged or closed while the run worked, so nothing is pushed"
+        ))
     }
 
     /// What somebody closed without a merge is not opened again for the same change: of a job, or
@@ -272,6 +286,7 @@ impl Publisher<'_> {
             closes: rules.close_issues,
             requested_by: self.destination.requested_by.as_deref(),
             run_url: self.run_url,
+            runs: self.runs_of_step(),
             notes: &notes,
         };
         let text_rules = TextRules { closing: rules.close_issues, ..self.text_rules(&marker) };

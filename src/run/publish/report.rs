@@ -14,7 +14,10 @@ use locum_agent::session::outcome::{Outcome, OutcomeWord};
 use locum_agent::session::word::OutcomeReaction;
 use locum_forge::posts::{Posting, ReactionTarget};
 use locum_forge::sanitise;
+use locum_policy::intent::TriggerKind;
 
+/// More than one event makes checks, with the run beside them.
+const CHECKS_AND_RUN: usize = 25;
 /// What says that a comment decided, where the run it was about waits for the next one.
 const TAKEN: &str = "+1";
 
@@ -159,6 +162,21 @@ impl Publisher<'_> {
         waited.or(before).map(|(line, work)| KeptLine { line, work, mode: None })
     }
 
+    /// Returns how many runs share the job summary at most: jobs of a schedule, checks of a pull
+    /// request.
+    pub(super) fn runs_of_step(&self) -> usize {
+        let triggers = &self.run.policy.settings().triggers;
+        let trigger = self.run.plan.facts.trigger;
+        let has_checks = || triggers.events.iter().any(|rule| !rule.checks.is_empty());
+        if trigger == TriggerKind::Schedule {
+            triggers.schedule_jobs.len().max(1)
+        } else if trigger == TriggerKind::PullRequest && has_checks() {
+            CHECKS_AND_RUN
+        } else {
+            1
+        }
+    }
+
     /// Returns what the comment needs to know.
     pub fn comment_facts<'f>(&'f self, decide: DecisionChannel<'f>) -> CommentFacts<'f> {
         let plan = &self.run.plan;
@@ -172,6 +190,7 @@ impl Publisher<'_> {
             repair: None,
             notify: self.run.policy.settings().publish.notify,
             run_url: self.run_url,
+            runs: self.runs_of_step(),
             remarks: &self.destination.remarks,
             budget: &plan.budget,
             decide,

@@ -6,6 +6,7 @@
 //! is a refusal.
 
 mod ask;
+pub mod bounds;
 pub(crate) mod event;
 pub mod examination;
 pub mod permission;

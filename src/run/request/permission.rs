@@ -8,15 +8,18 @@ use locum_forge::ForgePermission;
 pub enum PermissionAnswer {
     /// They may do this.
     Known(ForgePermission),
+    /// It is an app, and the forge does not say of apps what they may do.
+    App,
     /// Nobody was asked, or the answer says nothing; says why. It lets nobody in.
     Unknown(String),
 }
 
 impl PermissionAnswer {
-    /// Returns the permission of somebody, or the refusal where it is not known.
+    /// Returns the permission of somebody, none of an app, or the refusal where it is not known.
     pub(super) fn of(&self, login: &str) -> Result<ForgePermission, RequestRefusal> {
         match self {
             Self::Known(permission) => Ok(*permission),
+            Self::App => Ok(ForgePermission::None),
             Self::Unknown(why) => {
                 Err(silent("permission", &format!("the permission of {login} is not known: {why}")))
             }

@@ -5,11 +5,12 @@
 
 use crate::run::publish::own_branch::is_ours;
 use crate::run::request::ask::Ask;
+use crate::run::request::permission::PermissionAnswer;
 use crate::run::request::{RefusalNotice, RequestFacts, RequestRefusal, silent};
-use locum_forge::ForgePermission;
 use locum_forge::command::CommentCommand;
 use locum_forge::command::verb::Verb;
 use locum_forge::event::{Actor, Trigger};
+use locum_forge::{ForgePermission, is_app};
 use locum_policy::actors::{ActorFacts, Tier};
 use locum_policy::intent::TriggerKind;
 use locum_policy::schema::{ListedUser, Triggers};
@@ -78,11 +79,16 @@ pub(super) fn tier_of(
     let login = &trigger.actor.login;
     let permission = known.permission.of(login)?;
     if !trigger.actor.is_user {
-        // Anyone's app may comment on a public repository under its name; a listed one must have
-        // been given the right to write.
-        let listed =
-            triggers.bots.iter().any(|bot| is(bot, login)) && permission >= ForgePermission::Write;
-        return if listed {
+        // The listing names one app, which no user can pass for: their logins do not end so. It acts
+        // where it is installed, and with what was granted there. What the forge does say counts.
+        let may_act = match known.permission {
+            PermissionAnswer::App => is_app(login),
+            PermissionAnswer::Known(_) | PermissionAnswer::Unknown(_) => {
+                permission >= ForgePermission::Write
+            }
+        };
+        let listed = triggers.bots.iter().any(|bot| is(bot, login));
+        return if listed && may_act {
             Ok(Tier::Bot)
         } else {
             Err(silent("triggers.bots.allow", &format!("{login} may not write here")))

@@ -7,7 +7,6 @@
     reason = "the empty repository that is pushed from is made here"
 )]
 
-use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
@@ -22,6 +21,9 @@ use locum_base::retry::RetryWaits;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent, PublicationKind};
 
+/// Why a commit is not pushed onto a branch.
+const NOT_ON_TOP: &str = "the branch has commits this one does not build on";
+
 /// What a push moves: a ref at the remote, and the commit it names then; `None` takes it away.
 #[derive(Clone, Copy)]
 struct RefMove<'a> {
@@ -30,8 +32,10 @@ struct RefMove<'a> {
 }
 
 impl GitBinary {
-    /// Pushes a commit to a branch of the remote. Never with force: a branch that moved meanwhile
-    /// is a refusal.
+    /// Moves a branch of the remote on: from exactly the commit that it is to be at, to one that
+    /// builds on that. `None` makes a branch that is not there yet. What somebody else
+    /// pushed stays, and a branch that was deleted is not recreated: one that is not where it is to
+    /// be is a refusal.
     ///
     /// It is pushed from an empty repository that borrows this one's objects. So nothing that a
     /// command may have put into the repository's configuration (another address, a proxy, trust in
@@ -45,13 +49,13 @@ impl GitBinary {
         &self,
         permit: &Permit<impl Act>,
         remote: &Remote,
-        commit: &CommitId,
         branch: &str,
+        moves: (Option<&CommitId>, &CommitId),
     ) -> Result<(), RepoError> {
         if !permit.covers(&Intent::Publish(PublicationKind::Commit)) {
             return Err(RepoError::NotPermitted);
         }
-        self.push_permitted(remote, commit, branch).await
+        self.push_permitted(remote, branch, moves).await
     }
 
     /// Lets a branch of the remote name a commit in place of exactly the one it is at: for a branch
@@ -71,17 +75,34 @@ impl GitBinary {
         }
         let name = branch_ref(to, branch)?;
         let lease = format!("--force-with-lease={name}:{from}");
-        self.push_ref(remote, RefMove { name: &name, to: Some(to) }, Some(&lease)).await
+        self.push_ref(remote, RefMove { name: &name, to: Some(to) }, &lease).await
     }
 
     pub(super) async fn push_permitted(
         &self,
         remote: &Remote,
-        commit: &CommitId,
         branch: &str,
+        (from, to): (Option<&CommitId>, &CommitId),
     ) -> Result<(), RepoError> {
-        let name = branch_ref(commit, branch)?;
-        self.push_ref(remote, RefMove { name: &name, to: Some(commit) }, None).await
+        let name = branch_ref(to, branch)?;
+        // A lease is a push with force onto what is expected there.
+        if let Some(from) = from
+            && !self.builds_on(to, from).await?
+        {
+            return Err(RepoError::PushRefused(NOT_ON_TOP.to_owned()));
+        }
+        self.move_ref(remote, &name, (from, Some(to))).await
+    }
+
+    /// Returns whether a commit of this repository is another one, or builds on it.
+    async fn builds_on(&self, commit: &CommitId, base: &CommitId) -> Result<bool, RepoError> {
+        if base.oid().is_err() {
+            return Err(RepoError::NoRevision(base.0.clone()));
+        }
+        let arguments = words(&["merge-base", "--is-ancestor", &base.0, &commit.0]);
+        let ask = GitInvocation::local("merge-base", arguments, &self.folder)
+            .env("GIT_NO_REPLACE_OBJECTS", "1".to_owned());
+        Ok(ask.run(&self.caller).await?.status.success())
     }
 
     /// Moves the ref of a carried session at the remote from one commit to another, `None` standing
@@ -186,7 +207,7 @@ impl GitBinary {
         }
         let from = from.map_or("", |commit| commit.0.as_str());
         let lease = format!("--force-with-lease={name}:{from}");
-        self.push_ref(remote, RefMove { name, to }, Some(&lease)).await
+        self.push_ref(remote, RefMove { name, to }, &lease).await
     }
 
     /// Asks a remote whether the token may push; pushes nothing, so it needs no permit.
@@ -200,7 +221,7 @@ impl GitBinary {
         }
         let asked = RefMove { name: "refs/heads/locum-may-push", to: Some(commit) };
         let mut waits = RetryWaits::default();
-        while let Err(error) = self.push_once(remote, asked, Some("--dry-run")).await {
+        while let Err(error) = self.push_once(remote, asked, "--dry-run").await {
             self.wait(&mut waits, error).await?;
         }
         Ok(())
@@ -212,7 +233,7 @@ impl GitBinary {
         &self,
         remote: &Remote,
         moves: RefMove<'_>,
-        flag: Option<&str>,
+        flag: &str,
     ) -> Result<(), RepoError> {
         let mut waits = RetryWaits::default();
         loop {
@@ -248,7 +269,7 @@ impl GitBinary {
         &self,
         remote: &Remote,
         RefMove { name, to }: RefMove<'_>,
-        flag: Option<&str>,
+        flag: &str,
     ) -> Result<(), RepoError> {
         if self.only_reads {
             return Err(RepoError::PushRefused("this job only reads".to_owned()));
@@ -263,7 +284,7 @@ impl GitBinary {
             "--no-signed",
         ];
         let mut arguments = words(&flags);
-        arguments.extend(flag.map(OsString::from));
+        arguments.push(flag.into());
         arguments.extend(words(&["--", remote.url(), &refspec]));
         let borrowed = self.borrow_objects().map_err(|error| {
             failed("push", format!("cannot create a repository to push from: {error}"))
@@ -331,9 +352,8 @@ pub(super) fn refusal(porcelain: &str, messages: &str) -> Option<String> {
             .and_then(|(_, reason)| reason.strip_suffix(')'))
             .unwrap_or(reason);
         let reason = match reason {
-            "fetch first" | "non-fast-forward" => {
-                "the branch has commits this one does not build on"
-            }
+            "fetch first" | "non-fast-forward" => NOT_ON_TOP,
+            "stale info" => "what is there now is not what was there before",
             reason => reason,
         };
         return Some(if said.is_empty() { reason.to_owned() } else { format!("{reason}: {said}") });

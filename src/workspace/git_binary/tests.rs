@@ -57,17 +57,42 @@ async fn pushes_forward_and_never_over_others() {
     let first = commit(&fixture.repo, &fixture.base, "1");
     let second = commit(&fixture.repo, &first, "2");
     let other = commit(&fixture.repo, &fixture.base, "other");
-    for commit in [&first, &first, &second] {
-        git.push_permitted(&remote, commit, "locum/x").await.unwrap();
-        assert_eq!(theirs.refname_to_id("refs/heads/locum/x").unwrap().to_string(), commit.0);
+    let tip = || theirs.refname_to_id("refs/heads/locum/x").ok().map(|id| id.to_string());
+    // What is there already is not pushed again, and refused neither.
+    for moves in [(None, &first), (None, &first), (Some(&first), &second), (None, &second)] {
+        git.push_permitted(&remote, "locum/x", moves).await.unwrap();
+        assert_eq!(tip(), Some(moves.1.0.clone()));
     }
-    for commit in [&other, &first] {
-        let error = git.push_permitted(&remote, commit, "locum/x").await.unwrap_err();
-        let expected =
-            "the remote refused the push: the branch has commits this one does not build on";
-        assert_eq!(error.to_string(), expected);
+    let is_on_top = "the branch has commits this one does not build on";
+    let is_there = "what is there now is not what was there before";
+    for (moves, why) in [
+        ((Some(&second), &other), is_on_top),
+        ((Some(&second), &first), is_on_top),
+        ((Some(&first), &other), is_on_top),
+        ((Some(&fixture.base), &other), is_there),
+        ((Some(&fixture.base), &first), is_there),
+        ((None, &other), is_there),
+        ((None, &first), is_there),
+    ] {
+        let error = git.push_permitted(&remote, "locum/x", moves).await.unwrap_err();
+        assert_eq!(error.to_string(), format!("the remote refused the push: {why}"), "{moves:?}");
+        assert_eq!(tip(), Some(second.0.clone()));
     }
-    assert_eq!(theirs.refname_to_id("refs/heads/locum/x").unwrap().to_string(), second.0);
+}
+
+#[tokio::test]
+async fn a_branch_that_was_deleted_is_not_recreated() {
+    let fixture = RepoFixture::new();
+    let (_, theirs, remote) = bare(&fixture, "remote.git");
+    let git = GitBinary::new(&fixture.repo, &env());
+    let first = commit(&fixture.repo, &fixture.base, "1");
+    let has_branch = || theirs.refname_to_id("refs/heads/feature").is_ok();
+    let onto_it = (Some(&fixture.base), &first);
+    let refused = git.push_permitted(&remote, "feature", onto_it).await.unwrap_err();
+    assert!(matches!(refused, RepoError::PushRefused(_)) && !has_branch(), "{refused}");
+    git.push_permitted(&remote, "feature", (None, &fixture.base)).await.unwrap();
+    git.push_permitted(&remote, "feature", onto_it).await.unwrap();
+    assert!(has_branch());
 }
 
 #[tokio::test]
@@ -79,7 +104,7 @@ async fn pushes_only_with_a_permit_to_publish_commits() {
         [(PublicationKind::Comment, false), (PublicationKind::Commit, true)]
     {
         let permit = permit(&[Intent::Publish(publication)]);
-        let result = git.push(&permit, &remote, &fixture.base, "x").await;
+        let result = git.push(&permit, &remote, "x", (None, &fixture.base)).await;
         assert_eq!(
             (result.is_ok(), theirs.refname_to_id("refs/heads/x").is_ok()),
             (pushed, pushed),
@@ -146,7 +171,7 @@ async fn says_what_a_hook_of_the_remote_said() {
     let (folder, _, remote) = bare(&fixture, "remote.git");
     script(&folder.join("hooks/pre-receive"), "echo 'only on Mondays' >&2; exit 1");
     let git = GitBinary::new(&fixture.repo, &env());
-    let error = git.push_permitted(&remote, &fixture.base, "x").await.unwrap_err();
+    let error = git.push_permitted(&remote, "x", (None, &fixture.base)).await.unwrap_err();
     assert_eq!(
         error.to_string(),
         "the remote refused the push: pre-receive hook declined: only on Mondays"
@@ -162,7 +187,8 @@ async fn what_a_remote_makes_git_say_is_redacted() {
         let mut env = env();
         env.insert(variable.to_owned(), "unseen-secret-value".to_owned());
         let git = GitBinary::new(&fixture.repo, &env);
-        let error = git.push_permitted(&remote, &fixture.base, "x").await.unwrap_err().to_string();
+        let error =
+            git.push_permitted(&remote, "x", (None, &fixture.base)).await.unwrap_err().to_string();
         assert!(error.contains("the value is"), "{error}");
         assert_eq!(error.contains("unseen-secret-value"), !redacted, "{variable}: {error}");
     }
@@ -204,7 +230,7 @@ async fn says_when_there_is_no_remote_or_no_such_name() {
     drop(listener);
     for url in ["/none/there.git", closed.as_str()] {
         let remote = Remote::parse(url, None).unwrap();
-        let error = git.push_permitted(&remote, &fixture.base, "x").await.unwrap_err();
+        let error = git.push_permitted(&remote, "x", (None, &fixture.base)).await.unwrap_err();
         assert!(
             matches!(&error, RepoError::Binary { command, .. } if command == "push"),
             "{error}"
@@ -216,10 +242,11 @@ async fn says_when_there_is_no_remote_or_no_such_name() {
     }
     let (_, _, remote) = bare(&fixture, "remote.git");
     for branch in ["", "a b", "HEAD", "-f", "a:b"] {
-        let error = git.push_permitted(&remote, &fixture.base, branch).await.unwrap_err();
+        let error = git.push_permitted(&remote, branch, (None, &fixture.base)).await.unwrap_err();
         assert!(matches!(error, RepoError::BadName(_)), "{branch}: {error}");
     }
-    let error = git.push_permitted(&remote, &CommitId("main".into()), "x").await.unwrap_err();
+    let error =
+        git.push_permitted(&remote, "x", (None, &CommitId("main".into()))).await.unwrap_err();
     assert!(matches!(error, RepoError::NoRevision(_)), "{error}");
 }
 
@@ -253,7 +280,7 @@ async fn sends_the_token_once_and_says_when_it_is_refused() {
         &fixture.repo,
         &BTreeMap::from([("PATH".to_owned(), format!("{}:/usr/bin:/bin", bin.display()))]),
     );
-    let error = git.push_permitted(&remote, &fixture.base, "x").await.unwrap_err();
+    let error = git.push_permitted(&remote, "x", (None, &fixture.base)).await.unwrap_err();
     assert!(
         error.to_string().starts_with("the remote refused the push: the token is missing, wrong"),
         "{error}"
@@ -306,7 +333,7 @@ async fn no_configuration_of_the_repository_redirects_a_push_or_starts_a_program
     let git = GitBinary::new(&fixture.repo, &env());
     let status = String::from_utf8(git.status().await.unwrap()).unwrap();
     assert!(status.contains("src/lib.rs\0") && status.contains("? .gitattributes\0"), "{status:?}");
-    git.push_permitted(&remote, &fixture.base, "x").await.unwrap();
+    git.push_permitted(&remote, "x", (None, &fixture.base)).await.unwrap();
     assert_eq!(theirs.refname_to_id("refs/heads/x").unwrap().to_string(), fixture.base.0);
     assert!(evils.is_empty().unwrap() && evils.references().unwrap().next().is_none());
     assert!(!planted.exists());
@@ -317,7 +344,10 @@ async fn works_from_a_shallow_clone_and_a_worktree() {
     let fixture = RepoFixture::new();
     let (folder, theirs, remote) = bare(&fixture, "remote.git");
     let second = commit(&fixture.repo, &fixture.base, "1");
-    GitBinary::new(&fixture.repo, &env()).push_permitted(&remote, &second, "main").await.unwrap();
+    GitBinary::new(&fixture.repo, &env())
+        .push_permitted(&remote, "main", (None, &second))
+        .await
+        .unwrap();
     theirs.set_head("refs/heads/main").unwrap();
     let clone = fixture.root.parent().unwrap().join("clone");
     let cloned = std::process::Command::new("git")
@@ -331,12 +361,12 @@ async fn works_from_a_shallow_clone_and_a_worktree() {
     let repo = Repo::open(&clone).unwrap();
     assert!(repo.git.is_shallow());
     let third = commit(&repo, &repo.commit_of("HEAD").unwrap(), "2");
-    GitBinary::new(&repo, &env()).push_permitted(&remote, &third, "shallow").await.unwrap();
+    GitBinary::new(&repo, &env()).push_permitted(&remote, "shallow", (None, &third)).await.unwrap();
     assert_eq!(theirs.refname_to_id("refs/heads/shallow").unwrap().to_string(), third.0);
     let worktree = fixture.root.parent().unwrap().join("second");
     fixture.repo.git.worktree("second", &worktree, None).unwrap();
     let git = GitBinary::new(&Repo::open(&worktree).unwrap(), &env());
-    git.push_permitted(&remote, &fixture.base, "worktree").await.unwrap();
+    git.push_permitted(&remote, "worktree", (None, &fixture.base)).await.unwrap();
     git.fetch(&remote, "+refs/heads/shallow:refs/locum/pull/1", FetchDepth::Full).await.unwrap();
     assert_eq!(fixture.repo.commit_of("refs/locum/pull/1").unwrap(), third);
 }

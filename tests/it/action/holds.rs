@@ -6,6 +6,11 @@ use serde_json::json;
 
 use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
 
+/// A `git` that kills the run once it has moved the ref of a session on.
+const KILLS_AFTER_CLAIM: &str = "real=$(PATH=${PATH#*:} command -v git)\ncase \"$*\" in\n\
+*force-with-lease=refs/locum/sessions/*) $real \"$@\"; kill -9 $PPID;;\n\
+*) exec $real \"$@\";;\nesac";
+
 /// A run held at its second edit, and then a machine that knows nothing of it.
 fn held(fixture: &ActionFixture) -> String {
     let step = fixture.step(&Ask::comment("/locum code hold it"));
@@ -122,6 +127,33 @@ fn what_a_command_wrote_to_a_held_file_is_brought_elsewhere_and_not_written_agai
     let branch = step.output("branch-name").to_owned();
     assert_eq!(
         fixture.remote(&["diff", "--name-only", "main", &branch]),
+        "src/held/a.txt\nsrc/hello.txt\n"
+    );
+}
+
+#[test]
+fn what_a_command_wrote_to_a_held_file_is_brought_by_a_job_that_is_started_again_too() {
+    let fixture = ActionFixture::publishing(
+        "publish: { allow: [comment, commit, pull-request] }\ncommands: { contained: allow }",
+    );
+    let step = fixture.step(&Ask::comment("/locum code write by command"));
+    assert_eq!((step.code, step.output("outcome")), (Some(5), "on-hold"), "{step:?}");
+    let approve = format!("/locum approve {}", fixture.waiting(7));
+    fixture.move_on(true);
+    fixture.stage.program("git", KILLS_AFTER_CLAIM);
+    let killed = says(&fixture, &approve);
+    assert_eq!(killed.code, None, "{killed:?}");
+    std::fs::remove_file(fixture.stage.path("bin/git")).unwrap();
+    // The claim is one more commit above what waits, and the checkout has no history.
+    fixture.move_on(true);
+    let again = fixture.step(&Ask {
+        ids: (56, 4343),
+        inputs: &[("GITHUB_RUN_ATTEMPT", "2")],
+        ..Ask::comment(&approve)
+    });
+    assert_eq!((again.code, again.output("outcome")), (Some(0), "done"), "{again:?}");
+    assert_eq!(
+        fixture.remote(&["diff", "--name-only", "main", again.output("branch-name")]),
         "src/held/a.txt\nsrc/hello.txt\n"
     );
 }
@@ -299,9 +331,7 @@ fn a_yes_counts_once_and_a_job_started_again_is_the_same_yes() {
     let hold = held(&fixture);
     let approve = format!("/locum approve {hold}");
     // Killed after it had taken the session: the claim is there, the run is not.
-    let git = "real=$(PATH=${PATH#*:} command -v git)\ncase \"$*\" in\n*force-with-lease=refs/locum/sessions/*) $real \
-               \"$@\"; kill -9 $PPID;;\n*) exec $real \"$@\";;\nesac";
-    fixture.stage.program("git", git);
+    fixture.stage.program("git", KILLS_AFTER_CLAIM);
     let killed = says(&fixture, &approve);
     assert_eq!(killed.code, None, "{killed:?}");
     std::fs::remove_file(fixture.stage.path("bin/git")).unwrap();

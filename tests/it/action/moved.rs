@@ -114,3 +114,55 @@ fn a_second_command_lands_on_what_was_pushed_to_its_pull_request_meanwhile() {
     assert_eq!(fixture.branches(), [format!("{BRANCH} 3")]);
     assert_eq!(fixture.server.pulls().len(), 1);
 }
+
+#[test]
+fn a_pull_request_that_is_over_gets_no_commit_and_its_branch_is_not_recreated() {
+    let merged = Some("2026-01-02T03:00:00Z");
+    for (sign, merged_at, keeps_branch) in
+        [("git", merged, false), ("git", merged, true), ("git", None, true), ("api", merged, false)]
+    {
+        let fixture = publishing(sign);
+        fixture.pull_request(false);
+        let ask = Ask { number: 8, ..Ask::comment("/locum code say hello") };
+        let step = while_it_works(&fixture, &ask, || {
+            fixture.server.close_pull(8, merged_at);
+            if !keeps_branch {
+                fixture.remote(&["update-ref", "-d", "refs/heads/feature"]);
+            }
+        });
+        let ended = (step.code, step.output("outcome"), step.output("branch-name"));
+        assert_eq!(ended, (Some(8), "not-published", ""), "{step:?}");
+        let tip = fixture.remote(&["for-each-ref", "--format=%(subject)", "refs/heads/feature"]);
+        assert_eq!(tip, if keeps_branch { "take over\n" } else { "" });
+        let comment = fixture.server.comments(8)[0].clone();
+        for said in
+            ["**locum: not published**", "was merged or closed while the run", "reopen", "+hello"]
+        {
+            assert!(comment.contains(said), "{said}: {comment}");
+        }
+    }
+}
+
+#[test]
+fn a_branch_that_is_deleted_while_a_run_works_is_not_recreated() {
+    // That of a pull request of somebody, and one of ours.
+    for (number, branch, task) in [(8, "feature", "say hello"), (7, BRANCH, "say more")] {
+        let fixture = publishing("git");
+        if number == 8 {
+            fixture.pull_request(false);
+        } else {
+            fixture.fresh(&Ask::comment("/locum code say hello"));
+        }
+        let body = format!("/locum code {task}");
+        let ask = Ask { number, ids: (56, 4343), ..Ask::comment(&body) };
+        let step = while_it_works(&fixture, &ask, || {
+            fixture.remote(&["update-ref", "-d", &format!("refs/heads/{branch}")]);
+        });
+        assert_eq!((step.code, step.output("outcome")), (Some(8), "not-published"), "{step:?}");
+        let left = fixture.remote(&["for-each-ref", &format!("refs/heads/{branch}")]);
+        assert_eq!(left, "", "{step:?}");
+        let comment = fixture.server.comments(number).pop().unwrap();
+        let gone = format!("the branch `{branch}` is gone by now, and is not recreated");
+        assert!(comment.contains(&gone), "{comment}");
+    }
+}

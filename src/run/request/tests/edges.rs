@@ -2,6 +2,7 @@
 //! what is refused before the forge is asked.
 
 use super::{RequestFixture, fixture};
+use crate::run::request::permission::PermissionAnswer;
 use crate::run::request::{RefusalNotice, RequestedAction, screen};
 use locum_forge::ForgePermission;
 use locum_forge::event::{Actor, EventKind};
@@ -9,6 +10,14 @@ use locum_forge::sanitise::BODY_LIMIT_CHARS;
 use locum_policy::actors::Tier;
 use locum_policy::intent::TriggerKind;
 use pretty_assertions::assert_eq;
+
+/// What a test says in place of a permission where the forge answers that it is an app.
+const APP: &str = "an app";
+
+/// The answer of a forge that names no permission.
+pub(super) fn unsaid(said: String) -> PermissionAnswer {
+    if said == APP { PermissionAnswer::App } else { PermissionAnswer::Unknown(said) }
+}
 
 /// Nothing, or the rule that refuses.
 fn screened(fixture: &RequestFixture) -> Result<(), &'static str> {
@@ -64,6 +73,35 @@ fn a_program_nobody_listed_is_refused_by_that_check_and_by_its_tier() {
         .collect();
     let expected = ["it is by a person, or by a bot the policy lists", "the forge knows who it is"];
     assert_eq!(failed, expected);
+}
+
+#[test]
+fn an_app_of_which_the_forge_says_nothing_counts_by_its_listing_and_nothing_else_does() {
+    let of = |login: &str, is_user: bool| RequestFixture {
+        permission: Err(APP.to_owned()),
+        ..by(login, is_user)
+    };
+    let admitted = of("Good-App[bot]", false).decide().unwrap();
+    assert_eq!(admitted.facts.tier, Tier::Bot);
+    for (login, is_user, rule) in [
+        ("evil-app[bot]", false, "triggers.bots.allow"),
+        ("good-app", false, "triggers.bots.allow"),
+        ("good-app[bot]x", false, "triggers.bots.allow"),
+        ("good-app[bot]", true, "triggers.comment.tiers"),
+        ("mallory", true, "triggers.comment.tiers"),
+    ] {
+        let mut fixture = of(login, is_user);
+        assert_eq!(fixture.refused_by().0, rule, "{login}");
+        fixture.triggers.bots.extend(["good-app", "good-app[bot]x", "[bot]"].map(str::to_owned));
+        assert_eq!(fixture.refused_by().0, rule, "{login}, where more are listed");
+    }
+    // It decides nothing, and starts no job again for others.
+    let mut decides = of("good-app[bot]", false);
+    decides.trigger.comment = fixture("/locum approve 0123456789abcdef").trigger.comment;
+    assert_eq!(decides.refused_by().0, "triggers.approve");
+    let mut restarted = fixture("/locum fix it");
+    restarted.restarted_by = Some(Err(APP.to_owned()));
+    assert_eq!(restarted.refused_by().0, "restart");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Who may start what, rule by rule: each allow with a neighbouring refusal.
 
+mod bounds;
 mod edges;
 mod events;
 mod flags;
@@ -91,7 +92,6 @@ fn pull_request() -> PullRequest {
         head_branch: "topic".to_owned(),
         head_sha: "aaa".to_owned(),
         base_branch: "main".to_owned(),
-        base_sha: "bbb".to_owned(),
         is_fork: false,
         author: String::new(),
         is_own: false,
@@ -101,7 +101,7 @@ fn pull_request() -> PullRequest {
 }
 
 fn answer(permission: Result<ForgePermission, String>) -> PermissionAnswer {
-    permission.map_or_else(PermissionAnswer::Unknown, PermissionAnswer::Known)
+    permission.map_or_else(edges::unsaid, PermissionAnswer::Known)
 }
 
 impl RequestFixture {

@@ -147,7 +147,7 @@ async fn a_fetch_and_a_push_survive_a_server_that_is_busy() {
     let first = flaky.commit(&flaky.fixture.base, "1");
     let to = "service=git-receive-pack";
     flaky.fail(&[(to, Fault::Status(503)), (to, Fault::Status(502))]);
-    flaky.git.push_permitted(&flaky.remote, &first, "x").await.unwrap();
+    flaky.git.push_permitted(&flaky.remote, "x", (None, &first)).await.unwrap();
     assert_eq!((flaky.tip("refs/heads/x"), flaky.slept_s()), (first.0.clone(), 3));
     flaky.fail(&[
         ("POST /a.git/git-upload-pack", Fault::Status(503)),
@@ -186,10 +186,11 @@ async fn what_somebody_else_pushed_meanwhile_is_still_a_refusal() {
     let flaky = FlakyRemote::start().await;
     let (ours, theirs) =
         (flaky.commit(&flaky.fixture.base, "1"), flaky.commit(&flaky.fixture.base, "2"));
-    flaky.git.push_permitted(&flaky.remote, &theirs, "x").await.unwrap();
+    flaky.git.push_permitted(&flaky.remote, "x", (None, &theirs)).await.unwrap();
     for faults in [&[][..], &[("info/refs", Fault::Status(503))]] {
         flaky.fail(faults);
-        let refused = flaky.git.push_permitted(&flaky.remote, &ours, "x").await.unwrap_err();
+        let refused =
+            flaky.git.push_permitted(&flaky.remote, "x", (None, &ours)).await.unwrap_err();
         assert!(matches!(refused, RepoError::PushRefused(_)), "{refused:?}");
         assert_eq!(flaky.slept_s(), faults.len() as u64);
     }
@@ -204,7 +205,7 @@ async fn a_refusal_and_a_server_that_stays_away_end_within_the_budget() {
     let missing = flaky.git.fetch(&flaky.remote, "main", FetchDepth::Full).await.unwrap_err();
     assert_eq!(flaky.slept_s(), 0, "{missing}");
     flaky.fail(&[("info/refs", Fault::Status(503)); 40]);
-    let error = flaky.git.push_permitted(&flaky.remote, &first, "x").await.unwrap_err();
+    let error = flaky.git.push_permitted(&flaky.remote, "x", (None, &first)).await.unwrap_err();
     assert!(error.to_string().contains("503"), "{error}");
     assert_eq!(flaky.slept_s(), 31);
     assert_eq!(flaky.tip("refs/heads/x"), "");
