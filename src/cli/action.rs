@@ -1,12 +1,10 @@
 //! `locum action`: the Action's entry. Everything comes from its inputs, the environment and the
 //! event's payload; outputs, job summary and annotations go back to the runner.
 //!
-//! Nothing a child or a model wrote reaches the runner's log unfiltered: a line of theirs is never
-//! a command to it.
+//! Nothing that a child, a model, a forge or another job wrote reaches the runner's log unfiltered:
+//! a line of theirs is never a command to it. Commands of our own go through [`Output::command`].
 
 use std::cell::RefCell;
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,6 +12,7 @@ use futures::FutureExt;
 
 use crate::cli::local_run::open;
 use crate::cli::output::Output;
+use crate::cli::step_summary::{self, append, check_words};
 use crate::cli::stop_signal::{StopSignal, runtime};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::action_context::ActionContext;
@@ -22,14 +21,13 @@ use crate::config::files;
 use crate::run::action::{self, ActionEnd, ActionEnv, CheckMaker, FinishedCheck, FinishedRun};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
-use crate::run::publish::{Publication, PublishResult, summary_words};
+use crate::run::publish::PublishResult;
 use crate::run::sarif;
 use crate::run::user::own_settings;
 use locum_agent::report::actions::{self, Annotation, AnnotationLevel};
-use locum_agent::report::comment::PullRequestEffect;
 use locum_agent::report::live::LiveLines;
 use locum_agent::report::sarif::SarifRun;
-use locum_agent::report::{figures, live, markdown, summary};
+use locum_agent::report::{figures, live};
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::journal::JOURNAL_FILE;
 use locum_agent::session::outcome::OutcomeWord;
@@ -72,6 +70,8 @@ pub fn run(
     for secret in secrets.iter().filter(|secret| secret.expose().len() >= SHORTEST_VALUE_BYTES) {
         actions::masks(secret.expose()).into_iter().for_each(|mask| output.line_as_it_is(mask));
     }
+    // The runner masks what it reads after this.
+    output.hand_on();
     let redactor = Redactor::new(secrets);
     let ended = carry_out((&task, &job), &redactor, context, output);
     let written = match &ended {
@@ -79,7 +79,7 @@ pub fn run(
         Err(error) => {
             let message = error.report();
             annotate(AnnotationLevel::Error, &message, output);
-            write_summary(&job, &redactor.redact(&not_started(&message)))?;
+            step_summary::write_failure(&message, &job, &redactor)?;
             write_outputs(&job, &without_run("failed", "failure", message))
         }
     };
@@ -154,13 +154,17 @@ fn carry_out(
     let Some(stop) = stop else {
         return runtime.block_on(action::sweep_repository(&env));
     };
-    output.line(actions::group("locum: every step and the policy's decision on it"));
+    output.command(actions::group("locum: every step and the policy's decision on it"));
+    output.hand_on();
     let log = RefCell::new(&mut *output);
     let mut live = LiveLines::default();
     let mut watch = |line: &JournalLine, state: &SessionState| {
+        let mut log = log.borrow_mut();
         for text in live.lines(line, state) {
-            log.borrow_mut().line(sanitise::log_safe(&text, redactor).trim_end());
+            log.line(sanitise::log_safe(&text, redactor).trim_end());
         }
+        // A run may take long, and may be killed: what it did so far is in the log then.
+        log.hand_on();
     };
     let stopped = || stop.clone().received().boxed();
     let ends = runtime.block_on(action::run(&env, stopped, &mut watch));
@@ -170,7 +174,7 @@ fn carry_out(
             output.line(sanitise::log_safe(&text, redactor).trim_end());
         }
     }
-    output.line(actions::GROUP_END);
+    output.command(actions::GROUP_END);
     if let (Ok(ends), Some(path)) = (&ends, &inputs.sarif) {
         let path = context.folder.join(path);
         match write_sarif(&path, ends, &workspace, redactor) {
@@ -226,8 +230,8 @@ fn finish(
         };
         let message = redactor.redact(&message);
         annotate(level, &message, output);
-        write_summary(job, &redactor.redact(&summary_of(end)))?;
     }
+    step_summary::write(ends, job, redactor)?;
     let outputs: Vec<(&str, String)> = reported_end(ends)
         .map(outputs_of)
         .unwrap_or_default()
@@ -257,17 +261,9 @@ fn reported_end(ends: &[ActionEnd]) -> Option<&ActionEnd> {
     }
 }
 
-fn not_started(message: &str) -> String {
-    format!("**locum**: failed\n\n{}\n", markdown::fenced(message, "text"))
-}
-
-fn write_summary(job: &ActionContext, text: &str) -> Result<(), RunError> {
-    job.summary_file.as_ref().map_or(Ok(()), |file| append(file, text))
-}
-
 fn annotate(level: AnnotationLevel, message: &str, output: &mut Output) {
     let annotation = Annotation { level, title: "locum", message, place: None };
-    output.line(actions::annotation(&annotation));
+    output.command(actions::annotation(&annotation));
 }
 
 fn ran_words(ran: &FinishedRun) -> String {
@@ -290,80 +286,6 @@ fn outcome_of(check: &FinishedCheck) -> &'static str {
         (CheckMaker::Model, CheckConclusion::Failure) => OutcomeWord::ChecksFailed.as_str(),
         (CheckMaker::Model, CheckConclusion::Success | CheckConclusion::Neutral) => {
             OutcomeWord::Done.as_str()
-        }
-    }
-}
-
-fn check_words(check: &FinishedCheck) -> String {
-    let FinishedCheck { name, title, details, unpublished, .. } = check;
-    let not = unpublished.as_ref().map(|why| format!("\nnot published: {why}"));
-    let details = if details.is_empty() { String::new() } else { format!("\n{details}") };
-    format!("{name}: {title}{details}{}", not.unwrap_or_default())
-}
-
-fn summary_of(end: &ActionEnd) -> String {
-    match end {
-        ActionEnd::Skipped(why) => {
-            format!("**locum**: nothing started: {}\n", markdown::inline(why))
-        }
-        ActionEnd::Answered { what, .. } => {
-            format!("**locum**: {}\n", markdown::inline(what))
-        }
-        ActionEnd::Unusable(mistakes) => {
-            let mistakes = markdown::fenced(&mistakes.report(), "text");
-            format!("**locum**: a job cannot run\n\n{mistakes}\n")
-        }
-        ActionEnd::Planned(plan) => {
-            format!("**locum**: dry run\n\n{}\n", markdown::fenced(&plan.to_string(), "text"))
-        }
-        ActionEnd::Checked(check) => {
-            format!("**locum**: check\n\n{}\n", markdown::fenced(&check_words(check), "text"))
-        }
-        ActionEnd::Ran(ran) => {
-            let landing = match &ran.publication.result {
-                PublishResult::PullRequest { number, url, branch, effect, .. } => {
-                    let effect = match effect {
-                        PullRequestEffect::Opened => "",
-                        PullRequestEffect::Updated => ", updated",
-                        PullRequestEffect::Unchanged => ", as it was",
-                    };
-                    format!("Pull request [#{number}]({url}) from `{branch}`{effect}.")
-                }
-                PublishResult::Commit { id, branch } => format!("Commit `{id}` on `{branch}`."),
-                PublishResult::Review { url, comments } => {
-                    format!("[Review]({url}) with {}.", figures::count(*comments, "comment"))
-                }
-                PublishResult::Nowhere(why) | PublishResult::Diff(why) => {
-                    summary_words::unpublished(&ran.publication, why, ran.outcome.changes.len())
-                }
-            };
-            let mut paragraphs = vec![summary_words::decide_on(&ran.publication), landing];
-            if let Some(patch) =
-                ran.outcome.hindrance.is_some().then_some(&ran.patch).and_then(Option::as_ref)
-            {
-                paragraphs.push(format!(
-                    "The changes are kept as a patch: {}, which is the output `patch-path`.",
-                    markdown::code(&patch.display().to_string())
-                ));
-            }
-            let said = |note: &&String| match &ran.publication.result {
-                PublishResult::Nowhere(why) | PublishResult::Diff(why) => *note != why,
-                PublishResult::PullRequest { .. }
-                | PublishResult::Commit { .. }
-                | PublishResult::Review { .. } => true,
-            };
-            for note in ran.publication.notes.iter().filter(said) {
-                paragraphs.push(format!("Not published: {}", markdown::inline(note)));
-            }
-            let Publication { remarks, about_findings, .. } = &ran.publication;
-            for note in remarks.iter().chain(about_findings).chain(&ran.plan.notes) {
-                paragraphs.push(format!("Note: {}", markdown::inline(note)));
-            }
-            for risk in &ran.plan.risks {
-                paragraphs.push(format!("{}.", markdown::inline(risk)));
-            }
-            paragraphs.retain(|paragraph| !paragraph.is_empty());
-            summary::job_summary(&ran.outcome, &ran.plan.mode, &paragraphs.join("\n\n"))
         }
     }
 }
@@ -471,12 +393,4 @@ fn status(end: &ActionEnd) -> ExitStatus {
 fn write_outputs(job: &ActionContext, outputs: &[(&str, String)]) -> Result<(), RunError> {
     let Some(file) = &job.output_file else { return Ok(()) };
     outputs.iter().try_for_each(|(name, value)| append(file, &actions::output(name, value)))
-}
-
-/// The runner's files are appended to: other steps wrote there before.
-fn append(file: &Path, text: &str) -> Result<(), RunError> {
-    let opened = OpenOptions::new().append(true).create(true).open(file);
-    opened
-        .and_then(|mut opened| opened.write_all(text.as_bytes()))
-        .map_err(|error| RunError::internal(format!("`{}`: {error}", file.display())))
 }

@@ -14,27 +14,28 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::cli::args::{GlobalArgs, LogFormat};
 use crate::cli::colour::{Colours, Role};
+use crate::cli::line_filter::LineFilter;
 use crate::config::environment::Environment;
 use crate::run::error::RunError;
-use locum_base::secret::plain::PlainValues;
 
 /// Variable with a filter in tracing's own words (`locum=debug,hyper=info`).
 const VARIABLE: &str = "LOCUM_LOG";
 
-/// Starts logging for the rest of the process. Lines go above what stands `below` them.
+/// Starts logging for the rest of the process. Lines pass the filter and go above what stands
+/// `below` them.
 ///
 /// # Errors
 /// When `LOCUM_LOG` is not a filter.
 pub fn start(
     global: &GlobalArgs,
     environment: &Environment,
-    hidden: PlainValues,
+    lines_pass: LineFilter,
     below: ProgressBar,
 ) -> Result<(), RunError> {
     let filter = filter(global, environment)?;
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(move || RedactingWriter { hidden: hidden.clone(), below: below.clone() })
+        .with_writer(move || FilteredWriter { passes: lines_pass.clone(), below: below.clone() })
         .with_ansi(false);
     // NOTE: fails only where a test has started logging before.
     let _ = match global.log_format {
@@ -85,18 +86,18 @@ where
     }
 }
 
-/// Writes each line to stderr without secrets, whatever the crates below say at their most
-/// talkative.
-struct RedactingWriter {
-    hidden: PlainValues,
+/// Writes each event to stderr without secrets and without commands to a runner, whatever the
+/// crates below say at their most talkative, and whatever a fact holds.
+struct FilteredWriter {
+    passes: LineFilter,
     below: ProgressBar,
 }
 
-impl io::Write for RedactingWriter {
-    /// Takes a whole line at once, as the formatter gives it.
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        self.below.suspend(|| io::stderr().write_all(&self.hidden.hide_bytes(line)))?;
-        Ok(line.len())
+impl io::Write for FilteredWriter {
+    /// Takes a whole event at once, as the formatter gives it.
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        self.below.suspend(|| io::stderr().write_all(&self.passes.written_bytes(event)))?;
+        Ok(event.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

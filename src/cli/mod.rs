@@ -36,6 +36,7 @@ pub mod inspected;
 pub mod job;
 pub mod job_args;
 mod job_state;
+pub mod line_filter;
 pub mod live_run;
 pub mod local_run;
 pub mod logs;
@@ -74,6 +75,7 @@ mod sandbox_rows;
 pub mod schema;
 pub mod session;
 pub mod skills;
+mod step_summary;
 pub mod stop_signal;
 mod success_check;
 pub mod table;
@@ -166,7 +168,12 @@ pub fn main() -> ExitCode {
     }
     let color = colour::choice_among(std::env::args_os());
     let form = ErrorForm::asked(std::env::args_os());
+    let environment = Environment::snapshot();
     let mut output = Output::standard(color);
+    // Also what is said of arguments that nobody understands.
+    if environment.get("GITHUB_ACTIONS") == Some("true") {
+        output.for_runner();
+    }
     if failure::asks_for_json_messages(std::env::args_os()) {
         output.talk_in_json();
     }
@@ -177,7 +184,8 @@ pub fn main() -> ExitCode {
     }
     let parsed = command().try_get_matches().and_then(|words| Cli::from_arg_matches(&words));
     let status = match parsed {
-        Ok(cli) => start(cli, &mut output).unwrap_or_else(|error| fail(&error, form, &mut output)),
+        Ok(cli) => start(cli, environment, &mut output)
+            .unwrap_or_else(|error| fail(&error, form, &mut output)),
         Err(error) => show_usage(&error, form, &mut output),
     };
     let status = output.finish().map_or_else(
@@ -196,10 +204,10 @@ fn fail(error: &RunError, form: ErrorForm, output: &mut Output) -> ExitStatus {
     failure::show(error, status, form, output)
 }
 
-fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, RunError> {
-    let environment = Environment::snapshot().with_passed_keys()?;
-    let hidden = PlainValues::new(environment.secrets());
-    output.hide(hidden.clone());
+fn start(cli: Cli, environment: Environment, output: &mut Output) -> Result<ExitStatus, RunError> {
+    let environment = environment.with_passed_keys()?;
+    output.hide(PlainValues::new(environment.secrets()));
+    // What these write is read by a runner, by whatever name it goes.
     let is_step = matches!(
         cli.command,
         Command::Action
@@ -207,7 +215,7 @@ fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, RunError> {
             | Command::Publish(_)
             | Command::Run(RunArgs { bundle: Some(_), .. })
     );
-    if environment.get("GITHUB_ACTIONS") == Some("true") && !is_step {
+    if is_step {
         output.for_runner();
     }
     if cli.global.log_format == LogFormat::Json {
@@ -216,7 +224,7 @@ fn start(cli: Cli, output: &mut Output) -> Result<ExitStatus, RunError> {
     if environment.get("TERM").is_none_or(|term| term == "dumb") {
         output.draw_nothing();
     }
-    logs::start(&cli.global, &environment, hidden, output.below().clone())?;
+    logs::start(&cli.global, &environment, output.filter(), output.below().clone())?;
     if let Err(error) = locum_sandbox::close_own_process() {
         tracing::warn!(%error, "could not disable ptrace on this process");
     }

@@ -11,20 +11,19 @@ use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde::Serialize;
 
 use crate::cli::colour::{Colours, Role};
+use crate::cli::line_filter::LineFilter;
 use crate::cli::table;
 use crate::run::error::RunError;
 use locum_agent::report::markdown::visible;
 use locum_base::secret::plain::PlainValues;
-use locum_forge::sanitise;
 
 /// The streams for a command's result and its messages.
 pub struct Output {
     results: Box<dyn Write>,
     talk: Box<dyn Write>,
     error: Option<io::Error>,
-    hidden: PlainValues,
-    /// Whether an Actions runner reads along, which takes some lines for commands.
-    runner: bool,
+    /// What everything passes that is written.
+    filter: LineFilter,
     /// Whether messages are JSON objects, as the logs beside them are.
     json_talk: bool,
     /// Whether something of a result was written.
@@ -60,8 +59,7 @@ impl Output {
             results,
             talk,
             error: None,
-            hidden: PlainValues::default(),
-            runner: false,
+            filter: LineFilter::default(),
             json_talk: false,
             has_result: false,
             is_seen: false,
@@ -74,13 +72,19 @@ impl Output {
 
     /// Takes these values out of everything that is written from now on.
     pub fn hide(&mut self, hidden: PlainValues) {
-        self.hidden = hidden;
+        self.filter.hide(hidden);
     }
 
-    /// Says that an Actions runner reads what is written: no line is a command to it from now on.
+    /// Says that an Actions runner reads what is written: from now on no line is a command to it
+    /// but those of [`Output::command`].
     pub fn for_runner(&mut self) {
-        self.runner = true;
+        self.filter.for_runner();
         self.draws = false;
+    }
+
+    /// Returns what everything passes that is written, for others that write to the same streams.
+    pub(super) fn filter(&self) -> LineFilter {
+        self.filter.clone()
     }
 
     /// Writes messages as logs in JSON are written: one object a line.
@@ -121,8 +125,13 @@ impl Output {
 
     /// Writes a line of the result.
     pub fn line(&mut self, text: impl std::fmt::Display) {
-        let text = self.hidden.hide(&text.to_string()).into_owned();
-        let text = self.inert(text);
+        let text = self.filter.written(&text.to_string()).into_owned();
+        self.line_as_it_is(text);
+    }
+
+    /// Writes a command of ours to the runner; `report::actions` makes it, of one line.
+    pub fn command(&mut self, text: impl std::fmt::Display) {
+        let text = self.filter.without_values(&text.to_string()).into_owned();
         self.line_as_it_is(text);
     }
 
@@ -136,10 +145,6 @@ impl Output {
     /// Returns whether something of a result was written.
     pub(super) fn has_result(&self) -> bool {
         self.has_result
-    }
-
-    fn inert(&self, text: String) -> String {
-        if self.runner { sanitise::without_commands(&text) } else { text }
     }
 
     /// Writes a line that may name a secret: the command that makes the runner mask it.
@@ -187,7 +192,7 @@ impl Output {
     /// Writes bytes of the result as they are.
     pub fn raw(&mut self, bytes: &[u8]) {
         self.has_result = true;
-        let bytes = self.hidden.hide_bytes(bytes).into_owned();
+        let bytes = self.filter.bytes_without_values(bytes).into_owned();
         self.write(|results| results.write_all(&bytes));
     }
 
@@ -195,7 +200,7 @@ impl Output {
     pub fn talk(&mut self, text: impl std::fmt::Display) {
         self.write(|results| results.flush());
         // NOTE: with stderr gone there is nowhere left to report it.
-        let text = self.inert(text.to_string());
+        let text = self.filter.written(&text.to_string()).into_owned();
         let text = if self.json_talk {
             let is_error = text.starts_with("error: ");
             let level = if is_error { "ERROR" } else { "INFO" };
@@ -225,7 +230,7 @@ impl Output {
     fn json_text(&mut self, text: serde_json::Result<String>) {
         match text {
             // The same value to whoever reads it as JSON.
-            Ok(text) if self.runner => self.line(text.replace("##[", "#\\u0023[")),
+            Ok(text) if self.filter.is_for_runner() => self.line(text.replace("##[", "#\\u0023[")),
             Ok(text) => self.line(text),
             Err(error) => self.write(|_| Err(error.into())),
         }
@@ -242,6 +247,8 @@ impl Output {
 #[cfg(test)]
 mod tests {
     use super::Output;
+    use locum_base::secret::Secret;
+    use locum_base::secret::plain::PlainValues;
     use pretty_assertions::assert_eq;
     use std::io::{self, ErrorKind, Write};
 
@@ -270,6 +277,28 @@ mod tests {
             std::fs::read_to_string(file.path()).unwrap(),
             "::notice::ours\nok\n  : :add-mask::build\n## [error]x\n\"#\\u0023[error]x\"\n"
         );
+    }
+
+    #[test]
+    fn a_message_is_no_command_and_shows_no_value_and_ours_is_a_command() {
+        let (results, talk) =
+            (tempfile::NamedTempFile::new().unwrap(), tempfile::NamedTempFile::new().unwrap());
+        let writer = |file: &tempfile::NamedTempFile| Box::new(file.reopen().unwrap());
+        let mut output = Output::to(writer(&results), writer(&talk));
+        output.hide(PlainValues::new([Secret::new("correct-horse")]));
+        output.talk("error: x\n::notice::before");
+        output.for_runner();
+        output.talk("error: `x\n::set-output name=a::b\n##[add-mask]a\r::stop-commands::z`");
+        output.talk("correct-horse");
+        output.command("::group::correct-horse");
+        output.finish().unwrap();
+        let read = |file: &tempfile::NamedTempFile| std::fs::read_to_string(file.path()).unwrap();
+        assert_eq!(
+            read(&talk),
+            "error: x\n::notice::before\nerror: `x\n: :set-output name=a::b\n## [add-mask]a\r: \
+             :stop-commands::z`\n***\n"
+        );
+        assert_eq!(read(&results), "::group::***\n");
     }
 
     #[test]

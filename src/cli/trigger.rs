@@ -231,7 +231,7 @@ fn standings(args: &TriggerExplainArgs, trigger: &Trigger) -> Vec<(String, Forge
         (None, Some(permission)) => {
             return vec![(permission.as_str().to_owned(), permission, false)];
         }
-        // A bot that is listed has to have the right to write, too; a schedule needs none.
+        // Of a bot the forge says that it may write, or nothing; a schedule needs no right.
         (Some(tier @ (Tier::Bot | Tier::Schedule)), _) => {
             return vec![(tier_name(tier), ForgePermission::Write, false)];
         }
@@ -279,7 +279,6 @@ pub(super) fn examined(
         head_branch: String::new(),
         head_sha: subject.head_sha.clone().unwrap_or_default(),
         base_branch: trigger.default_branch.clone(),
-        base_sha: String::new(),
         is_fork: assumed.is_fork,
         author: subject.author.clone(),
         is_own: assumed.is_own,

@@ -55,7 +55,8 @@ pub trait Forge: Send + Sync {
     /// Returns the forge's name in messages: `github`, `local`.
     fn name(&self) -> &'static str;
 
-    /// Asks what a user may do in the repository.
+    /// Asks what a user may do in the repository. A forge may not know an app as somebody who may do
+    /// anything ([`is_app`]).
     fn permission<'a>(
         &'a self,
         login: &'a str,
@@ -159,12 +160,24 @@ pub trait Forge: Send + Sync {
         run: &'a str,
     ) -> BoxFuture<'a, Result<Option<String>, ForgeError>>;
 
+    /// Says how long reads may wait from now on; a forge that never waits does not mind.
+    fn set_patience(&self, _patience: ReadPatience) {}
+
     /// Makes a commit, signed by the forge, on a branch; returns its name. One that
     /// already exists is not made again.
     fn commit(&self, permit: Permit<ForgeCommit>) -> BoxFuture<'_, Result<String, ForgeError>>;
 
     /// Publishes; publishing the same again updates.
     fn post(&self, permit: Permit<Posting>) -> BoxFuture<'_, Result<Receipt, ForgeError>>;
+}
+
+/// How long a read waits where the forge is busy or asks to wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadPatience {
+    /// Seconds: nothing is lost when it fails, or it is asked again soon.
+    Short,
+    /// As long as a write, out of the same budget: what was done would be lost.
+    AsWrites,
 }
 
 /// A commit of a pull request.
@@ -288,6 +301,11 @@ impl ForgePermission {
     }
 }
 
+/// Returns whether a login is that of an app: `renovate[bot]`. No user can have one that ends so.
+pub fn is_app(login: &str) -> bool {
+    login.strip_suffix("[bot]").is_some_and(|name| !name.is_empty())
+}
+
 /// A pull request as it is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PullRequest {
@@ -305,8 +323,6 @@ pub struct PullRequest {
     pub head_sha: String,
     /// Branch it would be merged into.
     pub base_branch: String,
-    /// Commit of that branch.
-    pub base_sha: String,
     /// True when the head lies in another repository.
     pub is_fork: bool,
     /// Login of its author; `ghost` for a deleted account.

@@ -12,6 +12,7 @@ use crate::report::markdown::{address, code, inline, marker};
 use crate::report::sections::{self, ReportParts, ReportView, StateLine, changed, cost, tasks};
 use crate::report::surface::{Surface, join};
 use crate::report::waiting::{DecisionChannel, KeptLine, TryAgain};
+use crate::report::whole;
 use crate::session::outcome::{Outcome, TaskReport};
 use crate::session::state::SessionState;
 use crate::tools::Todo;
@@ -25,7 +26,7 @@ const LEFT_OUT_CHARS: usize = 100;
 /// Characters of a body: the forge's limit, less what sanitising may add.
 pub(crate) const ROOM_CHARS: usize = BODY_LIMIT_CHARS - 5_536;
 /// Characters of it that a long result leaves to what is folded.
-const FOLDS_CHARS: usize = 8_000;
+pub(crate) const FOLDS_CHARS: usize = 8_000;
 
 /// What both forms of the comment need.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +41,8 @@ pub struct CommentFacts<'a> {
     pub notify: Notify,
     /// Page of the workflow run.
     pub run_url: Option<&'a str>,
+    /// How many runs share the job summary at most, this one included.
+    pub runs: usize,
     /// The word that commands start with, where a comment can start the run again.
     pub retry: Option<&'a str>,
     /// What is said beside the result, each in a paragraph of its own.
@@ -341,7 +344,7 @@ pub fn ended(
             }),
             published: &landed(outcome, landing),
             room_chars: room_chars.saturating_sub(FOLDS_CHARS),
-            whole: &whole(facts.run_url, outcome),
+            whole: &whole::sentence(facts.run_url, outcome, facts.runs),
         },
     );
     let mut lead = parts.lead;
@@ -366,16 +369,8 @@ pub fn ended(
     join(&paragraphs)
 }
 
-/// Says where a result is whole that is cut in a comment or a pull request.
-pub(crate) fn whole(run_url: Option<&str>, outcome: &Outcome) -> String {
-    match run_url {
-        Some(url) => format!("[The summary of the job]({}) has all of it.", address(url)),
-        None => format!("`locum session show {}` has all of it.", outcome.session),
-    }
-}
-
 /// Returns the folds that fit, with a note of how many do not.
-fn fitting(folds: Vec<String>, room_chars: &mut usize) -> Vec<String> {
+pub(crate) fn fitting(folds: Vec<String>, room_chars: &mut usize) -> Vec<String> {
     let all = folds.len();
     let mut kept = Vec::new();
     for fold in folds {

@@ -174,6 +174,7 @@ fn facts<'a>(marker: &'a str, budget: &'a Budget, decide: DecisionChannel<'a>) -
         repair: None,
         retry: Some("/locum").filter(|_| decide != DecisionChannel::CommandLine),
         run_url: Some(RUN),
+        runs: 1,
         remarks: &[],
         budget,
         decide,
@@ -236,6 +237,7 @@ fn every_pull_request_and_review_is_worth_reading() {
             closes: true,
             requested_by: Some("octocat"),
             run_url: Some(RUN),
+            runs: 1,
             notes,
         };
         let body = pull_request::body(&facts, &outcome);

@@ -130,6 +130,7 @@ fn lines_of(event: &Event) -> Vec<String> {
             verdicts.iter().filter(|verdict| is_news(verdict)).map(verdict_line).collect()
         }
         Event::Consulted { expert, answer, .. } => {
+            let answer = if answer.is_empty() { "gave no answer" } else { answer.as_str() };
             vec![one_line(&format!("  expert  {expert} · {answer}"))]
         }
         Event::ImageGenerated { generated, .. } => vec![one_line(&format!(

@@ -185,9 +185,12 @@ fn backtick_runs(line: &str) -> Vec<std::ops::Range<usize>> {
     runs
 }
 
+/// Spans are in order: a line may have as many of them as tags.
 fn escape_tags(line: &str, spans: &[std::ops::Range<usize>], result: &mut String) {
+    let mut spans = spans.iter().peekable();
     for (at, letter) in line.char_indices() {
-        if letter == '<' && !spans.iter().any(|span| span.contains(&at)) {
+        while spans.next_if(|span| span.end <= at).is_some() {}
+        if letter == '<' && !spans.peek().is_some_and(|span| span.contains(&at)) {
             result.push_str("&lt;");
         } else {
             result.push(letter);

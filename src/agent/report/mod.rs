@@ -37,3 +37,4 @@ pub mod trace;
 pub mod transcript;
 pub mod verdict;
 pub mod waiting;
+pub mod whole;

@@ -1,12 +1,12 @@
 //! Title and body of a pull request: what was asked, the result, what was checked, what the policy
 //! said, what it closes.
 
-use crate::report::comment::whole;
 use crate::report::markdown::visible;
 use crate::report::sections::{self, ReportParts, ReportView, changed, checks};
 use crate::report::surface::{Surface, join};
 use crate::report::title;
 use crate::report::waiting::DecisionChannel;
+use crate::report::whole;
 use crate::session::outcome::{CheckReport, Outcome};
 
 /// Most characters of all that is not folded.
@@ -27,6 +27,8 @@ pub struct PullRequestFacts<'a> {
     pub requested_by: Option<&'a str>,
     /// Page of the workflow run.
     pub run_url: Option<&'a str>,
+    /// How many runs share the job summary at most, this one included.
+    pub runs: usize,
     /// What else readers should know, as text of our own: why it is a draft, what was left out.
     pub notes: &'a [String],
 }
@@ -55,7 +57,7 @@ pub fn body(facts: &PullRequestFacts<'_>, outcome: &Outcome) -> String {
             again: None,
             published: &join(&[ran(outcome), notes]),
             room_chars: RESULT_ROOM_CHARS,
-            whole: &whole(facts.run_url, outcome),
+            whole: &whole::sentence(facts.run_url, outcome, facts.runs),
         },
     );
     let closes = facts
@@ -107,6 +109,7 @@ mod tests {
             closes: true,
             requested_by: Some("octocat"),
             run_url: Some("https://github.com/octo/repo/actions/runs/1"),
+            runs: 1,
             notes: &["the check `cargo test` failed".to_owned()],
         };
         insta::assert_snapshot!("pull_request", body(&facts, &sample::checks_failed()));
@@ -128,6 +131,7 @@ mod tests {
             closes: false,
             requested_by: None,
             run_url: None,
+            runs: 1,
             notes: &[],
         };
         for filler in ["<", "`", "\u{200b}", "</details>\n"] {

@@ -8,6 +8,7 @@ use crate::report::comment::{self, ChangeDestination, CommentFacts};
 use crate::report::json::RunReport;
 use crate::report::summary::{self, DiffSection};
 use crate::report::waiting::DecisionChannel;
+use crate::report::whole::SUMMARY_LIMIT_BYTES;
 use crate::report::{actions, sample};
 use crate::session::ending::{self, EditAttempts, EndFacts, Settlement};
 use crate::session::hindrance::Hindrance;
@@ -117,12 +118,13 @@ fn check(case: &Case<'_>) {
         repair: None,
         retry: None,
         run_url: None,
+        runs: 1,
         remarks: &[],
         budget: &Budget::default(),
         decide: DecisionChannel::CommandLine,
     };
     let comment = comment::ended(&facts, &outcome, ChangeDestination::Diff(""));
-    let summary = summary::job_summary(&outcome, "code", "");
+    let summary = summary::job_summary(&outcome, "code", "", SUMMARY_LIMIT_BYTES);
     let terminal = summary::terminal(&outcome, DiffSection::LeftOut);
     let report = serde_json::to_value(RunReport::new(&outcome, &[])).unwrap();
 

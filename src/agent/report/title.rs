@@ -5,10 +5,14 @@
 
 use crate::report::figures;
 use crate::report::markdown::visible;
-use locum_base::text::single_blanks;
+use locum_base::text::{head, single_blanks};
 
 /// Longest title, in characters: what lists of pull requests show in one line.
 pub const TITLE_LIMIT_CHARS: usize = 70;
+
+/// How much of a line is read for its title, in bytes: what follows would not be shown, and a model
+/// may write all of a long result on one line.
+const LINE_LIMIT_BYTES: usize = 2_000;
 
 /// Fewest characters of a title before a colon.
 const HEAD_LEAST_CHARS: usize = 20;
@@ -46,7 +50,7 @@ pub fn of_result(result: &str) -> Option<String> {
     let mut in_code = false;
     let mut heading = None;
     for line in visible(result).lines() {
-        let line = line.trim();
+        let line = beginning(line.trim());
         if line.starts_with("```") || line.starts_with("~~~") {
             in_code = !in_code;
             continue;
@@ -66,6 +70,15 @@ pub fn of_result(result: &str) -> Option<String> {
             .map_or(Some(title), |heading| Some(heading.words));
     }
     heading.map(|heading| heading.words)
+}
+
+/// Returns as many whole words of a line as are read.
+fn beginning(line: &str) -> &str {
+    let read = head(line, LINE_LIMIT_BYTES);
+    if read.len() == line.len() {
+        return line;
+    }
+    read.rsplit_once(' ').map_or(read, |(words, _)| words)
 }
 
 /// A heading that says something.
@@ -311,5 +324,14 @@ mod tests {
         }
         let long = of_result(&"x".repeat(500)).unwrap();
         assert_eq!(long.chars().count(), TITLE_LIMIT_CHARS);
+    }
+
+    #[test]
+    fn a_result_of_one_long_line_is_named_at_once_whatever_it_is_made_of() {
+        for piece in ["Fixed the parser for @bob. ", "Done. ", "[a](b) ", "**a** b__ ", "a: "] {
+            let result = piece.repeat(400_000 / piece.len());
+            let shorter = piece.repeat(1_500 / piece.len());
+            assert_eq!(of_result(&result), of_result(&shorter), "{piece}");
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use locum_forge::event::{self, Trigger};
 use locum_forge::github::GitHub;
 use locum_forge::github::onboarding::RecentEvent;
-use locum_forge::{Forge as _, ForgePermission};
+use locum_forge::{Forge as _, ForgePermission, is_app};
 
 use crate::cli::trigger::{AssumedFacts, NOTHING_ASKED, TriggerFacts, examined};
 
@@ -96,7 +96,7 @@ fn end(
     permission: Option<ForgePermission>,
     facts: &TriggerFacts,
 ) -> ReplayedEnd {
-    let standing = (permission.unwrap_or(ForgePermission::None), false);
+    let standing = standing(&trigger.actor.login, permission);
     match examined(trigger, facts, standing, &AssumedFacts::default()).request {
         Ok(request) => {
             let mode = request.mode.or_else(|| {
@@ -112,6 +112,13 @@ fn end(
     }
 }
 
+/// Returns how somebody stands of whom GitHub says this. Of an app it says nothing, so that its
+/// name in the policy decides.
+fn standing(login: &str, permission: Option<ForgePermission>) -> (ForgePermission, bool) {
+    let unsaid = if is_app(login) { ForgePermission::Write } else { ForgePermission::None };
+    (permission.unwrap_or(unsaid), false)
+}
+
 /// Whether a command in a comment on an issue would start a run for this person.
 fn could_ask(
     actor: &str,
@@ -123,7 +130,7 @@ fn could_ask(
         .as_ref()
         .and_then(|policy| Some(policy.settings().triggers.comment.as_ref()?.prefix.clone()))
         .ok_or("comments start nothing")?;
-    let kind = if actor.ends_with("[bot]") { "Bot" } else { "User" };
+    let kind = if is_app(actor) { "Bot" } else { "User" };
     let user = serde_json::json!({ "login": actor, "type": kind });
     let payload = serde_json::json!({
         "action": "created",
@@ -134,7 +141,7 @@ fn could_ask(
     });
     let trigger =
         event::parse("issue_comment", &payload.to_string()).map_err(|error| error.to_string())?;
-    let standing = (permission.unwrap_or(ForgePermission::None), false);
+    let standing = standing(actor, permission);
     let examined = examined(&trigger, facts, standing, &AssumedFacts::default());
     examined.request.map(drop).map_err(|refused| refused.to_string())
 }

@@ -8,6 +8,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -24,8 +25,8 @@ use tokio::sync::OnceCell;
 use tower::util::MapResponseLayer;
 use tracing::debug;
 
-use crate::ForgeError;
 use crate::github::repeat;
+use crate::{ForgeError, ReadPatience};
 use locum_base::clock::Clock;
 use locum_base::retry::{RetryBudget, RetryWaits};
 use locum_base::secret::Secret;
@@ -38,7 +39,7 @@ pub(super) const NAME: &str = "github";
 const READ_ATTEMPTS: u32 = 3;
 
 /// A read waits at most so long before it is tried again; what the forge asks beyond that is
-/// reported instead.
+/// reported instead, unless it was said that reads wait as writes do.
 const WAIT_LIMIT: Duration = Duration::from_secs(20);
 
 /// An answer longer than this is not read.
@@ -59,8 +60,9 @@ pub(super) struct RestClient {
     token: Option<Secret>,
     clock: Arc<dyn Clock>,
     octocrab: OnceCell<Octocrab>,
-    /// Time that writes may still wait before they are sent again.
+    /// Time that writes may still wait before they are sent again, and reads that wait as they do.
     pub(super) budget: Arc<RetryBudget>,
+    waits_as_writes: AtomicBool,
 }
 
 /// A request as errors and logs name it.
@@ -76,10 +78,17 @@ impl RestClient {
     pub(super) fn new(base_url: &str, token: Option<Secret>, clock: Arc<dyn Clock>) -> Self {
         let base_url = base_url.trim_end_matches('/').to_owned();
         let budget = Arc::new(RetryBudget::default());
-        Self { base_url, token, clock, octocrab: OnceCell::new(), budget }
+        let waits_as_writes = AtomicBool::new(false);
+        Self { base_url, token, clock, octocrab: OnceCell::new(), budget, waits_as_writes }
     }
 
-    /// Reads. Repeated when the forge is busy or asks for a short wait.
+    /// Says how long reads may wait from now on.
+    pub(super) fn set_patience(&self, patience: ReadPatience) {
+        self.waits_as_writes.store(patience == ReadPatience::AsWrites, Ordering::Relaxed);
+    }
+
+    /// Reads. Repeated when the forge is busy or asks for a short wait; for a longer one where reads
+    /// wait as writes do.
     ///
     /// # Errors
     /// Like every request: when the forge refuses, does not know the thing, asks for a long wait,
@@ -87,13 +96,17 @@ impl RestClient {
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ForgeError> {
         let request = RequestLine { method: "GET", path };
         let octocrab = self.connected(request).await?;
-        let mut attempt = 1;
+        let (mut attempt, mut waits) = (1, RetryWaits::default());
         loop {
             let error = match octocrab.get(path, None::<&()>).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
             let failure = self.failure(request, &error);
+            if self.waits_as_writes.load(Ordering::Relaxed) {
+                self.wait(&mut waits, failure).await?;
+                continue;
+            }
             let pause = match &failure {
                 ForgeError::RateLimited { retry_after_s, .. } => {
                     retry_after_s.map(Duration::from_secs)
@@ -224,10 +237,10 @@ impl RestClient {
         sent.await.map_err(|error| self.failure(request, &error))
     }
 
-    /// Waits before a write is sent again.
+    /// Waits before a request is sent again.
     ///
     /// # Errors
-    /// The error itself where the write is not to be repeated.
+    /// The error itself where it is not to be repeated.
     pub(super) async fn wait(
         &self,
         waits: &mut RetryWaits,

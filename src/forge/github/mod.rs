@@ -45,7 +45,7 @@ use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
 use crate::threads::ReviewThread;
 use crate::{
     CommentableLines, Forge, ForgeError, ForgePermission, ListedCommit, OwnComment, OwnIssue,
-    PlacedComment, PullRequest, Thread, ThreadComment,
+    PlacedComment, PullRequest, ReadPatience, Thread, ThreadComment, is_app,
 };
 use locum_base::clock::Clock;
 use locum_base::retry::RetryBudget;
@@ -237,7 +237,10 @@ impl Forge for GitHub {
         async move {
             let path = self.path(&format!("collaborators/{}/permission", segment(login)));
             let Collaborator { permission, role_name } = match self.client.get(&path).await {
-                Err(ForgeError::NotFound { .. }) => return Ok(ForgePermission::None),
+                // It answers that an app "is not a user", whatever it may do.
+                Err(ForgeError::NotFound { .. }) if !is_app(login) => {
+                    return Ok(ForgePermission::None);
+                }
                 other => other?,
             };
             ForgePermission::from_words(&permission, role_name.as_deref()).ok_or_else(|| {
@@ -275,7 +278,6 @@ impl Forge for GitHub {
                 head_branch: pull.head.name,
                 head_sha: pull.head.sha,
                 base_branch: pull.base.name,
-                base_sha: pull.base.sha,
             })
         }
         .boxed()
@@ -396,6 +398,10 @@ impl Forge for GitHub {
             Ok((run.status == "completed").then(|| run.conclusion.unwrap_or_else(unknown)))
         }
         .boxed()
+    }
+
+    fn set_patience(&self, patience: ReadPatience) {
+        self.client.set_patience(patience);
     }
 
     fn commit(&self, permit: Permit<ForgeCommit>) -> BoxFuture<'_, Result<String, ForgeError>> {

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::GitHub;
 use crate::posts::{Posting, ReactionTarget};
-use crate::{Forge as _, ForgeError, ForgePermission, Thread};
+use crate::{Forge as _, ForgeError, ForgePermission, ReadPatience, Thread};
 use locum_base::clock::Clock;
 use locum_base::secret::Secret;
 use locum_policy::Policy;
@@ -65,6 +65,8 @@ fn permission_is_the_forges_answer_and_fails_closed() {
         assert_eq!(github.permission("carol").await, Ok(ForgePermission::Write));
         assert_eq!(github.permission("app[bot]").await, Ok(ForgePermission::Read));
         assert_eq!(github.permission("nobody").await, Ok(ForgePermission::None));
+        let unsaid = github.permission("other[bot]").await;
+        assert!(matches!(unsaid, Err(ForgeError::NotFound { .. })), "{unsaid:?}");
         assert!(
             github
                 .permission("dora")
@@ -211,6 +213,39 @@ fn limits_are_waited_for_when_short_and_told_when_long() {
             matches!(limited, ForgeError::RateLimited { retry_after_s: Some(seconds), .. } if i64::try_from(seconds).unwrap() == wait.max(0)),
             "{limited}"
         );
+    });
+}
+
+#[test]
+fn reads_wait_as_long_as_writes_where_that_is_said_and_no_longer() {
+    on_server("", async |server, github, clock| {
+        server.permit("alice", json!({ "permission": "write" }));
+        let limited = |seconds: &str| {
+            let message = "You have exceeded a secondary rate limit";
+            Fault::status("GET", 403, message).with_header("retry-after", seconds)
+        };
+        server.fail(limited("60"));
+        let refused = github.permission("alice").await;
+        assert!(matches!(refused, Err(ForgeError::RateLimited { .. })), "{refused:?}");
+        github.set_patience(ReadPatience::AsWrites);
+        // Also where the forge does not say how long.
+        for (fault, waited_s) in [
+            (limited("60"), 60),
+            (Fault::status("GET", 429, "slow down"), 120),
+            (Fault::status("GET", 502, "Bad Gateway"), 121),
+        ] {
+            server.fail(fault);
+            assert_eq!(github.permission("alice").await, Ok(ForgePermission::Write));
+            assert_eq!(clock.elapsed().as_secs(), waited_s);
+        }
+        for fault in [limited("121"), Fault::status("GET", 401, "Bad credentials")] {
+            server.fail(fault);
+            assert!(github.permission("alice").await.is_err());
+        }
+        github.set_patience(ReadPatience::Short);
+        server.fail(limited("60"));
+        assert!(github.permission("alice").await.is_err());
+        assert_eq!(clock.elapsed().as_secs(), 121);
     });
 }
 

@@ -121,10 +121,14 @@ pub fn log_safe(text: &str, redactor: &Redactor) -> String {
 }
 
 /// Returns the text with every command to the runner taken apart, and nothing else changed.
+///
+/// The runner reads lines as .NET does: a carriage return alone ends one, too, and a byte order
+/// mark at the beginning of a stream is not a part of the first.
 pub fn without_commands(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for line in text.replace("##[", "## [").split_inclusive('\n') {
-        let content = line.trim_start();
+    let is_blank = |letter: char| letter.is_whitespace() || letter == '\u{feff}';
+    for line in text.replace("##[", "## [").split_inclusive(['\n', '\r']) {
+        let content = line.trim_start_matches(is_blank);
         match content.strip_prefix("::") {
             Some(rest) => {
                 safe.push_str(line.get(..line.len() - content.len()).unwrap_or_default());

@@ -2,7 +2,7 @@
 
 use super::{
     BODY_LIMIT_CHARS, TextRefusal, TextRules, branch_name, commit_message, log_safe, markdown,
-    patch, title,
+    patch, title, without_commands,
 };
 use locum_base::secret::{Redactor, Secret};
 use pretty_assertions::{assert_eq, assert_ne};
@@ -417,6 +417,21 @@ fn no_line_of_a_log_commands_the_runner() {
     assert_eq!(log("a\r::echo::on"), "a\n: :echo::on");
     assert_eq!(log("\u{feff}::error::x \u{3000}"), ": :error::x \u{3000}");
     assert_eq!(log("a::b std::fmt ok"), "a::b std::fmt ok");
+}
+
+#[test]
+fn a_command_is_taken_apart_wherever_the_runner_begins_a_line_and_the_rest_stays() {
+    for (text, expected) in [
+        ("a\r::stop-commands::z", "a\r: :stop-commands::z"),
+        ("a\r\n::x::y\r\n", "a\r\n: :x::y\r\n"),
+        ("\u{feff} ::x::y", "\u{feff} : :x::y"),
+        ("a\n\u{85}\u{a0}::x::y", "a\n\u{85}\u{a0}: :x::y"),
+        ("\u{1b}[1merror\u{1b}[0m ##[x]", "\u{1b}[1merror\u{1b}[0m ## [x]"),
+        ("a\r\rb ::x::y\t\u{0}", "a\r\rb ::x::y\t\u{0}"),
+    ] {
+        assert_eq!(without_commands(text), expected, "{text:?}");
+        assert_eq!(without_commands(expected), expected, "twice: {text:?}");
+    }
 }
 
 /// Each hostile text leaves changed; where the rules allow it, it leaves as it is.

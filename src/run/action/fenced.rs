@@ -16,6 +16,7 @@ use locum_agent::session::ending::{self, Settlement};
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::outcome::Outcome;
 use locum_agent::session::state::SessionState;
+use locum_forge::ReadPatience;
 
 /// How a session ended.
 pub(super) enum Worked {
@@ -26,7 +27,8 @@ pub(super) enum Worked {
 }
 
 /// Runs a session beside everything that goes on meanwhile: its comment, what people write, and its
-/// claim. One that loses its claim is stopped.
+/// claim. One that loses its claim is stopped. What is looked for meanwhile is looked for again
+/// soon, so it takes none of the time that publishing may wait for the forge.
 ///
 /// # Errors
 /// As [`execute::run_beside_progress`].
@@ -46,6 +48,7 @@ pub(super) async fn work(
     };
     let shown = |line: &JournalLine, state: &SessionState| watch(line, state);
     let (mut stop, mut lost) = (Some(stop), None);
+    publisher.forge.set_patience(ReadPatience::Short);
     let mut outcome = {
         let session = execute::run_beside_progress(execution, publisher, stopped.boxed(), shown);
         let (followed, kept) = (thread.follow(), claim.keep());
@@ -62,6 +65,7 @@ pub(super) async fn work(
             }
         }
     };
+    publisher.forge.set_patience(ReadPatience::AsWrites);
     let lost = match lost {
         Some(why) => Some(why),
         None => claim.confirm().await.err(),

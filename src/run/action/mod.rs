@@ -3,11 +3,13 @@
 //!
 //! In: the job's context, inputs, payload, checkout, forge. Out: what happened, in order, for
 //! outputs and the job summary. Policy, modes, settings and jobs come from the trusted ref: the
-//! default branch or a pull request's base. They are loaded once for all runs of the event.
+//! default branch or a pull request's base, whose policy that of the default branch bounds. They
+//! are loaded once for all runs of the event.
 
 mod admission;
 mod alerts;
 mod answer;
+mod branches;
 mod bundle;
 mod carry;
 mod changed;
@@ -16,6 +18,7 @@ mod claimed;
 mod conversation;
 mod decide;
 mod declined;
+mod due;
 mod earlier;
 mod fenced;
 mod findings;
@@ -77,7 +80,7 @@ use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_forge::event::{self, EventError, Trigger};
 use locum_forge::posts::CheckConclusion;
-use locum_forge::{Forge, PullRequest};
+use locum_forge::{Forge, PullRequest, ReadPatience};
 use locum_policy::intent::{Facts, TriggerKind};
 use locum_workspace::Workspace;
 use locum_workspace::git_binary::GitBinary;
@@ -223,6 +226,8 @@ pub async fn run(
     watch: &mut dyn FnMut(&JournalLine, &SessionState),
 ) -> Result<Vec<ActionEnd>, RunError> {
     let ends = run_event(env, cancelled, watch).await;
+    // What a sweep does not see, the next one does.
+    env.forge.set_patience(ReadPatience::Short);
     if env.job.event_name == "schedule"
         && env.mistakes.is_none()
         && !env.inputs.dry_run
@@ -382,7 +387,7 @@ async fn follow(
         let event = &admitted.event;
         return Ok(vec![answer::refusal_or_failure(env, event, policy, &refused).await?]);
     }
-    let items = work_items::work_items(env, admitted)?;
+    let items = work_items::work_items(env, admitted).await?;
     bundle::check_single(env, &items)?;
     let mut book = JobBook::open_for(env, admitted, &items).await;
     for item in items {
@@ -411,6 +416,7 @@ async fn one(
     item: WorkItem,
     control: RunControl<'_>,
 ) -> Result<ActionEnd, RunError> {
+    branches::check_own(env, admitted, &item)?;
     if env.inputs.dry_run || admitted.request.flags.dry_run {
         let base = refs::start(env, &admitted.event, None).await?;
         let request = work_items::run_request(admitted, item, base, None);
@@ -461,7 +467,7 @@ async fn one(
 /// Answers what a run here may do, by the plan of one.
 async fn explain(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result<ActionEnd, RunError> {
     let base = admitted.event.trusted.clone();
-    let mut items = work_items::work_items(env, admitted)?;
+    let mut items = work_items::work_items(env, admitted).await?;
     let Some(item) = items.pop() else {
         return Ok(ActionEnd::Skipped("there is nothing to explain".to_owned()));
     };

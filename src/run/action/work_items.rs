@@ -2,10 +2,10 @@
 
 use crate::config::load::FlagValue;
 use crate::run::action::admission::AdmittedEvent;
-use crate::run::action::{ActionEnv, refs};
+use crate::run::action::{ActionEnv, due, refs};
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::first_message::FirstMessage;
-use crate::run::job::{Job, JobWork, OnOpen, Schedule};
+use crate::run::job::{Job, JobWork, OnOpen};
 use crate::run::plan::RunSubject;
 use crate::run::request::{CommandFlags, RefusalNotice, RequestRefusal};
 use crate::run::run_request::{Overrides, RunRequest};
@@ -117,7 +117,7 @@ pub(super) fn unusable_command(
 ///
 /// # Errors
 /// When a job does not exist or has mistakes, or there is no task.
-pub(super) fn work_items(
+pub(super) async fn work_items(
     env: &ActionEnv<'_>,
     admitted: &AdmittedEvent<'_>,
 ) -> Result<Vec<WorkItem>, RunError> {
@@ -144,7 +144,9 @@ pub(super) fn work_items(
     let (task, words) = match (prompt(env, admitted)?, &event.trigger.subject) {
         _ if !text.is_empty() => (text.to_owned(), TaskAuthor::Asker),
         (Some(prompt), _) => (prompt, TaskAuthor::Asker),
-        (None, _) if event.trigger.kind == EventKind::Schedule => return due(env, admitted),
+        (None, _) if event.trigger.kind == EventKind::Schedule => {
+            return Ok(due::jobs(env, admitted).await?.into_iter().map(of_job).collect());
+        }
         (None, Some(subject)) => (task_of(subject, request.facts.trigger), TaskAuthor::Program),
         (None, None) => {
             return Err(RunError::usage("prompt", "there is no task")
@@ -193,22 +195,6 @@ fn task_of(subject: &EventSubject, trigger: TriggerKind) -> String {
     } else {
         format!("Resolve issue #{number}: {title}")
     }
-}
-
-/// Returns the listed jobs whose moment lies in the span this run of the workflow answers for.
-fn due(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result<Vec<WorkItem>, RunError> {
-    let AdmittedEvent { event, config, .. } = admitted;
-    let own = event.trigger.schedule.as_deref().and_then(|cron| Schedule::parse(cron).ok());
-    let span = own.and_then(|own| own.last_span(env.clock.now()));
-    let Some((from, to)) = span else {
-        return Err(RunError::usage("schedule", "the event's cron expression cannot be read"));
-    };
-    let listed = &config.policy.settings().triggers.schedule_jobs;
-    let is_due = |job: &&Job| {
-        listed.contains(&job.name)
-            && job.schedule.as_ref().is_some_and(|schedule| schedule.has_moment(from, to))
-    };
-    Ok(config.jobs()?.iter().filter(is_due).map(of_job).collect())
 }
 
 fn of_job(job: &Job) -> WorkItem {
@@ -271,10 +257,7 @@ pub(super) fn base_branch(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> 
         .as_ref()
         .filter(|_| own_pull_request(admitted))
         .map(|pull_request| pull_request.head_branch.clone());
-    of_head
-        .or_else(|| env.inputs.base_branch.clone())
-        .or_else(|| refs::pushed_branch(event).map(str::to_owned))
-        .unwrap_or_else(|| event.default_branch.clone())
+    of_head.unwrap_or_else(|| refs::start_branch(env, event).to_owned())
 }
 
 /// Returns whether changes to a pull request become one of their own: by request, or by the policy.

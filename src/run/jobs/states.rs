@@ -1,4 +1,5 @@
-//! `JobStates`: how the last run of each job ended, and which jobs are paused.
+//! `JobStates`: how the last run of each job ended, which jobs are paused, and which of their times
+//! were answered.
 //!
 //! In: the record's text; how a run ended. Out: the record, and whether a job paused itself just
 //! now. It reads no clock and no ref.
@@ -8,6 +9,8 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::run::job::Schedule;
+use crate::run::jobs::times::{JobTimes, ScheduledRun};
 use locum_agent::session::outcome::OutcomeWord;
 
 /// The version this program reads and writes.
@@ -26,6 +29,9 @@ pub struct JobStates {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dashboard: Option<u64>,
     jobs: BTreeMap<String, JobState>,
+    /// Which times of their schedules were answered.
+    #[serde(default, skip_serializing_if = "JobTimes::is_empty")]
+    times: JobTimes,
 }
 
 /// What is known of one job.
@@ -113,7 +119,8 @@ impl JobState {
 
 impl Default for JobStates {
     fn default() -> Self {
-        Self { version: VERSION, dashboard: None, jobs: BTreeMap::new() }
+        let (jobs, times) = (BTreeMap::new(), JobTimes::default());
+        Self { version: VERSION, dashboard: None, jobs, times }
     }
 }
 
@@ -146,6 +153,30 @@ impl JobStates {
     /// Returns since when a job is paused; `None` where it is not.
     pub fn paused_since(&self, job: &str) -> Option<Timestamp> {
         self.of(job).and_then(|state| state.paused_since)
+    }
+
+    /// Returns whether a job is due in a run of the workflow, and takes its time, so that no other
+    /// run answers for it.
+    pub fn take_time(&mut self, job: &str, schedule: &Schedule, run: &ScheduledRun<'_>) -> bool {
+        let last = self.of(job).and_then(|state| state.last.as_ref());
+        // What a person or the runner stopped waits for nobody.
+        let ended_well = last.is_some_and(|last| {
+            last.url == run.page
+                && matches!(last.grade, JobGrade::Good | JobGrade::Waiting)
+                && last.outcome != OutcomeWord::Cancelled.as_str()
+        });
+        self.times.take((job, schedule), run, ended_well)
+    }
+
+    /// Forgets the times of jobs that no schedule starts any more: one that is listed again is
+    /// counted from its first look, and has missed nothing.
+    pub fn retain_times(&mut self, is_listed: impl Fn(&str) -> bool) {
+        self.times.retain(is_listed);
+    }
+
+    /// Returns whether a job is due in a run of the workflow that can take no time.
+    pub fn has_time(&self, job: &str, schedule: &Schedule, run: &ScheduledRun<'_>) -> bool {
+        self.times.is_due(job, schedule, run)
     }
 
     /// Writes down how a run of a job ended. Returns true when the job pauses itself for that.
@@ -200,12 +231,15 @@ impl JobStates {
     /// Forgets jobs that do not exist any more.
     pub fn retain(&mut self, exists: impl Fn(&str) -> bool) {
         self.jobs.retain(|name, _| exists(name));
+        self.times.retain(exists);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{JobGrade, JobLeftOut, JobResult, JobStates};
+    use crate::run::job::Schedule;
+    use crate::run::jobs::times::ScheduledRun;
     use pretty_assertions::assert_eq;
 
     pub(super) fn result(grade: JobGrade) -> JobResult {
@@ -264,6 +298,67 @@ mod tests {
         assert_eq!(JobStates::parse(&states.render().unwrap()).as_ref(), Ok(&states));
         states.end("a", result(JobGrade::Good));
         assert_eq!(states.of("a").and_then(|state| state.left_out.clone()), None);
+    }
+
+    #[test]
+    fn what_a_run_did_well_is_not_due_in_it_again_and_other_runs_never_repeat_it() {
+        let schedule = Schedule::parse("30 3 * * *").unwrap();
+        let (now, page) = ("2026-03-04T04:05:00Z".parse().unwrap(), "https://x.example/1");
+        let span = Schedule::parse("0 * * * *").unwrap().last_span(now).unwrap();
+        let first = ScheduledRun { now, span, page, is_again: false };
+        let again = ScheduledRun { is_again: true, ..first };
+        for (grade, url, expected) in [
+            (JobGrade::Good, page, false),
+            (JobGrade::Waiting, page, false),
+            (JobGrade::Failed, page, true),
+            (JobGrade::AtLimit, page, true),
+            (JobGrade::Good, "https://x.example/0", true),
+        ] {
+            let mut states = JobStates::default();
+            assert!(states.has_time("a", &schedule, &first));
+            assert!(states.take_time("a", &schedule, &first));
+            assert!(!states.has_time("a", &schedule, &first));
+            states.end("a", JobResult { url: url.to_owned(), ..result(grade) });
+            let mut states = JobStates::parse(&states.render().unwrap()).unwrap();
+            assert!(!states.take_time("a", &schedule, &first), "{grade:?} {url}");
+            assert_eq!(states.take_time("a", &schedule, &again), expected, "{grade:?} {url}");
+            states.retain(|_| false);
+            assert_eq!(states, JobStates::default());
+        }
+    }
+
+    #[test]
+    fn what_was_cancelled_is_due_again_where_its_run_is_started_again_and_nowhere_else() {
+        let schedule = Schedule::parse("30 3 * * *").unwrap();
+        let (now, page) = ("2026-03-04T04:05:00Z".parse().unwrap(), "https://x.example/1");
+        let span = Schedule::parse("0 * * * *").unwrap().last_span(now).unwrap();
+        let first = ScheduledRun { now, span, page, is_again: false };
+        for (outcome, expected) in [("cancelled", true), ("on-hold", false)] {
+            let mut states = JobStates::default();
+            assert!(states.take_time("a", &schedule, &first));
+            let (outcome, url) = (outcome.to_owned(), page.to_owned());
+            states.end("a", JobResult { outcome, url, ..result(JobGrade::Waiting) });
+            let again = ScheduledRun { is_again: true, ..first };
+            assert_eq!(states.take_time("a", &schedule, &again), expected);
+            let other = ScheduledRun { page: "https://x.example/2", ..again };
+            assert!(!states.take_time("a", &schedule, &other));
+        }
+    }
+
+    #[test]
+    fn a_job_that_is_listed_again_has_missed_nothing() {
+        let schedule = Schedule::parse("30 3 * * *").unwrap();
+        let run = |now: &str| {
+            let now = now.parse().unwrap();
+            let span = Schedule::parse("0 * * * *").unwrap().last_span(now).unwrap();
+            ScheduledRun { now, span, page: "https://x.example/1", is_again: false }
+        };
+        for (is_listed, expected) in [(true, true), (false, false)] {
+            let mut states = JobStates::default();
+            assert!(states.take_time("a", &schedule, &run("2026-03-04T04:05:00Z")));
+            states.retain_times(|_| is_listed);
+            assert_eq!(states.take_time("a", &schedule, &run("2026-05-04T17:05:00Z")), expected);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! request.
 
 use pretty_assertions::assert_eq;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
 use crate::action::git_data;
@@ -201,8 +201,33 @@ pub(super) fn push_by_somebody(fixture: &ActionFixture, branch: &str) {
     fixture.remote(&["update-ref", &format!("refs/heads/{branch}"), theirs.trim()]);
 }
 
+/// Takes back which times of jobs were answered, so that their last ones count again.
+pub(super) fn forget_times(fixture: &ActionFixture) {
+    let name = "refs/locum/jobs";
+    if fixture.remote(&["for-each-ref", name]).is_empty() {
+        return;
+    }
+    let kept = fixture.remote(&["show", &format!("{name}:jobs.json")]);
+    let mut kept: Value = serde_json::from_str(&kept).unwrap();
+    kept.as_object_mut().unwrap().remove("times");
+    remember_jobs(fixture, &kept);
+}
+
+/// Puts a record of jobs in place of what is remembered.
+pub(super) fn remember_jobs(fixture: &ActionFixture, record: &Value) {
+    fixture.stage.write("jobs.json", &record.to_string());
+    let file = fixture.stage.path("jobs.json");
+    let blob = fixture.remote(&["hash-object", "-w", file.to_str().unwrap()]);
+    let entry = format!("100644,{},jobs.json", blob.trim());
+    fixture.remote(&["update-index", "--add", "--cacheinfo", &entry]);
+    let tree = fixture.remote(&["write-tree"]);
+    let commit = fixture.remote(&["commit-tree", tree.trim(), "-m", "jobs"]);
+    fixture.remote(&["update-ref", "refs/locum/jobs", commit.trim()]);
+}
+
 /// A job's next time, in the next workflow run.
 pub(super) fn tick(fixture: &ActionFixture, run: u64) -> WorkflowStep {
+    forget_times(fixture);
     fixture.fresh(&Ask { event: "schedule", ids: (0, run), ..Ask::comment("") })
 }
 
@@ -294,4 +319,40 @@ fn a_job_leaves_a_pull_request_alone_that_somebody_pushed_to() {
     assert_eq!(step.output("outcome"), "skipped", "{step:?}");
     assert!(step.output("final-message").contains("somebody pushed"), "{step:?}");
     assert_eq!(fixture.remote(&["rev-parse", JOB_BRANCH]), tip);
+}
+
+/// Runs the workflow on a schedule that comes once a year, as its job does.
+fn yearly(fixture: &ActionFixture, run: &str, attempt: &str) -> WorkflowStep {
+    fixture.move_on(true);
+    let variables = [("GITHUB_RUN_ID", run), ("GITHUB_RUN_ATTEMPT", attempt)];
+    fixture.step_with("schedule", r#"{ "schedule": "1 0 1 1 *" }"#, &variables)
+}
+
+#[test]
+fn a_time_of_a_job_belongs_to_one_run_of_the_workflow() {
+    let job = "version: 1\nschedule: 1 0 1 1 *\nsteps:\n  - run: cp src/lib.txt src/stamp\n";
+    let fixture = ActionFixture::new();
+    commit_to_main(&fixture, ".locum/jobs/touch.yml", job);
+    assert_eq!(yearly(&fixture, "1", "1").output("outcome"), "done");
+    // Another one that came late, and the first once more.
+    for (run, attempt) in [("2", "1"), ("1", "2"), ("2", "2")] {
+        let step = yearly(&fixture, run, attempt);
+        assert_eq!((step.code, step.output("outcome")), (Some(0), "skipped"), "{run}: {step:?}");
+        assert!(step.output("final-message").contains("no job is due"), "{run}: {step:?}");
+    }
+    // Without the record, the workflow's own schedule says what is due.
+    fixture.remote(&["update-ref", "-d", "refs/locum/jobs"]);
+    assert_eq!(yearly(&fixture, "3", "1").output("outcome"), "done");
+}
+
+#[test]
+fn a_run_of_the_workflow_that_is_started_again_repeats_the_jobs_that_failed_in_it() {
+    let failing = "version: 1\nschedule: 1 0 1 1 *\nsteps:\n  - run: cp src/absent src/stamp\n";
+    let fixture = ActionFixture::new();
+    commit_to_main(&fixture, ".locum/jobs/touch.yml", failing);
+    assert_eq!(yearly(&fixture, "1", "1").output("outcome"), "failed");
+    assert_eq!(yearly(&fixture, "2", "1").output("outcome"), "skipped");
+    commit_to_main(&fixture, ".locum/jobs/touch.yml", &failing.replace("absent", "lib.txt"));
+    assert_eq!(yearly(&fixture, "1", "2").output("outcome"), "done");
+    assert_eq!(yearly(&fixture, "1", "3").output("outcome"), "skipped");
 }

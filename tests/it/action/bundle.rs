@@ -7,6 +7,7 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use crate::action::again::remember_jobs;
 use crate::action::fixture::{ActionFixture, Ask, WorkflowStep, payload};
 
 const BRANCH: &str = "locum/issue-7-greeting-is-missing";
@@ -187,6 +188,30 @@ fn a_bundle_of_something_else_is_refused_as_a_whole() {
 }
 
 #[test]
+fn no_line_about_a_hostile_bundle_is_a_command_to_the_runner() {
+    const HOSTILE: &str = "x\n::set-output name=o::done\n##[add-mask]a\r::stop-commands::zz";
+    let forgeries: [fn(&mut Forged); 2] = [
+        |forged| forged.manifest["repository"] = json!(HOSTILE),
+        |forged| forged.manifest[HOSTILE] = json!(1),
+    ];
+    let ours = ["add-mask::", "group::", "endgroup::", "error title=locum::"];
+    for forge in forgeries {
+        let jobs = TwoJobs::asked(ActionFixture::new(), "/locum code say hello");
+        jobs.work();
+        jobs.forge(&[], forge);
+        let step = jobs.publish();
+        assert!(step.code == Some(2) && step.err.contains("name=o::done"), "{step:?}");
+        for line in step.err.split(['\n', '\r']) {
+            assert!(!line.trim_start().starts_with("::") && !line.contains("##["), "{step:?}");
+        }
+        let commands = step.out.split(['\n', '\r']).filter_map(|line| line.strip_prefix("::"));
+        for command in commands {
+            assert!(ours.iter().any(|known| command.starts_with(known)), "{command}");
+        }
+    }
+}
+
+#[test]
 fn a_damaged_a_huge_and_a_missing_bundle_are_refused() {
     let again = "start the job that works again";
     let jobs = || {
@@ -316,6 +341,31 @@ fn a_job_of_a_schedule_works_in_one_job_and_is_published_in_the_other() {
     let published = jobs.publish();
     assert_eq!((published.code, published.output("outcome")), (Some(0), "done"), "{published:?}");
     assert_eq!(jobs.fixture.branches().len(), 1, "{published:?}");
+}
+
+#[test]
+fn what_came_due_since_the_first_job_looked_is_left_to_a_later_run() {
+    let fixture = ActionFixture::new();
+    let policy = fixture.stage.read("checkout/.locum/policy.yml");
+    let policy = policy.replace("jobs: [touch]", "jobs: [touch, later]");
+    let later = "version: 1\nschedule: '0 0 29 2 *'\nsteps:\n  - run: cp src/lib.txt src/later\n";
+    let files = [(".locum/policy.yml", policy.as_str()), (".locum/jobs/later.yml", later)];
+    fixture.add_to_main(&files);
+    let unanswered = json!({ "at": "2001-01-01T00:00:00Z", "schedule": "0 0 29 2 *" });
+    let record = json!({ "version": 1, "jobs": {}, "times": { "later": unanswered } });
+    remember_jobs(&fixture, &record);
+    let asked = TwoJobs::asked(fixture, "");
+    let payload = json!({ "schedule": "*/5 * * * *" });
+    let jobs = TwoJobs { event: "schedule", payload, ..asked };
+    let worked = jobs.work();
+    assert_eq!((worked.code, worked.output("outcome")), (Some(0), "done"), "{worked:?}");
+    let published = jobs.publish();
+    assert_eq!((published.code, published.output("outcome")), (Some(0), "done"), "{published:?}");
+    assert_eq!(published.output("branch-name"), "locum/job-touch", "{published:?}");
+    let kept = jobs.fixture.remote(&["show", "refs/locum/jobs:jobs.json"]);
+    let kept: Value = serde_json::from_str(&kept).unwrap();
+    assert_eq!(kept["times"]["later"], unanswered);
+    assert!(kept["times"]["touch"]["at"].is_string(), "{kept}");
 }
 
 #[test]

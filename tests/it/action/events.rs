@@ -4,7 +4,7 @@
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
-use crate::action::fixture::{ActionFixture, WorkflowStep};
+use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
 
 /// An example of a payload as the forge documents it, about our repository and caused by `login`.
 fn example(name: &str, login: &str) -> Value {
@@ -256,4 +256,26 @@ fn the_task_of_the_workflow_is_run_by_any_event_for_whoever_may_start_runs_by_ha
         ran.output("final-message").contains("event `watch` (started) starts nothing"),
         "{ran:?}"
     );
+}
+
+#[test]
+fn an_app_that_the_policy_lists_starts_a_run_although_github_knows_no_right_of_it() {
+    let listed = "bots: { allow: ['renovate[bot]', helper] }";
+    for (login, kind, permission, outcome) in [
+        ("renovate[bot]", "Bot", None, "done"),
+        ("renovate[bot]", "Bot", Some("write"), "done"),
+        ("renovate[bot]", "Bot", Some("read"), "skipped"),
+        ("renovate[bot]", "User", None, "skipped"),
+        ("other[bot]", "Bot", None, "skipped"),
+        ("helper", "Bot", None, "skipped"),
+    ] {
+        let fixture = ActionFixture::started_by(listed);
+        if let Some(permission) = permission {
+            fixture.server.permit(login, json!({ "permission": permission }));
+        }
+        let step = fixture.step(&Ask { login, kind, ..Ask::comment("/locum code say hello") });
+        let case = format!("{login} {kind} {permission:?}");
+        assert_eq!((step.code, step.output("outcome")), (Some(0), outcome), "{case}: {step:?}");
+        assert_eq!(fixture.server.writes().is_empty(), outcome == "skipped", "{case}");
+    }
 }

@@ -1,8 +1,11 @@
 //! GitHub on a bad night: what a run does when it does not answer, answers late, or loses replies.
 
+use locum::run::action::ActionEnd;
+use locum_agent::session::outcome::OutcomeWord;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
+use crate::action::claims::{act, block_on, clock_in, never};
 use crate::action::fixture::{ActionFixture, Ask};
 use crate::support::github::Fault;
 
@@ -89,5 +92,36 @@ fn a_pull_request_is_opened_once_although_its_answer_was_limited_or_lost() {
         let pulls = fixture.server.pulls();
         assert_eq!(pulls.len(), 1, "{pulls:#?}");
         assert_eq!(step.output("pull-request-number"), pulls[0]["number"].to_string());
+    }
+}
+
+#[test]
+fn what_publishing_reads_is_waited_for_as_what_it_writes() {
+    let to = "GET /repos/acme/app/pulls?state=closed";
+    let limit = "You have exceeded a secondary rate limit";
+    for fault in [
+        Fault::status(to, 403, limit).with_header("retry-after", "60"),
+        Fault::status(to, 429, "slow down"),
+    ] {
+        let fixture = ActionFixture::new();
+        fixture.server.fail(fault);
+        let ask = Ask::comment("/locum code say hello");
+        let end = block_on(act(&fixture, "a-", &ask, &clock_in(0), never));
+        let ActionEnd::Ran(ran) = end else { panic!("nothing ran") };
+        assert_eq!(ran.outcome.word, OutcomeWord::Done, "{:?}", ran.outcome.reason);
+        assert_eq!(fixture.server.pulls().len(), 1);
+        assert!(fixture.server.comments(7)[0].contains("**locum: done**"));
+    }
+}
+
+#[test]
+fn what_the_forge_says_of_a_failure_is_no_command_to_the_runner() {
+    let fixture = ActionFixture::new();
+    let said = "no\n::set-output name=x::y\n##[error]z\r::stop-commands::q";
+    fixture.server.fail(Fault::status("POST /repos/acme/app/pulls", 422, said));
+    let step = fixture.step(&Ask::comment("/locum code say hello"));
+    assert!(step.err.contains("set-output name=x::y"), "{step:?}");
+    for line in step.err.split(['\n', '\r']) {
+        assert!(!line.trim_start().starts_with("::") && !line.contains("##["), "{step:?}");
     }
 }

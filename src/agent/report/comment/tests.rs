@@ -29,6 +29,7 @@ fn with_facts(check: impl Fn(&CommentFacts<'_>)) {
         repair: None,
         retry: None,
         run_url,
+        runs: 1,
         remarks: &[],
         budget: &budget,
         decide,
@@ -198,6 +199,13 @@ fn a_long_result_is_cut_late_and_the_body_says_where_all_of_it_is() {
         );
         // Nothing else is lost for it.
         assert!(body.contains("<summary>Cost: ") && body.contains("<summary>Diff: "), "{body}");
+        // Where many runs share the summary, or it is longer than that has room for.
+        let shared = CommentFacts { runs: 12, ..*facts };
+        let longer = Outcome { summary: line.repeat(30_000), ..sample::outcome() };
+        for (facts, outcome) in [(&shared, &outcome), (facts, &longer)] {
+            let body = ended(facts, outcome, ChangeDestination::Nowhere(""));
+            assert!(body.contains(") shows as much of it as fits."), "{body}");
+        }
     });
 }
 

@@ -13,13 +13,13 @@ use crate::run::action::bundle::PLACE;
 use crate::run::action::kept::KEPT_LIMIT_BYTES;
 use crate::run::error::RunError;
 use crate::run::run_request::RunRequest;
-use locum_agent::report::markdown::code;
+use locum_agent::report::markdown::{code, visible};
 use locum_agent::session::event::Event;
 use locum_agent::session::id::SessionId;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::outcome::Outcome;
 use locum_base::path::RepoPath;
-use locum_base::text;
+use locum_base::text::{self, single_blanks};
 use locum_files::diagnostic::Diagnostic;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::repo::CommitId;
@@ -113,7 +113,7 @@ impl Manifest {
         let differs = about_run.into_iter().filter(|(_, said, known, _)| said != known);
         differs
             .map(|(what, said, known, hint)| {
-                let said = text::head(said, SHOWN_BYTES);
+                let said = one_line(text::head(said, SHOWN_BYTES));
                 let message = format!("the bundle is of {what} `{said}`, this job of `{known}`");
                 Diagnostic::about(PLACE, message).hint(hint)
             })
@@ -202,6 +202,18 @@ impl ReceivedBundle {
     }
 }
 
+/// Returns what a bundle says it is about; `None` where it cannot be read. Nothing of it is checked
+/// yet: it may only choose among what this job would do anyway.
+pub(in crate::run::action) async fn subject_of(
+    env: &ActionEnv<'_>,
+    file: &std::path::Path,
+) -> Option<String> {
+    let commit = env.git.read_bundle(file).await.ok()?;
+    let (manifest, _) = ReceivedBundle::texts(env, &commit).ok()?;
+    let manifest: Manifest = serde_json::from_str(&manifest).ok()?;
+    Some(manifest.subject)
+}
+
 /// Reads how a session ended.
 fn outcome_in(journal: &str, manifest: &Manifest) -> Result<Outcome, String> {
     let lines = Journal::lines_in(journal)?;
@@ -224,9 +236,15 @@ fn outcome_in(journal: &str, manifest: &Manifest) -> Result<Outcome, String> {
 }
 
 fn unreadable(why: impl std::fmt::Display) -> RunError {
+    let why = one_line(&why.to_string());
     RunError::usage(PLACE, format!("the bundle cannot be read: {why}")).hint(
         "start the job that works again; upload its bundle as one file and download it unchanged",
     )
+}
+
+/// Returns words of the other job on one line, with nothing in them that hides.
+fn one_line(words: &str) -> String {
+    single_blanks(&visible(words))
 }
 
 fn hash(bytes: &[u8]) -> String {

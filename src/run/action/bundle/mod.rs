@@ -5,7 +5,7 @@
 //! sessions are carried by (`carry`), in a file of git's: the journal, the changes as a commit on
 //! the base, and the manifest. Whoever publishes takes all of it for hostile.
 
-mod manifest;
+pub(super) mod manifest;
 mod publish;
 mod reachable;
 mod work;

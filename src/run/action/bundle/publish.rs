@@ -20,6 +20,7 @@ use crate::run::publish::follow_up::{FollowUp, RunEnd};
 use locum_agent::report::waiting::DecisionChannel;
 use locum_agent::session::outcome::Outcome;
 use locum_base::path::RepoPath;
+use locum_forge::ReadPatience;
 use locum_forge::posts::OwnReaction;
 use locum_workspace::committed::CommittedFile;
 use locum_workspace::diff::{ChangeKind, FileChange};
@@ -41,6 +42,8 @@ pub(in crate::run::action) async fn publish(
     bundle: ReceivedBundle,
 ) -> Result<ActionEnd, RunError> {
     let SessionRun { run, carried, .. } = &session;
+    // The work is done: what is read from here on is read to publish it.
+    env.forge.set_patience(ReadPatience::AsWrites);
     let (pages, lease) = (JobPages::of(env), Rc::clone(&claim.lease));
     let publisher = session.publisher(env, event, (&pages, &lease), None);
     let lock = env.workspace.repo.lock_run().map_err(RunError::internal)?;
