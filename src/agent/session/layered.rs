@@ -30,6 +30,7 @@ use locum_policy::intent::Intent;
 use locum_policy::paths::Protection;
 use locum_policy::verdict::{Decision, Verdict};
 use locum_sandbox::exec::Exit;
+use locum_workspace::Workspace;
 use locum_workspace::layer::{Layer, LayerChange, LayerChanges};
 
 /// How a command is reported that was cut off together with the run: as killed.
@@ -99,14 +100,25 @@ impl Session<'_> {
     /// Returns the layer over a checkout of the session; `None` where this machine gives none.
     pub(crate) fn layer_over(&mut self, owner: Option<TaskId>) -> Result<Option<Rc<Layer>>, Stop> {
         if !self.layers.contains_key(&owner) {
-            let (place, sandbox) = (self.place_of(owner)?, self.parts.run.sandbox);
-            let name = layer_name(owner);
-            let layer = Layer::over(&place.checkout, (self.journal.folder(), &name), sandbox)
-                .map_err(|error| lost_layer(&error))?;
-            let layer = layer.map(|layer| self.shared_with(owner, layer)).transpose()?;
+            let layer = self.new_layer_over(owner)?;
             self.layers.insert(owner, layer.map(Rc::new));
         }
         Ok(self.layers.get(&owner).cloned().flatten())
+    }
+
+    fn new_layer_over(&mut self, owner: Option<TaskId>) -> Result<Option<Layer>, Stop> {
+        // Commands find a worktree where another checkout is: the layer may not lie there, either.
+        let stood_for = [owner.map(|_| self.parts.workspace), self.parts.stands_for];
+        let lies_in =
+            |other: &Workspace| !Layer::can_lie_over(self.journal.folder(), other.repo.root());
+        if stood_for.into_iter().flatten().any(lies_in) {
+            return Ok(None);
+        }
+        let (place, sandbox) = (self.place_of(owner)?, self.parts.run.sandbox);
+        let name = layer_name(owner);
+        let layer = Layer::over(&place.checkout, (self.journal.folder(), &name), sandbox)
+            .map_err(|error| lost_layer(&error))?;
+        layer.map(|layer| self.shared_with(owner, layer)).transpose()
     }
 
     /// Lets the commands of a sub-task that has a worktree find it where its parent's checkout is,

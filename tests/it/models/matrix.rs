@@ -294,7 +294,7 @@ fn a_connection_that_is_cut_before_the_answer_begins_is_made_again() {
         .0
         .unwrap_err();
         assert!(
-            matches!(&err, ModelError::NotConnected { message, .. } if message.contains("3 attempts")),
+            matches!(&err, ModelError::Unavailable { message, .. } if message.contains("3 attempts")),
             "{err}"
         );
         assert_eq!(cutting.join().unwrap(), 3, "{provider:?}");
@@ -479,7 +479,7 @@ fn nobody_is_waited_for_when_no_one_listens() {
         .0
         .unwrap_err();
         assert!(
-            matches!(&err, ModelError::Unavailable { message, .. } if message.contains("cannot connect")),
+            matches!(&err, ModelError::NotConnected { message, .. } if message.contains("cannot connect")),
             "{err}"
         );
     }
