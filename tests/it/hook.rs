@@ -29,7 +29,12 @@ fn ask(stage: &Stage, words: &[&str], question: &str) -> Ran {
 }
 
 /// Asks as an agent does; returns the decision and its reason, both empty for no opinion.
-fn decision(stage: &Stage, agent: &str, tool: &str, arguments: &Value) -> (String, String) {
+pub(crate) fn decision(
+    stage: &Stage,
+    agent: &str,
+    tool: &str,
+    arguments: &Value,
+) -> (String, String) {
     let folder = stage.path("checkout");
     let question = if agent == "copilot" {
         let arguments = arguments.to_string();
@@ -381,7 +386,8 @@ commands: { sandbox: required }
         ("cd src && rg one", "allow", "allow", "allow"),
         ("cd src && rg -g '*' one", "allow", "ask", "ask"),
         ("cd docs && rg -g '*' one", "allow", "allow", "allow"),
-        ("timeout 5 rg -g '*' one", "allow", "ask", "ask"),
+        ("timeout 5 rg -g .env one", "allow", "ask", "ask"),
+        ("rg -g '*.rs' one", "allow", "allow", "allow"),
         ("rg --files", "allow", "allow", "allow"),
         ("rg -e --files", "allow", "allow", "allow"),
         ("git grep one", "allow", "allow", "ask"),
@@ -389,6 +395,10 @@ commands: { sandbox: required }
         ("git diff HEAD", "allow", "allow", "ask"),
         ("git log -p", "allow", "allow", "ask"),
         ("git log --oneline", "allow", "allow", "allow"),
+        ("git log -p | grep git", "allow", "allow", "ask"),
+        ("git -C src log -p", "allow", "allow", "ask"),
+        ("timeout 5 git log -p", "allow", "allow", "ask"),
+        ("git diff --stat", "allow", "allow", "allow"),
         ("git status", "allow", "allow", "allow"),
         ("git status -s && git diff", "allow", "allow", "ask"),
         ("git ls-files", "allow", "allow", "allow"),

@@ -39,6 +39,7 @@ mod fidelity;
 mod given_images;
 mod holds;
 mod hook;
+mod hook_hidden;
 mod hooks;
 mod house;
 mod house_words;

@@ -7,9 +7,10 @@
 
 use std::cell::Cell;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ignore::WalkBuilder;
+use ignore::overrides::OverrideBuilder;
 use serde_json::Value;
 
 use crate::cli::CommandContext;
@@ -22,7 +23,9 @@ use locum_base::chat::ToolCall;
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
 use locum_policy::command::Script;
+use locum_policy::command::left_out::PassingSearch;
 use locum_policy::glob::LetterCase;
+use locum_policy::ignore::IGNORE_FILES;
 use locum_policy::intent::Intent;
 use locum_policy::query::{PolicyQuery, QueriedAct};
 use locum_policy::verdict::Decision;
@@ -116,35 +119,33 @@ fn searched_folder(arguments: &Value, (root, folder): (&Path, &Path)) -> Result<
 /// The first such file, or what cannot be looked at.
 fn check_script(script: &Script, files: &FileWalk<'_>) -> Result<(), String> {
     let left_out = script.left_out();
-    if left_out.committed {
-        files.check_committed()?;
+    if left_out.elsewhere {
+        return Err("variables or options may lead git to another repository or to settings that \
+                    nothing here overrules"
+            .to_owned());
     }
-    // A file of the person's may say that their searches pass over nothing.
-    let is_configured = files.environment.get("RIPGREP_CONFIG_PATH").is_some();
-    let searched = left_out.below_searched.iter().map(|below| (below, !is_configured));
-    for (below, passes_over) in left_out.below.iter().map(|below| (below, false)).chain(searched) {
-        let unknown = || format!("where `{below}` leads is not known");
-        let real = inside(below.as_str(), files.root, files.root).ok_or_else(unknown)?;
-        let place = files.root.join(&real);
-        // Nothing is shown of what is not there.
-        if place.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
-            continue;
-        }
+    if !left_out.committed.is_empty() {
+        files.check_committed(&left_out.committed)?;
+    }
+    if left_out.added {
+        let mut walk = WalkBuilder::new(files.root);
+        walk.ignore(false).hidden(false).git_global(false).follow_links(false);
+        walk.filter_entry(|entry| entry.file_name() != ".git");
+        files.check_walk(&walk)?;
+    }
+    for path in &left_out.named {
+        files.check_named(path)?;
+    }
+    for below in &left_out.below {
+        let Some(place) = files.place(below)? else { continue };
         let mut walk = WalkBuilder::new(place);
-        walk.standard_filters(passes_over).git_global(false).follow_links(false);
-        if passes_over {
-            walk.add_custom_ignore_filename(".rgignore");
-        }
+        walk.standard_filters(false).follow_links(false);
         // What goes through all of the checkout and into `.git` needs the sandbox.
-        let is_root = real == ".";
+        let is_root = below.is_root();
         walk.filter_entry(move |entry| !is_root || entry.file_name() != ".git");
-        if let Some(HiddenFile { path, why }) =
-            files.first_hidden(&walk, |path| files.is_left_out(path))?
-        {
-            return Err(left_in(&path, &why));
-        }
+        files.check_walk(&walk)?;
     }
-    Ok(())
+    left_out.searches.iter().try_for_each(|search| files.check_passing(search))
 }
 
 fn left_in(path: &RepoPath, why: &str) -> String {
@@ -206,6 +207,80 @@ impl FileWalk<'_> {
         Ok(None)
     }
 
+    /// Checks that a walk meets no file that a run leaves out.
+    ///
+    /// # Errors
+    /// The first such file, or what cannot be looked at.
+    fn check_walk(&self, walk: &WalkBuilder) -> Result<(), String> {
+        match self.first_hidden(walk, |path| self.is_left_out(path))? {
+            Some(HiddenFile { path, why }) => Err(left_in(&path, &why)),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks a search that passes over hidden names and over what git ignores.
+    ///
+    /// # Errors
+    /// As [`FileWalk::check_walk`].
+    fn check_passing(&self, search: &PassingSearch) -> Result<(), String> {
+        let Some(place) = self.place(&search.below)? else { return Ok(()) };
+        let mut walk = WalkBuilder::new(place);
+        // A file of the person's may say that their searches pass over nothing.
+        let is_configured = self.environment.get("RIPGREP_CONFIG_PATH").is_some();
+        if is_configured {
+            walk.standard_filters(false);
+        } else {
+            walk.hidden(!search.hidden_names).add_custom_ignore_filename(".rgignore");
+        }
+        walk.git_global(false).follow_links(false);
+        // A pattern may name `.git`, or what has any name.
+        let names_files = !search.globs.is_empty() && !is_configured;
+        walk.filter_entry(move |entry| names_files || entry.file_name() != ".git");
+        if names_files {
+            let mut patterns = OverrideBuilder::new(self.at(search.folder.as_str()));
+            for glob in &search.globs {
+                patterns.add(glob).map_err(|_| UNKNOWN_PATTERN.to_owned())?;
+            }
+            let patterns = patterns.build().map_err(|_| UNKNOWN_PATTERN.to_owned())?;
+            walk.overrides(patterns);
+        }
+        self.check_walk(&walk)
+    }
+
+    /// Checks a word that a program may take for the name of a file.
+    ///
+    /// # Errors
+    /// When such a file may not be read.
+    fn check_named(&self, named: &RepoPath) -> Result<(), String> {
+        let real = inside(named.as_str(), self.root, self.root);
+        let Some(path) = real.and_then(|real| RepoPath::parse(&real).ok()) else { return Ok(()) };
+        let is_hidden = self.root.join(path.as_str()).is_file() && self.is_left_out(&path);
+        match self.refusal(&path).filter(|_| is_hidden) {
+            Some(why) => Err(format!(
+                "the command may read `{path}`, from which only a sandbox keeps it: {why}"
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns where a path of the checkout lies: the root without a dot, as patterns need it.
+    fn at(&self, path: &str) -> PathBuf {
+        if path == "." { self.root.to_owned() } else { self.root.join(path) }
+    }
+
+    /// Returns where a path leads; `None` where nothing is, of which nothing is shown.
+    ///
+    /// # Errors
+    /// When that is not in the checkout.
+    fn place(&self, path: &RepoPath) -> Result<Option<PathBuf>, String> {
+        let real = inside(path.as_str(), self.root, self.root)
+            .ok_or_else(|| format!("where `{path}` leads is not known"))?;
+        let place = self.at(&real);
+        let is_gone =
+            place.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound);
+        Ok((!is_gone).then_some(place))
+    }
+
     /// Returns why a file may not be read.
     fn refusal(&self, path: &RepoPath) -> Option<String> {
         let read = Intent::Read(path.clone());
@@ -213,17 +288,33 @@ impl FileWalk<'_> {
         (verdict.decision != Decision::Allow).then(|| verdict.reason())
     }
 
-    /// Returns true for a file that a run leaves out of what commands show.
+    /// Returns true for a file that a run leaves out of what commands show, but for those that only
+    /// name hidden files: they belong into every commit.
     fn is_left_out(&self, path: &RepoPath) -> bool {
+        if path.name().is_some_and(|name| IGNORE_FILES.contains(&name)) {
+            return false;
+        }
         let unseen = &self.explainer.policy().settings().commands.unseen;
         unseen.iter().any(|glob| glob.matches(path, LetterCase::Ignored))
     }
 
-    /// Checks that neither git's index nor a commit holds a file that a run leaves out.
+    /// Checks that neither git's index nor a commit holds a file that a run leaves out, and that
+    /// these folders are of no other repository.
     ///
     /// # Errors
     /// The first such file, or that there may be one.
-    fn check_committed(&self) -> Result<(), String> {
+    fn check_committed(&self, folders: &[RepoPath]) -> Result<(), String> {
+        for folder in folders {
+            let real = inside(folder.as_str(), self.root, self.root)
+                .and_then(|real| RepoPath::parse(&real).ok())
+                .ok_or_else(|| format!("where `{folder}` leads is not known"))?;
+            if let Some(other) = self.other_repository(real) {
+                return Err(format!(
+                    "git would show another repository, `{other}`, in which hidden files were not \
+                     looked for"
+                ));
+            }
+        }
         let is_hidden = |path: &RepoPath| self.is_left_out(path) && self.refusal(path).is_some();
         let unknown = |error: RepoError| format!("git's files cannot be looked at: {error}");
         let repo = Repo::open(self.root).map_err(unknown)?;
@@ -238,6 +329,20 @@ impl FileWalk<'_> {
             );
         }
         Ok(())
+    }
+
+    /// Returns the repository that git finds from a folder, if it is not that of the checkout.
+    fn other_repository(&self, mut folder: RepoPath) -> Option<RepoPath> {
+        while !folder.is_root() {
+            let place = self.root.join(folder.as_str());
+            let has = |name: &str| place.join(name).symlink_metadata().is_ok();
+            // A bare one needs no `.git`.
+            if has(".git") || (has("HEAD") && has("objects")) {
+                return Some(folder);
+            }
+            folder = folder.parent();
+        }
+        None
     }
 }
 

@@ -11,7 +11,7 @@ mod built;
 mod checks;
 pub mod examine;
 pub(crate) mod keywords;
-mod left_out;
+pub mod left_out;
 pub mod limits;
 pub mod loose;
 mod neutral;

@@ -251,6 +251,74 @@ pub(crate) fn shows_files(verb: &str, words: &[String]) -> bool {
     }
 }
 
+/// Options of `git diff`, `git log` and `git show` with which they show what files are called, and
+/// how many lines of them differ.
+const NAMES: &[&str] = &[
+    "--stat",
+    "--shortstat",
+    "--numstat",
+    "--summary",
+    "--name-only",
+    "--name-status",
+    "--compact-summary",
+    "--dirstat",
+];
+
+/// Options of the same that show nothing of files.
+const WITHOUT_FILES: &[&str] = &[
+    "--abbrev-commit",
+    "--all",
+    "--author",
+    "--cached",
+    "--color",
+    "--date",
+    "--decorate",
+    "--diff-filter",
+    "--find-renames",
+    "--first-parent",
+    "--format",
+    "--graph",
+    "--grep",
+    "--max-count",
+    "--merge-base",
+    "--merges",
+    "--no-color",
+    "--no-commit-id",
+    "--no-merges",
+    "--no-patch",
+    "--no-renames",
+    "--oneline",
+    "--pretty",
+    "--reverse",
+    "--since",
+    "--staged",
+    "--until",
+    "-M",
+    "-r",
+    "-s",
+    "-z",
+];
+
+/// Returns true for words of `git diff` and the like with which it shows names alone. What may be
+/// any object is shown as it is, if it is a file.
+fn names_files_alone(words: &[String]) -> bool {
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let words = || words.iter().take(end);
+    let listed =
+        |list: &[&str], word: &String| list.contains(&word.split('=').next().unwrap_or_default());
+    let is_number = |word: &String| word.strip_prefix('-').is_some_and(words::is_number);
+    let is_harmless = |word: &String| {
+        !word.starts_with('-')
+            || listed(NAMES, word)
+            || listed(WITHOUT_FILES, word)
+            || is_number(word)
+            || word == "-n"
+    };
+    words().any(|word| listed(NAMES, word))
+        && words().all(is_harmless)
+        && !words().any(|word| may_be_any_object(word))
+}
+
 /// Returns true for a verb of git that shows what files are called, and nothing of what is in them.
 pub(crate) fn shows_names_alone(verb: &str, words: &[String]) -> bool {
     // The differences.
@@ -261,6 +329,9 @@ pub(crate) fn shows_names_alone(verb: &str, words: &[String]) -> bool {
     match verb {
         "status" => !words.iter().any(is_verbose),
         "ls-files" => true,
+        "diff" | "log" | "show" | "diff-tree" | "diff-index" | "diff-files" => {
+            names_files_alone(words)
+        }
         _ => false,
     }
 }

@@ -1,0 +1,103 @@
+//! Which files a search by `rg` passes over, by its options.
+//!
+//! In: the words of a command. Out: the patterns of files that it names, and whether it names types
+//! of files; nothing where an option may make it pass over fewer files than that.
+
+use std::sync::LazyLock;
+
+use crate::command::tables::options::OptionTable;
+
+/// Options in the notation of `tables`: with none of them are more files searched than without it,
+/// but for patterns and types.
+const OPTIONS: &str = "-n -N -i -S -s -w -x -v -l -c -o -F -P -U -H -I -q -a -p -0 -b -A= -B= -C= \
+     -e= -g= -t= -T= -m= -d= -r= -M= -j= -E= -f=< --line-number --no-line-number --ignore-case \
+     --smart-case --case-sensitive --word-regexp --line-regexp --invert-match \
+     --files-with-matches --files-without-match --count --count-matches --only-matching \
+     --fixed-strings --pcre2 --multiline --multiline-dotall --with-filename --no-filename --quiet \
+     --text --pretty --null --byte-offset --after-context= --before-context= --context= --regexp= \
+     --glob= --type= --type-not= --type-list --max-count= --max-depth= --replace= --max-columns= \
+     --max-columns-preview --threads= --encoding= --file=< --files --json --heading --no-heading \
+     --color= --colors= --column --no-column --sort= --sortr= --stats --no-stats --trim --vimgrep \
+     --passthru --no-messages --max-filesize= --one-file-system --no-follow --no-hidden \
+     --no-config --crlf --engine= --no-pre --no-search-zip --no-unicode --null-data \
+     --include-zero --context-separator= --field-match-separator= --stop-on-nonmatch";
+
+static TABLE: LazyLock<OptionTable> = LazyLock::new(|| OptionTable::new([OPTIONS, ""]));
+
+/// What the options of a search say of the files that it looks at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct FileOptions {
+    /// Patterns of files, as they are written.
+    pub(super) globs: Vec<String>,
+    /// Whether types of files are named: what is of one is searched under a hidden name too.
+    pub(super) has_types: bool,
+}
+
+/// Returns what the options of `rg` say; `None` where more files may be searched.
+pub(super) fn file_options(words: &[String]) -> Option<FileOptions> {
+    let mut found = FileOptions::default();
+    let mut at = 1;
+    while let Some(word) = words.get(at).filter(|word| *word != "--") {
+        if word.len() < 2 || !word.starts_with('-') {
+            at += 1;
+            continue;
+        }
+        let read = TABLE.read(words, at);
+        if !read.is_known {
+            return None;
+        }
+        for given in &read.given {
+            match given.name {
+                "-g" | "--glob" => {
+                    let glob = given.value.filter(|_| !given.after_equals)?;
+                    found.globs.push(glob.to_owned());
+                }
+                "-t" | "--type" => found.has_types = true,
+                _ => {}
+            }
+        }
+        at = read.next;
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_options;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn patterns_and_types_are_found_among_options_that_search_no_more_files() {
+        for (text, expected) in [
+            ("rg x", Some("")),
+            ("rg -n -A3 -B 2 --sort=path x src", Some("")),
+            ("rg -rx -M 200 --vimgrep x", Some("")),
+            ("rg -g *.rs x", Some("*.rs")),
+            ("rg -ng*.rs --glob !a --glob=b x", Some("*.rs !a b")),
+            ("rg -tpy x", Some("types")),
+            ("rg --type rust -g a x", Some("a types")),
+            // A value is not an option, and what is behind `--` is not one either.
+            ("rg -e -g x", Some("")),
+            ("rg -e --hidden x", Some("")),
+            ("rg -- x -g", Some("")),
+            ("rg -u x", None),
+            ("rg -nu x", None),
+            ("rg -. x", None),
+            ("rg --hidden x", None),
+            ("rg --no-ignore x", None),
+            ("rg --iglob a x", None),
+            ("rg --ignore-file a x", None),
+            ("rg -L x", None),
+            ("rg -g=a x", None),
+            ("rg x -g", None),
+            ("rg --unheard x", None),
+        ] {
+            let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+            let found = file_options(&words).map(|found| {
+                let types = found.has_types.then(|| "types".to_owned());
+                found.globs.into_iter().chain(types).collect::<Vec<_>>().join(" ")
+            });
+            assert_eq!(found.as_deref(), expected, "{text}");
+        }
+    }
+}
