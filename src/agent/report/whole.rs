@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn what_the_summary_is_said_to_have_whole_it_has_whole_beside_any_others() {
         let mut said = [0, 0];
-        for filler in ["a line of the result\n", "文章の一行 <b>\n", "🦀"] {
+        for filler in ["a line of the result\n", "文章の一行 <b>\n"] {
             for (length, runs) in
                 [(1_000, 20), (20_000, 5), (20_000, 12), (100_000, 1), (200_000, 1), (400_000, 1)]
             {
