@@ -55,8 +55,8 @@ pub trait Forge: Send + Sync {
     /// Returns the forge's name in messages: `github`, `local`.
     fn name(&self) -> &'static str;
 
-    /// Asks what a user may do in the repository. A forge may not know an app as somebody who may do
-    /// anything ([`is_app`]).
+    /// Asks what a user may do in the repository. A forge may not know an app as somebody who may
+    /// do anything ([`is_app`]).
     fn permission<'a>(
         &'a self,
         login: &'a str,

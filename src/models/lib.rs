@@ -227,8 +227,8 @@ pub enum ModelError {
         /// The provider's message, clipped.
         message: String,
     },
-    /// A passing fault: 408, 409, 429, 5xx, a connection cut, a stream broken midway or idle for too
-    /// long.
+    /// A passing fault: 408, 409, 429, 5xx, a connection cut, a stream broken midway or idle for
+    /// too long.
     #[error("model `{model}` is not available: {message}")]
     Unavailable {
         /// Label of the model.

@@ -1,7 +1,7 @@
 //! [`ReplyBounds`]: how long the replies of a chosen model are, and how much of them it may think.
 //!
-//! In: a [`ChosenModel`]. Out: its limit, where that is known, and room to think. How much of that a
-//! budget covers, the caller decides.
+//! In: a [`ChosenModel`]. Out: its limit, where that is known, and room to think. How much of that
+//! a budget covers, the caller decides.
 
 use crate::anthropic;
 use crate::profile::{Effort, LEAST_THINKING_TOKENS, Provider};

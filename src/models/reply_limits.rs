@@ -1,8 +1,8 @@
 //! [`ReplyLimits`]: how long the reply of each model of a chain may get, within what is left of a
 //! budget.
 //!
-//! In: a limit for each model, lowered between the attempts of a request. Out: the limit that counts
-//! when a model is asked. What is left, the caller knows.
+//! In: a limit for each model, lowered between the attempts of a request. Out: the limit that
+//! counts when a model is asked. What is left, the caller knows.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

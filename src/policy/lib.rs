@@ -190,8 +190,8 @@ impl Policy {
         summary::patterns(self.judge.rules(), kind, decision, facts)
     }
 
-    /// Returns what is allowed under these facts, one line a kind of act, for prompts and plans. Kinds
-    /// that the mode has no tool for are left out.
+    /// Returns what is allowed under these facts, one line a kind of act, for prompts and plans.
+    /// Kinds that the mode has no tool for are left out.
     pub fn summary_lines(
         &self,
         facts: &Facts,

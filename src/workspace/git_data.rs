@@ -1,5 +1,5 @@
-//! Folders that git takes for a repository although none of them is called `.git`: in one, git obeys
-//! the settings there, which start programs.
+//! Folders that git takes for a repository although none of them is called `.git`: in one, git
+//! obeys the settings there, which start programs.
 //!
 //! In: a path that is written, and what else is there. Out: the folder that is such a repository
 //! then. Only where one of git's own names is written is anything looked at.

@@ -1,5 +1,5 @@
-//! `Guarded`: what `git status` does not show of a checkout and no command may change: git's own data
-//! of other repositories in it, and protected files that git ignores.
+//! `Guarded`: what `git status` does not show of a checkout and no command may change: git's own
+//! data of other repositories in it, and protected files that git ignores.
 //!
 //! In: two looks at a checkout. Out: which git data is different. Of protected files it also has
 //! what they hold, as long as this program runs: nothing else has that.

@@ -2,8 +2,8 @@
 //! folder.
 //!
 //! In: a repository's git folder, bytes. Out: the bytes that were kept last. A file is written
-//! beside its place and renamed, so that of two runs at once each finds a whole one, and one that is
-//! killed leaves the last. What is in them is not judged here.
+//! beside its place and renamed, so that of two runs at once each finds a whole one, and one that
+//! is killed leaves the last. What is in them is not judged here.
 #![expect(clippy::disallowed_methods, reason = "its files lie outside the checkout")]
 
 use std::fs::File;

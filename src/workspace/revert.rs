@@ -1,5 +1,5 @@
-//! Takes a commit back by another one, as `git revert` does. `HEAD`, the index and the files stay as
-//! they are.
+//! Takes a commit back by another one, as `git revert` does. `HEAD`, the index and the files stay
+//! as they are.
 
 use git2::{MergeOptions, Signature};
 
@@ -19,8 +19,8 @@ pub struct NewRevert<'a> {
 }
 
 impl Repo {
-    /// Makes the commit; no ref moves. `None` where later commits changed the same lines, or nothing
-    /// of the change is left.
+    /// Makes the commit; no ref moves. `None` where later commits changed the same lines, or
+    /// nothing of the change is left.
     ///
     /// # Errors
     /// When a commit or its parent is not there, or git fails.

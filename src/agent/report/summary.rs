@@ -1,7 +1,7 @@
 //! The outcome for a terminal, and for the job summary of Actions.
 //!
-//! In: an outcome. Out: plain text without control characters, or Markdown of as many bytes as there
-//! is room for.
+//! In: an outcome. Out: plain text without control characters, or Markdown of as many bytes as
+//! there is room for.
 
 use crate::report::comment::{FOLDS_CHARS, Progress, fitting};
 use crate::report::figures;

@@ -87,8 +87,8 @@ impl RestClient {
         self.waits_as_writes.store(patience == ReadPatience::AsWrites, Ordering::Relaxed);
     }
 
-    /// Reads. Repeated when the forge is busy or asks for a short wait; for a longer one where reads
-    /// wait as writes do.
+    /// Reads. Repeated when the forge is busy or asks for a short wait; for a longer one where
+    /// reads wait as writes do.
     ///
     /// # Errors
     /// Like every request: when the forge refuses, does not know the thing, asks for a long wait,

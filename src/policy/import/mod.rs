@@ -167,8 +167,8 @@ impl PolicyDraft {
         texts
     }
 
-    /// Returns a text that is a policy. A rule that no policy may have beside the others, because of
-    /// what they allow together, is held.
+    /// Returns a text that is a policy. A rule that no policy may have beside the others, because
+    /// of what they allow together, is held.
     ///
     /// # Errors
     /// What is wrong with it besides.

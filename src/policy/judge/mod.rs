@@ -276,8 +276,9 @@ impl Evaluation<'_> {
         Ruling { decision: Decision::Allow, cause: Cause::Setting { rule, key } }
     }
 
-    /// `modes.allow` and `modes.transitions` are limits as well as rules: a mode that the first does
-    /// not list never runs, one that the second leaves out does not follow the mode of the facts.
+    /// `modes.allow` and `modes.transitions` are limits as well as rules: a mode that the first
+    /// does not list never runs, one that the second leaves out does not follow the mode of the
+    /// facts.
     fn mode(&self, intent: &Intent, slug: &String) -> Ruling {
         let (modes, from) = (&self.spec.modes, &self.facts.mode);
         if !modes.allow.contains(slug) {

@@ -1,5 +1,5 @@
-//! Rules that allow `command(*)`, which allows less than it says: a command counts only as far as the
-//! tables know what it does.
+//! Rules that allow `command(*)`, which allows less than it says: a command counts only as far as
+//! the tables know what it does.
 
 use crate::Policy;
 use crate::command::Script;

@@ -1,8 +1,9 @@
 //! What builds and tests leave behind and git ignores, so that nothing of it is published: it may
 //! be written and removed.
 //!
-//! In: a repository scan, and the folders whose tests run. Out: globs with why. Folders whose names begin with a dot are protected,
-//! so that no line for `.pytest_cache` and its like would open them.
+//! In: a repository scan, and the folders whose tests run. Out: globs with why. Folders whose names
+//! begin with a dot are protected, so that no line for `.pytest_cache` and its like would open
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

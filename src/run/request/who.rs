@@ -79,8 +79,9 @@ pub(super) fn tier_of(
     let login = &trigger.actor.login;
     let permission = known.permission.of(login)?;
     if !trigger.actor.is_user {
-        // The listing names one app, which no user can pass for: their logins do not end so. It acts
-        // where it is installed, and with what was granted there. What the forge does say counts.
+        // The listing names one app, which no user can pass for: their logins do not end so. It
+        // acts where it is installed, and with what was granted there. What the forge does say
+        // counts.
         let may_act = match known.permission {
             PermissionAnswer::App => is_app(login),
             PermissionAnswer::Known(_) | PermissionAnswer::Unknown(_) => {

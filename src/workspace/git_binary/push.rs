@@ -1,7 +1,7 @@
 //! Pushes: under a permit, with a lease where a ref moves, repeated only where the answer was lost.
 //!
-//! In: a commit and where it goes. Out: the ref is there, or why not. What a push moves is looked up
-//! before it is repeated.
+//! In: a commit and where it goes. Out: the ref is there, or why not. What a push moves is looked
+//! up before it is repeated.
 #![expect(
     clippy::disallowed_methods,
     reason = "the empty repository that is pushed from is made here"

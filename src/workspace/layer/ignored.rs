@@ -2,8 +2,8 @@
 //! those of other repositories below it.
 //!
 //! In: a layer over a checkout. Out: which of these files are gone or different for the commands of
-//! a run; of other repositories, also new ones. They are named to the model and to readers, and what
-//! a command that failed removed of what git ignores comes back.
+//! a run; of other repositories, also new ones. They are named to the model and to readers, and
+//! what a command that failed removed of what git ignores comes back.
 #![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
 
 use std::collections::BTreeSet;
@@ -35,8 +35,8 @@ const ALL_PATHS_LIMIT: usize = 40_000;
 /// Folders that are named.
 const NAMED: usize = 5;
 
-/// What is different in a layer and stays there, by path in the checkout: of what git ignores and the
-/// checkout has, and of other repositories.
+/// What is different in a layer and stays there, by path in the checkout: of what git ignores and
+/// the checkout has, and of other repositories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IgnoredChanges {
     /// Files and folders that are gone.

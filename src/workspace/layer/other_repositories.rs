@@ -1,7 +1,8 @@
 //! Other repositories below a checkout: submodules, and clones that git keeps no entry of.
 //!
-//! In: a path of the checkout. Out: the folder of the other repository that it lies in. A run changes
-//! only its own repository: tools are refused there, and what commands write stays in the layer.
+//! In: a path of the checkout. Out: the folder of the other repository that it lies in. A run
+//! changes only its own repository: tools are refused there, and what commands write stays in the
+//! layer.
 
 use std::path::Path;
 
@@ -11,8 +12,8 @@ use crate::repo::{Repo, RepoError, entry_at};
 use locum_base::path::RepoPath;
 
 impl Repo {
-    /// Returns the folder of another repository that a path is or lies in; `None` for a path of this
-    /// repository.
+    /// Returns the folder of another repository that a path is or lies in; `None` for a path of
+    /// this repository.
     ///
     /// # Errors
     /// When git cannot read the commit that is checked out.

@@ -204,8 +204,8 @@ impl Repo {
         target.strip_prefix("refs/heads/").map(str::to_owned)
     }
 
-    /// Returns the tip of the default branch, as far as this clone knows it: the remote's, as it was
-    /// cloned, else a branch with one of git's usual names.
+    /// Returns the tip of the default branch, as far as this clone knows it: the remote's, as it
+    /// was cloned, else a branch with one of git's usual names.
     pub fn default_branch_tip(&self) -> Option<CommitId> {
         DEFAULT_BRANCHES.iter().find_map(|name| self.commit_of(name).ok())
     }

@@ -1,5 +1,5 @@
-//! Writing, renaming and removing files of a [`Checkout`]: in one step, never through a link, never inside
-//! `.git`.
+//! Writing, renaming and removing files of a [`Checkout`]: in one step, never through a link, never
+//! inside `.git`.
 //!
 //! In: a resolved path, a permit that covers it as an edit, the content. Out: the file replaced or
 //! removed, or as it was. A name that shares its content with another (hard link) is replaced, so

@@ -1,4 +1,5 @@
-//! Models that think until their reply is over: what is said of a summary or an answer without words.
+//! Models that think until their reply is over: what is said of a summary or an answer without
+//! words.
 
 use std::sync::Mutex;
 

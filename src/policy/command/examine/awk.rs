@@ -9,8 +9,8 @@ use crate::command::awk;
 use crate::command::examine::examiner::Examiner;
 use crate::command::tables::options::{GivenOption, OptionTable, OptionWord};
 
-/// Options that all kinds of `awk` have: some pass over longer names, and take the next word for the
-/// program.
+/// Options that all kinds of `awk` have: some pass over longer names, and take the next word for
+/// the program.
 static OPTIONS: LazyLock<OptionTable> = LazyLock::new(|| OptionTable::new(["-F= -v= -f=<", ""]));
 
 /// Where the words of `awk` stand.

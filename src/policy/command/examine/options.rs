@@ -13,8 +13,8 @@ const PATTERN_GIVERS: &[(&str, &str)] =
     &[("rg", "-e"), ("rg", "--regexp"), ("grep", "-e"), ("grep", "--regexp"), ("git grep", "-e")];
 
 impl Examiner<'_> {
-    /// Looks up the word of options at `index`, and takes their values along; returns whether all of
-    /// it is known.
+    /// Looks up the word of options at `index`, and takes their values along; returns whether all
+    /// of it is known.
     pub(super) fn option(&mut self, table: &OptionTable, name: &str, index: usize) -> bool {
         let words = self.words;
         let read = table.read(words, index);
