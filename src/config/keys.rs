@@ -137,7 +137,7 @@ pub const KEYS: &[SettingKey] = &[
     key(
         "models.profiles.*.price.above.tokens",
         SMALL,
-        "input tokens above which a request costs what stands beside this",
+        "input tokens above which a request costs the figures beside it",
     ),
     key(
         "models.profiles.*.price.above.input",

@@ -41,7 +41,7 @@ const PRICED_TOKENS: f64 = 1_000_000.0;
 
 /// Returns the cost of one request in US dollars. Input read from or written to the provider's
 /// cache is part of [`Usage::input`] and is priced separately where the price says so. A long
-/// request costs what the price says of those.
+/// request costs the figures of [`Price::above`].
 pub fn cost(usage: Usage, price: Price) -> f64 {
     let price = price.of_request(usage.input);
     let cached_read = usage.cached_read.min(usage.input);

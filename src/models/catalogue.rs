@@ -102,7 +102,7 @@ pub struct ModelLimits {
 }
 
 impl ModelLimits {
-    /// Returns the most tokens of one reply where that is no guess.
+    /// Returns the most tokens of one reply where that is not a guess.
     pub fn known_output(&self) -> Option<u32> {
         match self.sources.max_output_tokens {
             LimitSource::Profile | LimitSource::Catalogue => Some(self.max_output_tokens),

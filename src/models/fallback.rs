@@ -106,7 +106,7 @@ impl FallbackChain {
                 if failures >= FAILURES { self.next(at, request, patience) } else { None }
             }
             ModelError::QuotaExhausted { .. }
-            | ModelError::Rejected { status: 402 | 429, .. }
+            | ModelError::Rejected { status: 429, .. }
             | ModelError::Unreachable { .. } => self.next(at, request, Patience::IsGone),
             ModelError::Rejected { .. }
             | ModelError::Unauthorized { .. }
@@ -140,7 +140,7 @@ impl FallbackChain {
         }
         match later().find(covered) {
             Some(any) => {
-                // What is too long for this one is no reason to go back.
+                // Where the conversation is too long for this one, no earlier model is asked again.
                 self.larger_tried.store(true, Ordering::Relaxed);
                 Some(any)
             }
@@ -239,7 +239,7 @@ impl FallbackAttempt<'_> {
 fn limited(request: ModelRequest<'_>, at: usize) -> Option<ModelRequest<'_>> {
     let most = match request.estimate.limit_of(at) {
         ReplyLimit::Unaffordable => return None,
-        // An image that is cut is none.
+        // A limit would cut the image in two.
         ReplyLimit::Tokens(most) if request.picture.is_none() => Some(most),
         ReplyLimit::Tokens(_) | ReplyLimit::Profile => None,
     };

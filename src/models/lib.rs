@@ -106,7 +106,7 @@ pub struct ModelRequest<'a> {
 /// How long a request is, and how long its reply may get, as far as that was estimated.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RequestEstimate<'a> {
-    /// About how many tokens the model reads; 0 where nobody estimated.
+    /// About how many tokens the model reads; 0 where that was not estimated.
     pub input_tokens: u64,
     /// How long the reply of each model of a chain may get; as their profiles say where absent.
     pub reply_limits: Option<&'a ReplyLimits>,

@@ -13,13 +13,13 @@ const UNASKED_TOKENS: u32 = 10_000;
 /// How long the replies of a model are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplyBounds {
-    /// Most tokens of one reply, by its profile or the catalogue; `None` where neither knows.
+    /// Most tokens of one reply, by its profile or the catalogue; `None` where both are silent.
     pub most_tokens: Option<u32>,
     /// Tokens that it may think besides its words.
     pub thinking_tokens: u32,
-    /// Fewest tokens of a limit that leaves as it is how many tokens to think a request names, for
-    /// protocols that name a number. Where that changes, a conversation in the provider's cache is
-    /// read again at full price.
+    /// Fewest tokens of a lower limit under which a request still names the same number of tokens
+    /// to think, for protocols that name one. Where that number changes, a conversation in the
+    /// provider's cache is read again at full price.
     pub steady_limit: Option<u32>,
 }
 
@@ -29,7 +29,7 @@ impl ReplyBounds {
         let profile = &chosen.profile;
         let thinking_tokens = match (profile.thinking_tokens, profile.reasoning_effort) {
             (Some(tokens), _) => tokens,
-            (None, Some(effort)) => tokens_of(effort),
+            (None, Some(effort)) => effort.thinking_tokens(),
             (None, None) => UNASKED_TOKENS,
         };
         Self {
@@ -68,18 +68,6 @@ fn names_a_number(chosen: &ChosenModel) -> bool {
     is_claude && thinks && !anthropic::thinks_adaptively(&profile.model)
 }
 
-/// Returns about how many tokens a model thinks at most that is asked to think this hard.
-fn tokens_of(effort: Effort) -> u32 {
-    match effort {
-        // Some cannot be asked to think nothing.
-        Effort::None | Effort::Minimal => LEAST_THINKING_TOKENS,
-        Effort::Low => 4096,
-        Effort::Medium => 10_000,
-        Effort::High => 20_000,
-        Effort::Xhigh | Effort::Max => 32_000,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
@@ -108,7 +96,7 @@ mod tests {
             (Some(Effort::None), 4096 + 1024),
             (Some(Effort::Low), 4096 + 4096),
             (Some(Effort::High), 4096 + 20_000),
-            (Some(Effort::Max), 4096 + 32_000),
+            (Some(Effort::Max), 4096 + 31_999),
             (None, 4096 + 10_000),
         ] {
             assert_eq!(bounds(profile(effort)).with_thinking(4096, 272_000), most, "{effort:?}");

@@ -26,7 +26,7 @@ const PREFIX: &str = "LOCUM_";
 /// tests use.
 const NOT_SETTINGS: &[&str] = &["LOCUM_LOG", "LOCUM_VECTORS", "LOCUM_TEST_"];
 
-/// What a price has to say that says something of long requests.
+/// Keys that a price needs that has one of its keys for long requests.
 const LONG_PRICE: [&str; 5] = [
     "price.input",
     "price.output",

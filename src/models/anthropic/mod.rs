@@ -10,7 +10,7 @@ mod request;
 
 use crate::anthropic::host::MessagesHost;
 use crate::anthropic::reply::MessagesReply;
-use crate::anthropic::request::{ThinkingMode, budget_of, render_body};
+use crate::anthropic::request::{ThinkingMode, render_body};
 use crate::profile::Effort;
 use crate::resolve::ChosenModel;
 use crate::transport::protocol::{
@@ -158,7 +158,7 @@ fn thinks(options: RequestOptions<'_>) -> ThinkingMode {
         Some(Effort::None) if by_name => ThinkingMode::Off,
         Some(Effort::None) => ThinkingMode::Unsaid,
         Some(effort) if by_name != other => ThinkingMode::Adaptive(Some(effort)),
-        Some(effort) => ThinkingMode::Budget(budget_of(effort)),
+        Some(effort) => ThinkingMode::Budget(effort.thinking_tokens()),
     }
 }
 

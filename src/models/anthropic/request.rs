@@ -16,6 +16,7 @@ use crate::anthropic::{
     BARE_THINKING, LATE_INPUT, NO_TEMPERATURE, OUTPUT_LIMIT_TOKENS, PLAIN, UNCACHED, is_bound,
     thinks,
 };
+use crate::chat_completions::names::legal_letters;
 use crate::profile::{Effort, LEAST_THINKING_TOKENS};
 use crate::transport::images::{Base64, EncodedImage, SentImage, sent_images};
 use crate::transport::json::CallArguments;
@@ -24,7 +25,6 @@ use crate::transport::protocol::RequestOptions;
 use locum_base::chat::{Message, ToolResult, ToolSpec};
 use locum_base::image::ImageKind;
 
-/// Fewest tokens that a thinking budget can have.
 /// What stands where a message has nothing to say: none may be empty.
 const NOTHING_SAID: &str = "(nothing was said)";
 
@@ -270,8 +270,11 @@ fn part_block<'a>(part: ReplyPart<'a>, names: &mut CallIds<'a>) -> Option<Messag
             .then_some(MessageBlock::Known(KnownBlock::Text { text, cache_control: None })),
         ReplyPart::Call(call, _) => {
             let input = CallArguments::new(&call.arguments);
-            let name =
-                if call.name.is_empty() { Cow::Borrowed("unnamed") } else { plain(&call.name) };
+            let name = if call.name.is_empty() {
+                Cow::Borrowed("unnamed")
+            } else {
+                legal_letters(&call.name)
+            };
             Some(MessageBlock::Known(KnownBlock::ToolUse { id: names.give(&call.id), name, input }))
         }
     }
@@ -282,7 +285,7 @@ fn result_block<'a>(
     name: Option<Cow<'a, str>>,
     kinds: &'static [ImageKind],
 ) -> MessageBlock<'a> {
-    let tool_use_id = name.unwrap_or_else(|| plain(&result.call_id));
+    let tool_use_id = name.unwrap_or_else(|| legal_letters(&result.call_id));
     let content = if result.images.is_empty() {
         Some(ResultContent::Text(&result.text)).filter(|_| !result.text.is_empty())
     } else {
@@ -347,21 +350,12 @@ impl<'a> CallIds<'a> {
     }
 
     fn give(&mut self, id: &'a str) -> Cow<'a, str> {
-        let mut name = plain(id);
+        let mut name = legal_letters(id);
         while name.is_empty() || !self.taken.insert(name.clone()) {
             name = Cow::Owned(format!("{name}_{}", self.taken.len()));
         }
         self.given.push(name.clone());
         name
-    }
-}
-
-fn plain(name: &str) -> Cow<'_, str> {
-    let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
-    if name.chars().all(fits) {
-        Cow::Borrowed(name)
-    } else {
-        Cow::Owned(name.replace(|letter| !fits(letter), "_"))
     }
 }
 
@@ -385,17 +379,6 @@ fn thinking(
     // Thoughts are part of the reply, which needs room for words too.
     let budget_tokens = wanted.min(max_tokens.saturating_sub(LEAST_THINKING_TOKENS));
     (budget_tokens >= LEAST_THINKING_TOKENS).then_some(MessagesThinking::Enabled { budget_tokens })
-}
-
-/// Returns the budget of an effort, in tokens.
-pub(super) fn budget_of(effort: Effort) -> u32 {
-    match effort {
-        Effort::None | Effort::Minimal => LEAST_THINKING_TOKENS,
-        Effort::Low => 4096,
-        Effort::Medium => 10_000,
-        Effort::High => 20_000,
-        Effort::Xhigh | Effort::Max => 31_999,
-    }
 }
 
 fn effort_word(effort: Effort) -> &'static str {

@@ -1,4 +1,4 @@
-//! Names of tools and ids of calls as servers of OpenAI's two protocols take them back.
+//! Names of tools and ids of calls as servers take them back.
 //!
 //! In: what a model invented, or another server made up. Out: what is legal: always the same for
 //! one id, so that a call and its result still belong together, and another for another id.
@@ -10,14 +10,25 @@ const NAME_LIMIT: usize = 64;
 
 /// Returns the name of a tool that was called, in letters that it may have.
 pub(crate) fn legal_name(name: &str) -> Cow<'_, str> {
-    let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
     if name.is_empty() {
-        Cow::Borrowed("unnamed")
-    } else if name.len() <= NAME_LIMIT && name.chars().all(fits) {
+        return Cow::Borrowed("unnamed");
+    }
+    match legal_letters(name) {
+        Cow::Borrowed(legal) => Cow::Borrowed(legal.get(..NAME_LIMIT).unwrap_or(legal)),
+        Cow::Owned(mut legal) => {
+            legal.truncate(NAME_LIMIT);
+            Cow::Owned(legal)
+        }
+    }
+}
+
+/// Returns a name or an id with `_` for each letter that neither may have.
+pub(crate) fn legal_letters(name: &str) -> Cow<'_, str> {
+    let fits = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-');
+    if name.chars().all(fits) {
         Cow::Borrowed(name)
     } else {
-        let letters = name.chars().take(NAME_LIMIT);
-        Cow::Owned(letters.map(|letter| if fits(letter) { letter } else { '_' }).collect())
+        Cow::Owned(name.replace(|letter| !fits(letter), "_"))
     }
 }
 

@@ -283,7 +283,7 @@ fn wire_call<'a>(
     ChatCall { id: call_id(&call.id, options), kind: "function", function, extra_content }
 }
 
-/// Returns the id of a call as the server takes it: as it came, where it says nothing else.
+/// Returns the id of a call as the server takes it: as it came, unless it refused that.
 fn call_id<'a>(id: &'a str, options: RequestOptions<'_>) -> Cow<'a, str> {
     if options.has(STRICT_CALLS) {
         strict_id(id)

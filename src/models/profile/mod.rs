@@ -389,6 +389,21 @@ pub enum Effort {
     Max,
 }
 
+impl Effort {
+    /// Returns about how many tokens a model thinks at most that is asked to think this hard.
+    /// Anthropic's older models are given this number.
+    pub(crate) fn thinking_tokens(self) -> u32 {
+        match self {
+            // Some cannot be asked to think nothing.
+            Self::None | Self::Minimal => LEAST_THINKING_TOKENS,
+            Self::Low => 4096,
+            Self::Medium => 10_000,
+            Self::High => 20_000,
+            Self::Xhigh | Self::Max => 31_999,
+        }
+    }
+}
+
 /// US dollars per million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

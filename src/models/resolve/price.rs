@@ -1,4 +1,5 @@
-//! What a chosen model costs where a repository says so: never less than the catalogue lists.
+//! What a chosen model costs where a repository chose its model or its price: never less than the
+//! catalogue lists.
 //!
 //! In: a profile, what it can take and costs, which of its settings the repository wrote. Out: the
 //! same with the price that counts, and a note where that is another one. The user's own settings
@@ -18,8 +19,9 @@ pub(super) fn guarded_limits(
     from_repository: &BTreeSet<String>,
 ) -> (ModelLimits, Option<String>) {
     let limits = catalogue.limits(profile);
-    let start = format!("profiles.{name}.price.");
-    let is_by_repository = from_repository.iter().any(|setting| setting.starts_with(&start));
+    let (model, price) = (format!("profiles.{name}.model"), format!("profiles.{name}.price."));
+    let chooses = |setting: &String| *setting == model || setting.starts_with(&price);
+    let is_by_repository = from_repository.iter().any(chooses);
     let listed = catalogue.limits(&Profile { price: None, ..profile.clone() }).price;
     let Some((said, listed)) = limits.price.zip(listed).filter(|_| is_by_repository) else {
         return (limits, None);
@@ -30,8 +32,8 @@ pub(super) fn guarded_limits(
     }
     let sources = LimitSources { price: LimitSource::Catalogue, ..limits.sources };
     let note = format!(
-        "the repository's configuration prices model `{}` below the catalogue of {}: the higher \
-         price counts; set `price` in your own configuration if yours is lower",
+        "the repository's configuration has model `{}` at a price below the catalogue of {}: the \
+         higher price counts; set `model` and `price` in your own configuration if yours is lower",
         profile.model, catalogue.date
     );
     (ModelLimits { price: Some(kept), sources, ..limits }, Some(note))
@@ -84,11 +86,14 @@ mod tests {
     fn a_person_says_what_a_model_costs_and_so_does_a_repository_of_one_that_is_not_listed() {
         let own = Some(FREE);
         assert_eq!(limits("claude-opus-5-5", FREE, &[]), (own, LimitSource::Profile, false));
-        let of_another = ["profiles.q.price.input", "profiles.p.model"];
+        let of_another = ["profiles.q.price.input", "profiles.q.model", "profiles.p.effort"];
         assert_eq!(
             limits("claude-opus-5-5", FREE, &of_another),
             (own, LimitSource::Profile, false)
         );
+        // The price was that of the user's own model.
+        let (kept, source, is_noted) = limits("claude-opus-5-5", FREE, &["profiles.p.model"]);
+        assert_eq!((kept.unwrap().input, source, is_noted), (4.0, LimitSource::Catalogue, true));
         let by_repository = ["profiles.p.price.input"];
         assert_eq!(limits("my-own", FREE, &by_repository), (own, LimitSource::Profile, false));
         let dear = Price { input: 40.0, output: 200.0, ..FREE };

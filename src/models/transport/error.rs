@@ -102,7 +102,7 @@ pub(crate) fn status_error(
             );
             ModelError::Rejected { model, status, message }
         }
-        400 | 403 | 429 if is_out_of_money(body, &lower) => {
+        400 | 402 | 403 | 429 if status == 402 || is_out_of_money(body, &lower) => {
             ModelError::QuotaExhausted { model, status, message }
         }
         401 | 403 => ModelError::Unauthorized { model, message },
@@ -148,7 +148,8 @@ pub(crate) fn reported_error(model: &str, fault: &Value) -> ModelError {
         _ if says(&lower, &["authentication_error", "invalid_api_key", "permission_error"]) => {
             ModelError::Unauthorized { model, message }
         }
-        Some(status @ (400 | 402 | 404 | 422)) => {
+        Some(402) => ModelError::QuotaExhausted { model, status: 402, message },
+        Some(status @ (400 | 404 | 422)) => {
             ModelError::Rejected { model, status: u16::try_from(status).unwrap_or(400), message }
         }
         _ if says(&lower, LASTING) => ModelError::Rejected { model, status: 200, message },

@@ -11,7 +11,7 @@
 use serde_json::{Map, Value};
 
 use crate::xml::peer;
-use crate::xml::tag::{TagKind, XmlTag, next_angle, skip_blanks};
+use crate::xml::tag::{FENCE, TagKind, XmlTag, next_angle, skip_blanks};
 use crate::xml::thought::{is_quoted, is_thought, unopened_end};
 use crate::xml::value::{self, FILE};
 use locum_base::chat::ToolSpec;
@@ -21,7 +21,6 @@ use locum_base::chat::ToolSpec;
 pub(super) const RESULT_TAG: &str = "tool_result";
 /// Tags around all arguments of a call.
 const WRAPPERS: [&str; 4] = ["args", "arguments", "parameters", "params"];
-const FENCE: &str = "```";
 /// A reply is looked over at most so often, whatever its tags are.
 const WORK_FACTOR: usize = 64;
 

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 /// Longest value of an attribute, in bytes: anything longer is not a tag.
 const ATTRIBUTE_LIMIT_BYTES: usize = 4096;
+/// Backticks around a block of code.
+pub(super) const FENCE: &str = "```";
 const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
 const ENTITIES: [(&str, &str); 5] =
     [("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'"), ("amp", "&")];

@@ -3,9 +3,7 @@
 //! In: a text and places in it. Out: whether a tag is one of them, and where thoughts end whose
 //! opening tag is missing: it may stand in the model's prompt, and only the closing one comes.
 
-use crate::xml::tag::{TagKind, XmlTag, next_angle};
-
-const FENCE: &str = "```";
+use crate::xml::tag::{FENCE, TagKind, XmlTag, next_angle};
 
 /// Returns true for the name of a tag around thoughts.
 pub(super) fn is_thought(name: &str) -> bool {

@@ -47,7 +47,7 @@ fn tells_passing_faults_from_lasting_ones() {
         (413, "large", "too long"),
         (401, "", "unauthorized"),
         (403, "<html>no</html>", "unauthorized"),
-        (402, "pay", "rejected"),
+        (402, "pay", "quota"),
         (404, "no such model", "rejected"),
         (422, "{}", "rejected"),
         (408, "", "unavailable"),
@@ -162,7 +162,7 @@ fn tells_errors_inside_a_stream_apart() {
         ),
         (json!({ "message": "who are you", "code": 401 }), "unauthorized"),
         (json!({ "type": "invalid_request_error", "message": "x" }), "rejected"),
-        (json!({ "message": "x", "code": 402 }), "rejected"),
+        (json!({ "message": "x", "code": 402 }), "quota"),
     ] {
         assert_eq!(kind(&reported_error("m", &fault)), expected, "{fault}");
     }
