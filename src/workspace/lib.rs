@@ -21,7 +21,7 @@
 //!    and only then brought in. Without a layer, [`touched`] compares before and after.
 //! 3. Touched files are kept as checkpoints on a private ref, below `refs/locum/`.
 //! 4. Sub-tasks that run in parallel have a [`worktree`] each. [`merge`] joins what they changed,
-//!    and an [`exchange`] brings it into a checkout, completely or not at all.
+//!    and a [`checkout_update`] brings it into a checkout, completely or not at all.
 //! 5. What is published is a commit of its own. `HEAD`, the index and the files stay as they are.
 //!
 //! [`git_binary`] starts the `git` program for what libgit2 cannot do, or does slowly: status,
@@ -38,12 +38,12 @@ mod caches;
 pub mod carried;
 mod changes;
 pub mod checkout;
+pub mod checkout_update;
 mod checkpoint;
 mod commit;
 pub mod committed;
 pub mod copied;
 pub mod diff;
-pub mod exchange;
 mod file_stamp;
 mod filtered;
 #[cfg(test)]

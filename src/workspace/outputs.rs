@@ -7,14 +7,12 @@ use std::collections::BTreeMap;
 
 use git2::FileMode;
 
+use crate::beneath::LINKS_LIMIT;
 use crate::git_data::makes_git_data;
 use crate::layer::{Layer, on_layer};
 use crate::repo::{Repo, RepoError};
 use crate::stored::{OnDisk, StoredFile};
 use locum_base::path::RepoPath;
-
-/// Links followed before a path counts as a loop.
-const LINKS_LIMIT: usize = 40;
 
 /// Who judges build output.
 pub trait OutputJudge {

@@ -6,18 +6,19 @@
 use serde::Serialize;
 
 use crate::report::figures::{self, RefusedRule};
+use crate::report::spent::{ChargedReport, SpentReport};
 use crate::session::command_report::{BackgroundEnd, CommandReport};
 use crate::session::hindrance::Hindrance;
 use crate::session::outcome::{
-    ApprovedCall, ChargedUsage, CheckEnd, CheckReport, HeldCall, Outcome, OutcomeWord,
-    PendingDecision, Question, RefusedCall, TaskReport,
+    ApprovedCall, CheckEnd, CheckReport, HeldCall, Outcome, OutcomeWord, PendingDecision, Question,
+    RefusedCall, TaskReport,
 };
 use crate::session::tool_counts::ToolCounts;
 use crate::tools::Todo;
 use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::flow::verdict::CheckVerdict;
 use locum_forge::posts::Receipt;
-use locum_policy::budget::{Exhausted, Spent};
+use locum_policy::budget::Exhausted;
 use locum_policy::verdict::{Decision, RefusedBy, RuleRef, Verdict};
 use locum_sandbox::exec::Exit;
 use locum_sandbox::exec::steps::FailedStep;
@@ -237,39 +238,6 @@ pub struct ChangeReport<'a> {
     pub patch: &'a str,
 }
 
-/// What a run spent, by kind.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct SpentReport {
-    /// What requests to models used up.
-    #[serde(flatten)]
-    pub charged: ChargedReport,
-    /// Number of tool calls.
-    pub tool_calls: u32,
-    /// Wall time in seconds.
-    pub seconds: u64,
-}
-
-/// What requests to models used up.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct ChargedReport {
-    /// Replies of models, answers of experts among them.
-    pub turns: u32,
-    /// Tokens read by the models, cached ones included.
-    pub input_tokens: u64,
-    /// Tokens written by the models.
-    pub output_tokens: u64,
-    /// Of the input, those read from a cache.
-    pub cache_read_tokens: u64,
-    /// Of the input, those written to a cache.
-    pub cache_write_tokens: u64,
-    /// Of the output, those of reasoning.
-    pub reasoning_tokens: u64,
-    /// US dollars by the price table.
-    pub cost_usd: f64,
-    /// True when some of it is an estimate.
-    pub is_estimate: bool,
-}
-
 impl<'a> RunReport<'a> {
     /// Views an outcome for programs.
     pub fn new(outcome: &'a Outcome, published: &'a [Receipt]) -> Self {
@@ -419,34 +387,6 @@ impl<'a> ChangeReport<'a> {
             removed: change.removed,
             binary_bytes: change.binary_bytes,
             patch: &change.patch,
-        }
-    }
-}
-
-impl SpentReport {
-    /// Views what was spent for programs.
-    pub fn new(spent: &Spent, is_estimate: bool) -> Self {
-        let Spent { turns, tool_calls, usage, cost_usd, seconds, .. } = *spent;
-        Self {
-            charged: ChargedReport::new(&ChargedUsage { turns, usage, cost_usd, is_estimate }),
-            tool_calls,
-            seconds,
-        }
-    }
-}
-
-impl ChargedReport {
-    fn new(charged: &ChargedUsage) -> Self {
-        let ChargedUsage { turns, usage, cost_usd, is_estimate } = *charged;
-        Self {
-            turns,
-            input_tokens: usage.input,
-            output_tokens: usage.output,
-            cache_read_tokens: usage.cached_read,
-            cache_write_tokens: usage.cached_write,
-            reasoning_tokens: usage.reasoning,
-            cost_usd,
-            is_estimate,
         }
     }
 }

@@ -28,6 +28,7 @@ pub mod review;
 mod sample;
 pub mod sarif;
 mod sections;
+pub mod spent;
 pub mod summary;
 pub mod surface;
 #[cfg(test)]

@@ -299,31 +299,30 @@ impl HooksSaid {
                 self.notes.push(format!("The hook `{command}` of {event} ({place}) failed: {why}."))
             }
             HookWord::Unreadable(why) => {
-                let blocks = event.guards();
-                let what = if blocks { ", so what it guards was not done" } else { "" };
-                let event = event.as_str();
-                self.notes.push(format!(
-                    "What the hook `{command}` of {event} ({place}) decides cannot be \
-                     read{what}: {why}."
-                ));
-                if blocks {
-                    let why = format!("{named} guards it, and its decision cannot be read: {why}");
-                    self.end = HooksEnd::Blocked(why);
-                }
+                let what = format!(
+                    "What the hook `{command}` of {} ({place}) decides cannot be read",
+                    event.as_str()
+                );
+                let blocked = format!("{named} guards it, and its decision cannot be read: {why}");
+                self.take_no_decision(*event, (&what, &why), blocked);
             }
             HookWord::DidNotRun(why) => {
-                let blocks = event.guards();
-                let what = if blocks { ", so what it guards was not done" } else { "" };
-                let event = event.as_str();
-                self.notes.push(format!(
-                    "The hook `{command}` of {event} ({place}) did not run{what}: {why}; \
-                     {WITHOUT_HOOKS}."
-                ));
-                if blocks {
-                    let why = format!("{named} guards it and did not run: {why}; {WITHOUT_HOOKS}");
-                    self.end = HooksEnd::Blocked(why);
-                }
+                let why = format!("{why}; {WITHOUT_HOOKS}");
+                let what =
+                    format!("The hook `{command}` of {} ({place}) did not run", event.as_str());
+                let blocked = format!("{named} guards it and did not run: {why}");
+                self.take_no_decision(*event, (&what, &why), blocked);
             }
+        }
+    }
+
+    /// Notes what is wrong with a hook that decided nothing, and why. A guard blocks then.
+    fn take_no_decision(&mut self, event: HookEvent, (what, why): (&str, &str), blocked: String) {
+        if event.guards() {
+            self.notes.push(format!("{what}, so what it guards was not done: {why}."));
+            self.end = HooksEnd::Blocked(blocked);
+        } else {
+            self.notes.push(format!("{what}: {why}."));
         }
     }
 }

@@ -142,7 +142,7 @@ impl<'a> InFlight<'a> {
             input_tokens: target.estimate_tokens,
             reply_limits: Some(reply_limits),
         };
-        // An image that is cut is none.
+        // A limit would cut the image in two.
         let max_output_tokens =
             if request.picture.is_some() { None } else { most_tokens(reply_limits) };
         let request = ModelRequest { max_output_tokens, estimate, ..request };

@@ -262,8 +262,8 @@ impl<'a> Session<'a> {
         let owner = self.state.tree_owner(id);
         // What commands call the checkout, and what they find there, has to be known before the
         // first one is judged. In a worktree this is another checkout.
-        let stands_in = owner.is_some() || self.parts.stands_for.is_some();
-        let layer = if self.contained || stands_in {
+        let in_worktree = owner.is_some() || self.parts.stands_for.is_some();
+        let layer = if self.contained || in_worktree {
             self.layer_over(owner)?
         } else {
             self.layers.get(&owner).cloned().flatten()

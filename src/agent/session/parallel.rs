@@ -7,16 +7,16 @@
 //! merge depends on commits alone and writes what it wrote before, so a kill in the middle of one
 //! does no harm. What is not merged stays on a private ref. Uncommitted work of others is neither
 //! copied nor written over: where there is some, sub-tasks run one after another. As many begin
-//! together as can work with their shares (`shares`).
+//! together as can work with their shares (`budget_shares`).
 
 use std::collections::BTreeSet;
 
+use crate::session::budget_shares::{self, SharedBudget, WantedShare};
 use crate::session::event::Event;
 use crate::session::held_changes;
 use crate::session::judged::PermittedCall;
 use crate::session::live::Session;
 use crate::session::recorded::ParallelCall;
-use crate::session::shares::{self, SharedBudget, WantedShare};
 use crate::session::stop::Stop;
 use crate::session::task::TaskEnd;
 use crate::session::task::isolation::{MergeResult, SubTaskShare};
@@ -29,17 +29,17 @@ use locum_base::path::RepoPath;
 use locum_modes::ToolGroup;
 use locum_policy::intent::Intent;
 use locum_policy::verdict::Decision;
+use locum_workspace::checkout_update::{CheckoutUpdate, Obstacle};
 use locum_workspace::diff::{ChangeKind, FileChange};
-use locum_workspace::exchange::{Exchange, Obstacle};
 use locum_workspace::merge::{Conflict, MergeOutcome, MergeSides};
 use locum_workspace::repo::CommitId;
 use locum_workspace::touched::Snapshot;
 
 /// Most files of a sub-task that its parent reads the figures of.
-const FILES_TOLD: usize = 50;
+const FILES_SHOWN: usize = 50;
 
 /// Most conflicts of a sub-task that its parent reads.
-const CONFLICTS_TOLD: usize = 50;
+const CONFLICTS_SHOWN: usize = 50;
 
 /// Bytes of lines in conflict that a task reads, of all its sub-tasks of one reply together.
 const SIDES_LIMIT_BYTES: usize = 24 * 1024;
@@ -69,8 +69,8 @@ pub(crate) fn report(result: &MergeResult, changes: &[FileChange]) -> String {
             if conflict.sides.is_empty() { String::new() } else { format!("\n{}", conflict.sides) };
         format!("- `{}`: {}{sides}\n", conflict.path, conflict.what)
     };
-    let conflicts: String = result.conflicts.iter().take(CONFLICTS_TOLD).map(line).collect();
-    let more = match result.conflicts.len().saturating_sub(CONFLICTS_TOLD) {
+    let conflicts: String = result.conflicts.iter().take(CONFLICTS_SHOWN).map(line).collect();
+    let more = match result.conflicts.len().saturating_sub(CONFLICTS_SHOWN) {
         0 => String::new(),
         more => format!("- and {more} more\n"),
     };
@@ -95,8 +95,8 @@ fn listed(changes: &[FileChange]) -> String {
             None => format!("\n- `{path}`{what} +{added} -{removed}"),
         }
     };
-    let lines: String = changes.iter().take(FILES_TOLD).map(line).collect();
-    match changes.len().checked_sub(FILES_TOLD).filter(|more| *more > 0) {
+    let lines: String = changes.iter().take(FILES_SHOWN).map(line).collect();
+    match changes.len().checked_sub(FILES_SHOWN).filter(|more| *more > 0) {
         Some(more) => format!("{lines}\n- and {more} more"),
         None => lines,
     }
@@ -201,7 +201,7 @@ impl Session<'_> {
             let changes_files = self.may_change_files(&call.mode)?;
             wishes.push(WantedShare { priority: call.priority, changes_files });
         }
-        let SharedBudget { budgets, too_few } = shares::share(&rest, &wishes);
+        let SharedBudget { budgets, too_few } = budget_shares::share(&rest, &wishes);
         let too_little =
             too_few.map(|unit| format!("too few {unit} are left to be shared among them"));
         let is_alone = in_the_way.is_some() || budgets.is_empty();
@@ -307,12 +307,12 @@ impl Session<'_> {
         }
         // As it was before the merge, or as it is after one that was cut off: anything else is work
         // of others.
-        let exchange = Exchange { before: &ours, after: &commit, paths: &changed };
-        result.conflicts.extend(place.repo.obstacles(&exchange)?.into_iter().map(of_obstacle));
+        let update = CheckoutUpdate { before: &ours, after: &commit, paths: &changed };
+        result.conflicts.extend(place.repo.obstacles(&update)?.into_iter().map(of_obstacle));
         if !result.conflicts.is_empty() {
             return Ok(result);
         }
-        match place.repo.exchange(&exchange)? {
+        match place.repo.update_checkout(&update)? {
             None => result.merged = changed.into_iter().collect(),
             Some(obstacle) => result.conflicts.push(of_obstacle(obstacle)),
         }

@@ -27,7 +27,10 @@ impl Session<'_> {
                 Ok(changes) if changes.is_empty() => continue,
                 Ok(changes) => changes,
                 // The ref is named all the same.
-                Err(_) => Vec::new(),
+                Err(error) => {
+                    tracing::warn!(task = %report.task, %error, "changes that were not merged");
+                    Vec::new()
+                }
             };
             self.limit_patches(&mut changes, KEPT_PATCHES_LIMIT_BYTES);
             report.changes = changes;

@@ -67,7 +67,7 @@ impl ResolvedPath {
     ) -> Result<Self, CallError> {
         self.check_edit(tool, context)?;
         let real = &self.real;
-        if context.layer.is_some_and(|layer| layer.shares(real) && layer.covers(real)) {
+        if context.layer.is_some_and(|layer| layer.is_shared(real) && layer.covers(real)) {
             return Err(CallError(format!(
                 "`{}` cannot be edited here: git ignores its folder, and this worktree only sees \
                  what is there. A command can change it for later commands; that is neither merged \

@@ -23,7 +23,7 @@ use crate::beneath::system::{FOLDER, open_folder, open_in_one_step};
 use locum_base::path::RepoPath;
 
 /// Links followed before a path counts as a loop (Linux follows 40).
-const LINKS_LIMIT: usize = 40;
+pub(super) const LINKS_LIMIT: usize = 40;
 
 /// Times an opening is tried again when the kernel saw the tree move below it.
 const OPEN_TRIES: usize = 8;

@@ -10,6 +10,7 @@ use std::path::Path;
 
 use git2::{FileMode, ObjectType, Oid, Repository, Tree};
 
+use crate::beneath::LINKS_LIMIT;
 use crate::diff::{self, NewLines};
 use crate::git_data::makes_git_data;
 use crate::repo::{CommitId, Repo, RepoError};
@@ -24,9 +25,6 @@ const READ_LIMIT_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Folders in folders before no deeper is looked.
 const DEPTH_LIMIT: usize = 200;
-
-/// Links followed before a path counts as a loop.
-const LINKS_LIMIT: usize = 40;
 
 /// What a commit changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

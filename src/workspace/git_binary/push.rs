@@ -32,10 +32,9 @@ struct RefMove<'a> {
 }
 
 impl GitBinary {
-    /// Moves a branch of the remote on: from exactly the commit that it is to be at, to one that
-    /// builds on that. `None` makes a branch that is not there yet. What somebody else
-    /// pushed stays, and a branch that was deleted is not recreated: one that is not where it is to
-    /// be is a refusal.
+    /// Moves a branch of the remote from exactly the first of two commits to the second, which
+    /// builds on it; from `None`, the branch is new. A branch that is anywhere else is a refusal:
+    /// what somebody else pushed stays, and one that was deleted is not recreated.
     ///
     /// It is pushed from an empty repository that borrows this one's objects. So nothing that a
     /// command may have put into the repository's configuration (another address, a proxy, trust in

@@ -58,21 +58,21 @@ async fn pushes_forward_and_never_over_others() {
     let second = commit(&fixture.repo, &first, "2");
     let other = commit(&fixture.repo, &fixture.base, "other");
     let tip = || theirs.refname_to_id("refs/heads/locum/x").ok().map(|id| id.to_string());
-    // What is there already is not pushed again, and refused neither.
+    // What is there already is neither pushed again nor refused.
     for moves in [(None, &first), (None, &first), (Some(&first), &second), (None, &second)] {
         git.push_permitted(&remote, "locum/x", moves).await.unwrap();
         assert_eq!(tip(), Some(moves.1.0.clone()));
     }
-    let is_on_top = "the branch has commits this one does not build on";
-    let is_there = "what is there now is not what was there before";
+    let not_on_top = "the branch has commits this one does not build on";
+    let was_moved = "what is there now is not what was there before";
     for (moves, why) in [
-        ((Some(&second), &other), is_on_top),
-        ((Some(&second), &first), is_on_top),
-        ((Some(&first), &other), is_on_top),
-        ((Some(&fixture.base), &other), is_there),
-        ((Some(&fixture.base), &first), is_there),
-        ((None, &other), is_there),
-        ((None, &first), is_there),
+        ((Some(&second), &other), not_on_top),
+        ((Some(&second), &first), not_on_top),
+        ((Some(&first), &other), not_on_top),
+        ((Some(&fixture.base), &other), was_moved),
+        ((Some(&fixture.base), &first), was_moved),
+        ((None, &other), was_moved),
+        ((None, &first), was_moved),
     ] {
         let error = git.push_permitted(&remote, "locum/x", moves).await.unwrap_err();
         assert_eq!(error.to_string(), format!("the remote refused the push: {why}"), "{moves:?}");

@@ -348,8 +348,7 @@ fn inner_at(
 
 fn in_folder(place: &Place, lower: &Path, found: &mut IgnoredChanges) -> io::Result<()> {
     opened::open(&place.upper)?;
-    let is_anew = is_opaque(&place.upper);
-    let hidden = place.hidden || is_anew;
+    let hidden = place.hidden || is_opaque(&place.upper);
     // Caches that only have other content are left out.
     let mut all = place.lowers.iter().chain([&place.upper]);
     if !hidden && all.any(|folder| is_tagged(folder)) {

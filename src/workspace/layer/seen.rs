@@ -7,13 +7,11 @@ use std::path::Path;
 use rustix::io::Errno;
 
 use super::{Layer, is_whiteout};
+use crate::beneath::LINKS_LIMIT;
 use crate::checkout::{Checkout, CheckoutEntry, EntryKind, FileError, ReadableFolder};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::intent::Act;
-
-/// Most links that are followed on the way to a path, as Linux has it.
-const LINKS_LIMIT: usize = 40;
 
 impl Layer {
     /// Reads a regular file that commands left in the layer, or that is shared: build output.
@@ -76,7 +74,7 @@ impl Layer {
 
     /// Whether a path is in a folder that git ignores and that is shared with the checkout this one
     /// stands for, or is one.
-    pub fn shares(&self, path: &RepoPath) -> bool {
+    pub fn is_shared(&self, path: &RepoPath) -> bool {
         self.shared_at(path).is_some()
     }
 

@@ -133,10 +133,11 @@ fn a_reply_gets_no_longer_than_what_is_left_pays() {
     let limit = sent[0].unwrap();
     assert!(limit < 10_000, "a dollar pays ten thousand: {sent:?}");
     assert!(sent.iter().all(|limit| limit.is_some_and(|limit| limit >= 1024)), "{sent:?}");
-    let told = ran.lines.iter().any(|line| {
-        matches!(&line.event, Event::Reminded { text, .. } if text.contains("what was left of the budget"))
+    let is_reminded = ran.lines.iter().any(|line| {
+        matches!(&line.event, Event::Reminded { text, .. }
+            if text.contains("what was left of the budget"))
     });
-    assert!(told, "the model reads why its reply was cut");
+    assert!(is_reminded, "the model reads why its reply was cut");
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Merges of sub-tasks that worked beside each other: what stands in their way, what their parent
-//! reads of conflicts, and what each of them may spend.
+//! Merges of parallel sub-tasks: what stands in their way, what their parent reads of conflicts,
+//! and what each of them may spend.
 
 use crate::session::fixture::{Fixture, Ran};
 use crate::session::parallel::{

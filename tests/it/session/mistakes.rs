@@ -149,8 +149,8 @@ fn a_result_beside_a_command_that_did_not_succeed_is_sent_back_once() {
         let runs = format!("{{ tool: execute_command, args: {{ command: \"{command}\" }} }}");
         format!("calls: [{runs}, {}]\n", ends(result))
     };
-    let told = "- expect: { contains: [\"a command of the same reply did not succeed\"] }\n  ";
-    let early = format!("- {}{told}", reply("false", "early"));
+    let reads = "- expect: { contains: [\"a command of the same reply did not succeed\"] }\n  ";
+    let early = format!("- {}{reads}", reply("false", "early"));
     for (script, turns_spent, word) in [
         (format!("{early}calls: [{}]\n", ends("now")), 2, "nothing-to-do"),
         // It saw the failure, and may be right that the task is done.

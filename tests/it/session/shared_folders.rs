@@ -9,8 +9,8 @@ fn policy() -> String {
     POLICY.replace("modes: {", &format!("modes: {{ {parallel}"))
 }
 
-/// Runs two sub-tasks beside each other in a checkout with a folder that git ignores, `src/gen`. One
-/// of them does these calls, one a turn.
+/// Runs two parallel sub-tasks in a checkout with a folder that git ignores, `src/gen`. One of them
+/// does these calls, one a turn.
 fn play(calls: &[&str], policy: &str) -> (Fixture, Ran) {
     let part = |name: &str| {
         format!("          - {{ tool: new_task, args: {{ mode: code, message: Part {name}. }} }}\n")

@@ -121,7 +121,7 @@ fn an_expert_that_says_nothing_gave_no_answer_and_is_paid() {
         matches!(&line.event, Event::Answered { tool, observation, .. }
             if tool == "ask_expert_model" && observation.is_error)
     };
-    assert!(ran.lines.iter().any(is_error), "it is no success");
+    assert!(ran.lines.iter().any(is_error), "it is an error of the call");
     assert!(ran.outcome.spent.usage.output >= 8192);
     let shown = transcript(&ran.lines, &EventSelection::default());
     assert!(shown.contains("asked the expert deep, which gave no answer ("), "{shown}");

@@ -68,7 +68,7 @@ pub(super) fn not_merged(outcome: &Outcome, surface: Surface) -> String {
     let kept: Vec<&TaskReport> =
         outcome.tasks.iter().filter(|task| task.kept_ref.is_some()).collect();
     let limit = if surface == Surface::Terminal { kept.len() } else { KEPT_LIMIT };
-    // A session that goes on merges what its sub-tasks have.
+    // A session that is resumed merges what its sub-tasks have.
     let state = if outcome.may_go_on() { "Not merged yet" } else { "Not merged" };
     let entries = kept.iter().take(limit).map(|task| {
         let headline = format!(
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_session_merges_once_it_goes_on_is_not_merged_yet() {
+    fn what_a_resumed_session_will_merge_is_not_merged_yet() {
         let waits = Outcome { word: OutcomeWord::OnHold, ..kept(1) };
         assert!(not_merged(&waits, Surface::Terminal).starts_with("Not merged yet, so not part"));
         let ended = Outcome { word: OutcomeWord::TimedOut, ..waits };

@@ -65,7 +65,7 @@ impl<'c> OpenedFolder<'c> {
         let (mut built, mut built_kind) = (None, None);
         if let Some(layer) = context.layer
             && let Some(entry) = layer.entry(path)
-            && (layer.shares(path) || !FolderWalk::finds(context.checkout.root(), path))
+            && (layer.is_shared(path) || !FolderWalk::finds(context.checkout.root(), path))
         {
             let folders = layer.readable_folders(permit, path);
             let folders = folders.map_err(|error| failed(error.to_string()))?;
@@ -108,7 +108,7 @@ impl<'c> OpenedFolder<'c> {
         self.checkout.path()
     }
 
-    /// Returns the walks through it; what they find in one place only is told apart by
+    /// Returns the walks through it; what they find that commands do not see is left out by
     /// [`OpenedFolder::is_seen`].
     pub(crate) fn walks(&self, skip: SkippedFolders) -> Vec<FolderWalk> {
         let built = self.built.iter().flat_map(|(_, folders)| folders);

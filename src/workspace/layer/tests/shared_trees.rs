@@ -51,7 +51,7 @@ fn the_uppermost_is_found_and_marks_hide_what_lies_below() {
         assert_eq!((is_covered, text.as_deref()), (covered, content), "{asked}");
     }
     assert!(fixture.layer.has_folder(&path("ignored/lib")));
-    assert!(fixture.layer.shares(&path("ignored")) && !fixture.layer.shares(&path("src")));
+    assert!(fixture.layer.is_shared(&path("ignored")) && !fixture.layer.is_shared(&path("src")));
 }
 
 #[test]

@@ -1,11 +1,10 @@
-//! Exchanges: files of the checkout brought from what one commit has to what another has, all of
-//! them or none.
+//! `CheckoutUpdate`: files of the checkout become what another commit has, all of them or none.
 //!
 //! In: two commits and the paths in which they differ. Out: what stands in the way, found before
 //! anything is written; or the files as the second commit has them. Where writing fails half way,
 //! what was written is taken back. Whether the files may be written, the caller has decided.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::iter::successors;
 
 use crate::attributes::Attributes;
@@ -17,7 +16,7 @@ use locum_base::path::RepoPath;
 
 /// Two commits, and the paths that are to become what the second one has.
 #[derive(Clone, Copy, Debug)]
-pub struct Exchange<'a> {
+pub struct CheckoutUpdate<'a> {
     /// What the checkout has of the paths, as far as nobody else changed them.
     pub before: &'a CommitId,
     /// What it is to have.
@@ -36,23 +35,25 @@ pub struct Obstacle {
 }
 
 impl Repo {
-    /// Returns what stands in the way of an exchange, at most one obstacle a path. A path that is
+    /// Returns what stands in the way of an update, at most one obstacle a path. A path that is
     /// what it is to be has none.
     ///
     /// # Errors
     /// When git cannot read a commit.
-    pub fn obstacles(&self, exchange: &Exchange<'_>) -> Result<Vec<Obstacle>, RepoError> {
-        let (old, new) = (self.tree_of(exchange.before)?, self.tree_of(exchange.after)?);
+    pub fn obstacles(&self, update: &CheckoutUpdate<'_>) -> Result<Vec<Obstacle>, RepoError> {
+        let (old, new) = (self.tree_of(update.before)?, self.tree_of(update.after)?);
         let mut old_attributes = Attributes::new(&self.git, &old);
         let mut new_attributes = Attributes::new(&self.git, &new);
-        let mut going: BTreeSet<&RepoPath> = BTreeSet::new();
-        for path in exchange.paths {
-            if stored_in(&self.git, &new, path)?.is_none() {
-                going.insert(path);
+        let mut coming: BTreeMap<&RepoPath, StoredFile> = BTreeMap::new();
+        for path in update.paths {
+            if let Some(stored) = stored_in(&self.git, &new, path)? {
+                coming.insert(path, stored);
             }
         }
+        let going: BTreeSet<&RepoPath> =
+            update.paths.iter().filter(|path| !coming.contains_key(path)).collect();
         let mut found = Vec::new();
-        for path in exchange.paths {
+        for path in update.paths {
             let there = match self.on_disk(path) {
                 Ok(there) => there,
                 Err(error) => {
@@ -61,14 +62,14 @@ impl Repo {
                 }
             };
             let before = stored_in(&self.git, &old, path)?;
-            let wanted = stored_in(&self.git, &new, path)?;
+            let wanted = coming.get(path);
             let (mut as_before, mut as_after) = (None, None);
             if let Some(stored) = there {
                 let (old, new) = (old_attributes.of(path)?, new_attributes.of(path)?);
                 as_before = Some(self.kept(path, &old, stored.clone(), before.as_ref()));
-                as_after = Some(self.kept(path, &new, stored, wanted.as_ref()));
+                as_after = Some(self.kept(path, &new, stored, wanted));
             }
-            if as_after == wanted {
+            if as_after.as_ref() == wanted {
                 continue;
             }
             let what = if as_before != before {
@@ -83,18 +84,21 @@ impl Repo {
         Ok(found)
     }
 
-    /// Performs an exchange. Returns the first path that could not be written, if any: every file
+    /// Performs an update. Returns the first path that could not be written, if any: every file
     /// is then what it was before.
     ///
     /// # Errors
     /// When git cannot read a commit, and when what was written cannot be taken back.
-    pub fn exchange(&self, exchange: &Exchange<'_>) -> Result<Option<Obstacle>, RepoError> {
-        let new = self.checked_out(exchange.after, exchange.paths)?;
-        let folders = self.folders_above(exchange.paths);
+    pub fn update_checkout(
+        &self,
+        update: &CheckoutUpdate<'_>,
+    ) -> Result<Option<Obstacle>, RepoError> {
+        let new = self.checked_out(update.after, update.paths)?;
+        let folders = self.folders_above(update.paths);
         // What has to go goes first: a file may stand where a folder is needed, or the other way
         // round.
-        let going = exchange.paths.iter().rev().filter(|path| !new.contains_key(path));
-        let coming = exchange.paths.iter().filter(|path| new.contains_key(path));
+        let going = update.paths.iter().rev().filter(|path| !new.contains_key(path));
+        let coming = update.paths.iter().filter(|path| new.contains_key(path));
         // Each with what the checkout had: of a file that goes through a filter, only it has that.
         let mut written: Vec<(&RepoPath, Option<StoredFile>)> = Vec::new();
         for path in going.chain(coming) {

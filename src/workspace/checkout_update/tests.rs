@@ -1,16 +1,16 @@
-//! Exchanges of files, what stands in their way, and the way back.
+//! Updates of a checkout, what stands in their way, and the way back.
 
 use std::collections::BTreeSet;
 use std::os::unix::net::UnixListener;
 
 use pretty_assertions::assert_eq;
 
-use super::{Exchange, Obstacle};
+use super::{CheckoutUpdate, Obstacle};
 use crate::fixture::{RepoFixture, path, paths};
 use crate::repo::CommitId;
 use locum_base::path::RepoPath;
 
-/// A checkout as its first commit has it, and a later commit to exchange it for.
+/// A checkout as its first commit has it, and a later commit to update it to.
 struct Later {
     fixture: RepoFixture,
     after: CommitId,
@@ -38,15 +38,16 @@ impl Later {
         })
     }
 
-    fn exchange(&self) -> Option<Obstacle> {
+    fn update(&self) -> Option<Obstacle> {
         let Self { fixture, after, paths } = self;
-        fixture.repo.exchange(&Exchange { before: &fixture.base, after, paths }).unwrap()
+        let update = CheckoutUpdate { before: &fixture.base, after, paths };
+        fixture.repo.update_checkout(&update).unwrap()
     }
 
     fn obstacles(&self) -> Vec<String> {
         let Self { fixture, after, paths } = self;
-        let exchange = Exchange { before: &fixture.base, after, paths };
-        let found = fixture.repo.obstacles(&exchange).unwrap();
+        let update = CheckoutUpdate { before: &fixture.base, after, paths };
+        let found = fixture.repo.obstacles(&update).unwrap();
         found.into_iter().map(|Obstacle { path, what }| format!("{path}: {what}")).collect()
     }
 
@@ -58,14 +59,14 @@ impl Later {
 #[test]
 fn files_become_what_the_later_commit_has() {
     let later = Later::of_every_kind();
-    assert_eq!((later.obstacles(), later.exchange()), (Vec::new(), None));
+    assert_eq!((later.obstacles(), later.update()), (Vec::new(), None));
     let tree = later.fixture.tree();
     for line in ["latin: changed\\n", "link: a file\\n", "new/x: x\\n", "zz: z\\n"] {
         assert!(tree.contains(&line.to_owned()), "{line}: {tree:?}");
     }
     assert!(!tree.iter().any(|line| line.starts_with("old/")), "{tree:?}");
     // Once more, nothing is left to do.
-    assert_eq!((later.obstacles(), later.exchange()), (Vec::new(), None));
+    assert_eq!((later.obstacles(), later.update()), (Vec::new(), None));
     assert_eq!(later.fixture.tree(), tree);
 }
 
@@ -94,7 +95,7 @@ fn what_stands_in_the_way_is_found_before_anything_is_written() {
         let later = Later::of_every_kind();
         meanwhile(&later);
         assert_eq!(later.obstacles(), *expected);
-        assert_eq!(later.exchange().is_some(), expected.iter().any(|what| !what.contains("else")));
+        assert_eq!(later.update().is_some(), expected.iter().any(|what| !what.contains("else")));
     }
 }
 
@@ -104,7 +105,7 @@ fn what_was_written_before_a_failure_is_taken_back() {
     later.make_folder("new");
     later.fixture.write("zz/f", "theirs\n");
     let before = later.fixture.tree();
-    let failed = later.exchange().unwrap();
+    let failed = later.update().unwrap();
     assert_eq!(failed.path, path("zz"));
     assert!(failed.what.starts_with("could not be written: "), "{}", failed.what);
     assert_eq!(later.fixture.tree(), before);
@@ -121,7 +122,7 @@ fn a_folder_goes_with_its_files_and_stays_with_one_of_somebody_else() {
     };
     let touched = ["old", "old/only", "latin", "latin/x"];
     let later = Later::new(&touched, change);
-    assert_eq!((later.obstacles(), later.exchange()), (Vec::new(), None));
+    assert_eq!((later.obstacles(), later.update()), (Vec::new(), None));
     let tree = later.fixture.tree();
     assert!(tree.contains(&"old: a file\\n".to_owned()), "{tree:?}");
     assert!(tree.contains(&"latin/x: x\\n".to_owned()), "{tree:?}");
@@ -129,6 +130,6 @@ fn a_folder_goes_with_its_files_and_stays_with_one_of_somebody_else() {
     later.fixture.write("old/mine", "theirs\n");
     assert_eq!(later.obstacles(), ["old: a folder stands in its place"]);
     let before = later.fixture.tree();
-    assert_eq!(later.exchange().map(|failed| failed.path), Some(path("old")));
+    assert_eq!(later.update().map(|failed| failed.path), Some(path("old")));
     assert_eq!(later.fixture.tree(), before);
 }
