@@ -165,7 +165,7 @@ impl Remaining {
     }
 
     /// Returns how many tokens and dollars the run may spend on top of what it has; without a
-    /// ceiling, as many as there are.
+    /// ceiling, the largest numbers.
     pub fn rest(&self, spent: &Spent) -> LimitUsage {
         let all = LimitUsage { runs: 0, tokens: u64::MAX, cost_usd: f64::INFINITY };
         self.bounds.iter().fold(all, |left, bound| match bound.amount {

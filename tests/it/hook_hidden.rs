@@ -35,6 +35,8 @@ fn a_hidden_file_is_not_reached_by_another_name_repository_or_program() {
     stage.write("checkout/src/.env", "X=1\n");
     stage.write("checkout/other/a.txt", "one\n");
     stage.git_in("checkout/other", &["init", "-q"]);
+    stage.write("outside", "s\n");
+    std::os::unix::fs::symlink(stage.path("outside"), stage.path("checkout/src/out")).unwrap();
     check(
         &stage,
         &[
@@ -50,6 +52,8 @@ fn a_hidden_file_is_not_reached_by_another_name_repository_or_program() {
             // Programs that no table has.
             ("bat src/.env", "ask"),
             ("bat src/a.rs", "allow"),
+            ("bat src/new.rs", "allow"),
+            ("bat src/out", "ask"),
             ("egrep -r one src", "ask"),
             ("egrep -r one docs", "allow"),
             // Under another name it may be read.

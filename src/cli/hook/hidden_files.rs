@@ -252,8 +252,9 @@ impl FileWalk<'_> {
     /// # Errors
     /// When such a file may not be read.
     fn check_named(&self, named: &RepoPath) -> Result<(), String> {
-        let real = inside(named.as_str(), self.root, self.root);
-        let Some(path) = real.and_then(|real| RepoPath::parse(&real).ok()) else { return Ok(()) };
+        let path = inside(named.as_str(), self.root, self.root)
+            .and_then(|real| RepoPath::parse(&real).ok())
+            .ok_or_else(|| format!("where `{named}` leads is not known"))?;
         let is_hidden = self.root.join(path.as_str()).is_file() && self.is_left_out(&path);
         match self.refusal(&path).filter(|_| is_hidden) {
             Some(why) => Err(format!(
@@ -322,11 +323,11 @@ impl FileWalk<'_> {
             return Err(left_in(path, &self.refusal(path).unwrap_or_default()));
         }
         if repo.history_holds(is_hidden).map_err(unknown)? {
-            return Err(
-                "git's history holds, or may hold, a file that may not be read: a run would \
-                        leave it out of what the command shows, and nothing does so here"
-                    .to_owned(),
-            );
+            let holds = "git's history holds, or may hold, a file that may not be read";
+            return Err(format!(
+                "{holds}: a run would leave it out of what the command shows, and nothing does so \
+                 here"
+            ));
         }
         Ok(())
     }

@@ -20,12 +20,13 @@ mod sed;
 pub mod steps;
 pub mod tables;
 pub mod tree;
+mod used_paths;
 mod variables;
 pub mod word;
 
 use std::sync::{Arc, OnceLock};
 
-use crate::command::examine::{CommandEffects, PathUse, fed, path_use};
+use crate::command::examine::{CommandEffects, fed};
 use crate::command::loose::{LooseCommand, LooseScript, ScriptFeatures};
 use crate::command::neutral::NeutralFolder;
 use crate::command::tables::programs;
@@ -394,55 +395,6 @@ impl Script {
         }
     }
 
-    /// Returns the files that redirections read and those they write.
-    pub fn redirected(&self) -> (Vec<PathUse>, Vec<PathUse>) {
-        let (mut reads, mut edits) = (Vec::new(), Vec::new());
-        for redirect in self
-            .redirects()
-            .into_iter()
-            .chain(loose::redirects(self.loose_commands().unwrap_or_default()))
-        {
-            match redirect {
-                Redirect::Input { path, .. } => reads.extend(self.redirect_use(path)),
-                Redirect::Output { path, .. } => edits.extend(self.redirect_use(path)),
-                Redirect::Duplicate { .. } | Redirect::Text(_) => {}
-            }
-        }
-        (reads, edits)
-    }
-
-    fn redirect_use(&self, path: &str) -> Option<PathUse> {
-        let seen = self.seen_from_folder(&[path.to_owned()]);
-        let path = seen.first().map_or(path, String::as_str);
-        redirect_use(path, &self.folder).map(|used| used.settled(&self.neutral.root))
-    }
-
-    /// Returns every path of the repository that it names as read or written. The code that runs it
-    /// resolves their links.
-    pub fn paths(&self) -> Vec<RepoPath> {
-        let (mut used, edits) = self.redirected();
-        used.extend(edits);
-        for (_, examined) in
-            self.examinations().into_iter().chain(self.loose_examinations().unwrap_or_default())
-        {
-            used.extend(examined.reads.into_iter().chain(examined.edits));
-        }
-        let behind = self.behind_folder();
-        let behind = behind.iter().flat_map(|inner| [vec![inner.folder.clone()], inner.paths()]);
-        let behind: Vec<RepoPath> = behind.flatten().collect();
-        let mut paths: Vec<RepoPath> = used
-            .into_iter()
-            .filter_map(|used| match used {
-                PathUse::Inside(path) | PathUse::Perhaps(path) => Some(path),
-                PathUse::Outside(_) | PathUse::Scratch(_) => None,
-            })
-            .collect();
-        paths.extend(behind);
-        paths.sort();
-        paths.dedup();
-        paths
-    }
-
     /// Returns true when every command in it is known to only read, so that the checkout need not
     /// be compared afterwards.
     pub fn only_reads(&self) -> bool {
@@ -483,15 +435,6 @@ fn only_ends(simple: &SimpleCommand) -> bool {
 /// Returns true for a command that no program file may be there for.
 fn is_built_in(simple: &SimpleCommand) -> bool {
     simple.words.first().is_some_and(|program| programs::is_built_in(program))
-}
-
-/// To a redirection, `-` is a file of that name.
-fn redirect_use(path: &str, folder: &RepoPath) -> Option<PathUse> {
-    if path == "-" {
-        Some(folder.join(path).map_or_else(|_| PathUse::Outside(path.to_owned()), PathUse::Inside))
-    } else {
-        path_use(path, folder)
-    }
 }
 
 #[cfg(test)]

@@ -10,16 +10,13 @@ use crate::command::examine::{CommandEffects, PathUse};
 use crate::command::left_out::ripgrep::file_options;
 use crate::command::loose::UnknownWord;
 use crate::command::neutral;
-use crate::command::tables::{git, wrappers};
+use crate::command::tables::{git, verbs, wrappers};
 use crate::command::variables;
 use crate::command::{Script, UNKNOWN};
 use locum_base::path::RepoPath;
 
 /// Files that say what searches and git pass over, in lower case.
 const RULE_FILES: &[&str] = &[".gitignore", ".ignore", ".rgignore"];
-
-/// Options before the verb of git that change nothing of what it shows.
-const PLAIN_OPTIONS: &[&str] = &["-P", "--no-pager", "--no-optional-locks"];
 
 /// Searches like `grep` that no table has, in the order of the alphabet.
 const OTHER_SEARCHES: &[&str] = &[
@@ -224,16 +221,12 @@ impl Script {
 
     /// Returns the folder that git looks for its repository from; `None` where that is not known.
     fn folder_of_git(&self, words: &[String]) -> Option<RepoPath> {
-        let mut folder = Some(self.folder.clone()).filter(|_| !self.names("cd"))?;
-        let mut behind = words.iter().skip(1);
-        while let Some(word) = behind.next().filter(|word| word.starts_with('-')) {
-            match word.as_str() {
-                "-C" => folder = self.folder_at(&folder, behind.next()?)?,
-                word if PLAIN_OPTIONS.contains(&word) => {}
-                _ => return None,
-            }
+        let (folders, from_verb) = parts_of_git(words).filter(|_| !self.names("cd"))?;
+        if from_verb.first()?.starts_with('-') {
+            return None;
         }
-        Some(folder)
+        let mut folders = folders.into_iter();
+        folders.try_fold(self.folder.clone(), |from, written| self.folder_at(&from, written))
     }
 
     fn folder_at(&self, from: &RepoPath, written: &str) -> Option<RepoPath> {
@@ -269,17 +262,29 @@ fn may_be_option(unknown: &UnknownWord) -> bool {
     }
 }
 
-/// Returns the verb of a git without options that matter, with the words behind it.
-fn verb_of_git(words: &[String]) -> Option<(&str, &[String])> {
-    let (_, mut behind) = words.split_first().filter(|(program, _)| *program == "git")?;
+/// Returns the folders that a git names before its verb, and its words from the verb on, or from an
+/// option on that may change what it shows; at least one.
+fn parts_of_git(words: &[String]) -> Option<(Vec<&str>, &[String])> {
+    let (program, mut behind) = words.split_first().filter(|(program, _)| *program == "git")?;
+    let mut folders = Vec::new();
     loop {
         let (word, rest) = behind.split_first()?;
-        behind = match word.as_str() {
-            "-C" => rest.get(1..)?,
-            word if PLAIN_OPTIONS.contains(&word) => rest,
-            verb => return Some((verb, rest)),
-        };
+        if word == "-C" {
+            let (folder, rest) = rest.split_first()?;
+            folders.push(folder.as_str());
+            behind = rest;
+        } else if verbs::is_dropped(program, word) {
+            behind = rest;
+        } else {
+            return Some((folders, behind));
+        }
     }
+}
+
+/// Returns the verb of a git without options that matter, with the words behind it.
+fn verb_of_git(words: &[String]) -> Option<(&str, &[String])> {
+    let (_, from_verb) = parts_of_git(words)?;
+    from_verb.split_first().map(|(verb, behind)| (verb.as_str(), behind))
 }
 
 /// Returns true for a command behind which git's index has the files that it had.

@@ -6,23 +6,10 @@
 use std::sync::LazyLock;
 
 use crate::command::tables::options::OptionTable;
+use crate::command::tables::text::RIPGREP_NO_MORE_FILES;
 
-/// Options in the notation of `tables`: with none of them are more files searched than without it,
-/// but for patterns and types.
-const OPTIONS: &str = "-n -N -i -S -s -w -x -v -l -c -o -F -P -U -H -I -q -a -p -0 -b -A= -B= -C= \
-     -e= -g= -t= -T= -m= -d= -r= -M= -j= -E= -f=< --line-number --no-line-number --ignore-case \
-     --smart-case --case-sensitive --word-regexp --line-regexp --invert-match \
-     --files-with-matches --files-without-match --count --count-matches --only-matching \
-     --fixed-strings --pcre2 --multiline --multiline-dotall --with-filename --no-filename --quiet \
-     --text --pretty --null --byte-offset --after-context= --before-context= --context= --regexp= \
-     --glob= --type= --type-not= --type-list --max-count= --max-depth= --replace= --max-columns= \
-     --max-columns-preview --threads= --encoding= --file=< --files --json --heading --no-heading \
-     --color= --colors= --column --no-column --sort= --sortr= --stats --no-stats --trim --vimgrep \
-     --passthru --no-messages --max-filesize= --one-file-system --no-follow --no-hidden \
-     --no-config --crlf --engine= --no-pre --no-search-zip --no-unicode --null-data \
-     --include-zero --context-separator= --field-match-separator= --stop-on-nonmatch";
-
-static TABLE: LazyLock<OptionTable> = LazyLock::new(|| OptionTable::new([OPTIONS, ""]));
+static TABLE: LazyLock<OptionTable> =
+    LazyLock::new(|| OptionTable::new([RIPGREP_NO_MORE_FILES, ""]));
 
 /// What the options of a search say of the files that it looks at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

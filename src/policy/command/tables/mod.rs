@@ -20,7 +20,7 @@ pub(crate) mod programs;
 pub(super) mod settings;
 pub(super) mod spelling;
 pub(crate) mod tasks;
-mod text;
+pub(super) mod text;
 mod tools;
 pub mod verbs;
 pub(crate) mod wrappers;

@@ -2,9 +2,30 @@
 //!
 //! Data only, in the notation of `tables`.
 
-use crate::command::tables::{CommandTable, OperandKind, reads, writes};
+use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads, writes};
 
 const GREP_PATTERN: &[&str] = &["-e", "-f", "--regexp", "--file", "--files", "--type-list"];
+
+/// Options of `rg` with none of which it searches more files than without them, but for patterns
+/// (`-g`) and types (`-t`).
+pub(crate) const RIPGREP_NO_MORE_FILES: &str = "-n -N -i -S -s -w -x -v -l -c -o -F -P -U -H -I \
+     -q -a -p -0 -b -A= -B= -C= -e= -g= -t= -T= -m= -d= -r= -M= -j= -E= -f=< --line-number \
+     --no-line-number --ignore-case \
+     --smart-case --case-sensitive --word-regexp --line-regexp --invert-match \
+     --files-with-matches --files-without-match --count --count-matches --only-matching \
+     --fixed-strings --pcre2 --multiline --multiline-dotall --with-filename --no-filename --quiet \
+     --text --pretty --null --byte-offset --after-context= --before-context= --context= --regexp= \
+     --glob= --type= --type-not= --type-list --max-count= --max-depth= --replace= --max-columns= \
+     --max-columns-preview --threads= --encoding= --file=< --files --json --heading --no-heading \
+     --color= --colors= --column --no-column --sort= --sortr= --stats --no-stats --trim --vimgrep \
+     --passthru --no-messages --max-filesize= --one-file-system --no-follow --no-hidden \
+     --no-config --crlf --engine= --no-pre --no-search-zip --no-unicode --null-data \
+     --include-zero --context-separator= --field-match-separator= --stop-on-nonmatch";
+
+/// The other options of `rg`: with one of them, it may search more files.
+const RIPGREP_MORE_FILES: &str = "--iglob= --glob-case-insensitive --ignore-file=< \
+     --no-require-git --hidden -uu --no-ignore --no-ignore-dot --no-ignore-exclude \
+     --no-ignore-global --no-ignore-parent --no-ignore-vcs";
 
 /// One table per program, in the notation of `tables`.
 pub(super) const TABLES: &[CommandTable] = &[
@@ -236,25 +257,12 @@ pub(super) const TABLES: &[CommandTable] = &[
          --exit-status --sort-keys --ascii-output --join-output --color-output \
          --monochrome-output --raw-input --tab --indent= --stream --seq --arg== --argjson==",
     ),
-    reads(
-        &["rg"],
-        OperandKind::PatternThenPaths(GREP_PATTERN),
-        "-n -N -i -S -s -w -x -v -l -c -o -F -P -U -H -I -q -a -p -0 -b -A= -B= -C= -e= -g= -t= \
-         -T= -m= -d= -r= -M= -j= -E= -f=< --line-number --no-line-number --ignore-case \
-         --smart-case --case-sensitive --word-regexp --line-regexp --invert-match \
-         --files-with-matches --files-without-match --count --count-matches --only-matching \
-         --fixed-strings --pcre2 --multiline --multiline-dotall --with-filename --no-filename \
-         --quiet --text --pretty --null --byte-offset --after-context= --before-context= \
-         --context= --regexp= --glob= --iglob= --glob-case-insensitive --type= --type-not= \
-         --type-list --max-count= --max-depth= --replace= --max-columns= --max-columns-preview \
-         --threads= --encoding= --file=< --files --json --heading --no-heading --color= --colors= \
-         --column --no-column --sort= --sortr= --stats --no-stats --trim --vimgrep --passthru \
-         --no-messages --max-filesize= --one-file-system --no-follow --no-hidden --no-config \
-         --crlf --engine= --no-pre --no-search-zip --no-unicode --null-data --include-zero \
-         --ignore-file=< --no-require-git --context-separator= --field-match-separator= \
-         --stop-on-nonmatch --hidden -uu --no-ignore --no-ignore-dot --no-ignore-exclude \
-         --no-ignore-global --no-ignore-parent --no-ignore-vcs",
-    ),
+    CommandTable {
+        names: &["rg"],
+        options: [RIPGREP_NO_MORE_FILES, RIPGREP_MORE_FILES],
+        operands: OperandKind::PatternThenPaths(GREP_PATTERN),
+        effect: ProgramEffect::Reads,
+    },
     reads(
         &["grep"],
         OperandKind::PatternThenPaths(GREP_PATTERN),

@@ -203,6 +203,11 @@ pub(crate) fn dropped(words: &[String]) -> usize {
     words.iter().skip(1).take_while(|word| words::holds(listed, word)).count()
 }
 
+/// Returns true for an option before the verb of a program that changes nothing that is judged.
+pub(crate) fn is_dropped(program: &str, word: &str) -> bool {
+    BY_PROGRAM.get(program).is_some_and(|options| words::holds(options.table.dropped, word))
+}
+
 /// Returns the words without options that change nothing that is judged, if there are any.
 pub(crate) fn without_dropped(words: &[String]) -> Option<Vec<String>> {
     let count = dropped(words);
