@@ -131,7 +131,7 @@ fn refused(error: &GoOnError, start: &SessionStart, state: &SessionState) -> Run
     }
 }
 
-/// Says how a person decides on what a session waits for, so that it goes on.
+/// Says how a person decides on what a session waits for, so that it resumes.
 fn decide_first(state: &SessionState, session: &SessionId) -> String {
     let pending = state.outcome.iter().flat_map(|outcome| outcome.pending());
     let command = |pending: PendingDecision| match pending {

@@ -448,7 +448,14 @@ fn as_json(
         let is_posted = refused.notice == RefusalNotice::Posted;
         json!({ "rule": refused.rule, "why": refused.why, "posted": is_posted })
     };
-    let check = |check: &RequestCheck| json!({ "check": check.claim, "asked": check.authority, "pass": passed(check), "refused": check.refused.as_ref().map(refusal) });
+    let check = |check: &RequestCheck| {
+        json!({
+            "check": check.claim,
+            "asked": check.authority,
+            "pass": passed(check),
+            "refused": check.refused.as_ref().map(refusal),
+        })
+    };
     let tiers: serde_json::Map<String, Value> = examined
         .iter()
         .map(|(name, one)| (name.clone(), json!(one.request.as_ref().err().map(refusal))))

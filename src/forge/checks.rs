@@ -43,7 +43,7 @@ pub struct FailedCheck {
     pub output: Result<String, String>,
 }
 
-/// Returns the part of a job's log that tells why it failed: up to its last error, without times
+/// Returns the part of a job's log that shows why it failed: up to its last error, without times
 /// and colours, and the errors before it in a line each.
 pub fn excerpt(log: &str) -> String {
     let lines: Vec<String> = log.lines().map(plain).collect();

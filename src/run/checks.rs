@@ -7,6 +7,9 @@ use crate::run::source::FileSource;
 use locum_files::fields;
 use locum_modes::prompts::checks::{self, Check};
 
+/// Most checks of one event that a model makes.
+pub const CHECKS_LIMIT: usize = 20;
+
 /// Reads every check of a repository.
 ///
 /// # Errors

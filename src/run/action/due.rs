@@ -47,6 +47,9 @@ pub(super) async fn jobs<'c>(
             None => run.is_again || cron.has_moment(span.0, span.1),
         });
     }
+    if scheduled.is_empty() {
+        return Ok(Vec::new());
+    }
     let taken = |states: &mut JobStates| -> Vec<&'c Job> {
         states.retain_times(|name| listed.iter().any(|one| one == name));
         let due = scheduled.iter().filter(|(job, cron)| states.take_time(&job.name, cron, &run));
@@ -56,9 +59,6 @@ pub(super) async fn jobs<'c>(
         let due = scheduled.iter().filter(|(job, cron)| states.has_time(&job.name, cron, &run));
         due.map(|(job, _)| *job).collect()
     };
-    if scheduled.is_empty() {
-        return Ok(Vec::new());
-    }
     let Some(permit) = permit(&config.policy, &request.facts) else {
         return Ok(by_span(&JobStates::default()));
     };

@@ -6,8 +6,8 @@
 //! thread it ended and which commit holds its changes, so that an edited comment changes neither; a
 //! session that waits for a decision says something else in both (`carry`). Changes that are not
 //! published hang on the commit as its first parent, without what was there on the way to them;
-//! with a secret in them, nothing is kept. What cannot be kept ends no run: the next one begins
-//! anew.
+//! with a secret in them, nothing is kept. What cannot be kept ends no run: the next one starts
+//! over.
 
 use crate::run::action::{ActionEnv, SessionRun, carry};
 use crate::run::publish::{PublishResult, Publisher};

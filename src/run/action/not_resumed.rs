@@ -1,7 +1,7 @@
-//! Why a run does not go on with a session, and what becomes of the changes there that were not
+//! Why a run does not resume a session, and what becomes of the changes there that were not
 //! published: said in its plan, and to whoever asks where it surprises.
 //!
-//! In: the sessions that a run does not go on with, and those that it removes for their number.
+//! In: the sessions that a run does not resume, and those that it removes for their number.
 //! Out: sentences; each session is in one of them at most.
 
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use crate::run::action::kept::KeptSession;
 use crate::run::action::thread_sessions::{KeptChanges, ThreadSession, WORKS_LIMIT};
 use locum_agent::session::hold;
 
-/// Why a run does not go on with a session.
+/// Why a run does not resume a session.
 pub(super) enum NotResumed {
     /// It is started again: that it does not resume its own session surprises nobody.
     SameComment,
@@ -47,7 +47,7 @@ impl NotResumed {
     }
 }
 
-/// A sentence about a session of the thread that a run does not go on with.
+/// A sentence about a session of the thread that a run does not resume.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SessionNote {
     /// The sentence, without a full stop.
@@ -56,7 +56,7 @@ pub(super) struct SessionNote {
     pub(super) is_for_asker: bool,
 }
 
-/// Says why a run does not go on with these sessions, the last one first, and which ones are
+/// Says why a run does not resume these sessions, the last one first, and which ones are
 /// removed; of a session before the last one, only where it may hold what was not published.
 /// `prefix` is the word that a command starts with.
 pub(super) fn notes(

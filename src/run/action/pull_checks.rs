@@ -7,7 +7,7 @@
 use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::work_items::WorkItem;
 use crate::run::action::{ActionEnd, ActionEnv, CheckMaker, FinishedCheck, FinishedRun, answer};
-use crate::run::checks;
+use crate::run::checks::{self, CHECKS_LIMIT};
 use crate::run::error::RunError;
 use locum_agent::report::markdown::{inline, marker};
 use locum_agent::report::verdict;
@@ -15,9 +15,6 @@ use locum_forge::posts::CheckConclusion;
 use locum_modes::prompts::checks::Check;
 use locum_policy::intent::PublicationKind;
 use locum_policy::schema::events::{ALL_CHECKS, POLICY_CHECK};
-
-/// Most checks of one event.
-const CHECKS_LIMIT: usize = 20;
 
 /// Returns the checks to be made: those that are requested and are about what is changed.
 ///

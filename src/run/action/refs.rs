@@ -117,7 +117,16 @@ pub(super) async fn named_base(
         return None;
     }
     match earlier {
-        Some(OwnBranch { update: BranchUpdate::OnTop, .. }) => fetch_branch(env, named).await.ok(),
+        Some(OwnBranch { update: BranchUpdate::OnTop, .. }) => {
+            let fetched = fetch_branch(env, named).await;
+            let failed = |error: &RunError| {
+                tracing::warn!(
+                    error = error.report(),
+                    "the work is compared with the trusted commit, not with `base-branch`"
+                );
+            };
+            fetched.inspect_err(failed).ok()
+        }
         Some(_) | None => Some(base.clone()),
     }
 }

@@ -200,7 +200,7 @@ async fn on_their_refs(env: &ActionEnv<'_>, sessions: Vec<ThreadSession>) -> Vec
 }
 
 /// Returns when a session ended, in seconds since 1970, and what it left. The repository is opened
-/// anew: one that was open sees commits cut short where they were before more was fetched.
+/// here: one that was open before still sees commits cut short to which more was fetched since.
 fn look_at(root: &Path, commit: &CommitId) -> Result<(i64, KeptChanges), RepoError> {
     let repo = Repo::open(root)?;
     let (_, work) = repo.message_of(commit)?;

@@ -77,8 +77,8 @@ const CURES: &[(&[&str], &str)] = &[
     ),
     (
         &["was merged or closed while the run", "is gone by now, and is not recreated"],
-        "restore the branch and reopen the pull request, then ask again; or ask on an open issue or \
-         pull request",
+        "restore the branch and reopen the pull request, then ask again; or ask on an open issue \
+         or pull request",
     ),
     (
         &[

@@ -1,5 +1,5 @@
 //! `PublishDestination`: where the results of a run go. It is kept with a session that waits, so
-//! that the workflow run that goes on with it publishes in the same place.
+//! that the workflow run that resumes it publishes in the same place.
 
 use serde::{Deserialize, Serialize};
 

@@ -2,6 +2,7 @@
 //!
 //! In: an outcome, and where its changes are. Out: postings; what cannot be said becomes a note.
 
+use crate::run::checks::CHECKS_LIMIT;
 use crate::run::plan::RunSubject;
 use crate::run::publish::follow_up::{FollowUp, RunEnd};
 use crate::run::publish::reactions::Reactions;
@@ -16,8 +17,10 @@ use locum_forge::posts::{Posting, ReactionTarget};
 use locum_forge::sanitise;
 use locum_policy::intent::TriggerKind;
 
-/// More than one event makes checks, with the run beside them.
-const CHECKS_AND_RUN: usize = 25;
+/// Most parts of a job summary about a pull request: its checks, that of its policy, and the run
+/// beside them.
+const CHECKS_AND_RUN: usize = CHECKS_LIMIT + 2;
+
 /// What says that a comment decided, where the run it was about waits for the next one.
 const TAKEN: &str = "+1";
 

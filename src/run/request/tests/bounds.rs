@@ -67,7 +67,7 @@ fn each_policy_may_let_the_same_person_ask_in_a_way_of_its_own() {
     listing.triggers.users = vec![ListedUser { login: "alice".to_owned(), id: None }];
     assert!(within(&listing, &open_to_strangers("", ForgePermission::Read).triggers).is_ok());
     assert!(within(&listing, &fixture("").triggers).is_err());
-    // A mode that only one of both branches has is no mistake.
+    // A mode that only one of both branches has is not a mistake.
     let mut elsewhere = fixture("/locum docs-writer fix it");
     assert!(within(&elsewhere, &fixture("").triggers).is_ok());
     elsewhere.trigger.comment.as_mut().unwrap().body = "/locum --mode elsewhere fix it".to_owned();
