@@ -54,6 +54,7 @@ mod guarded;
 mod history;
 pub mod index_folder;
 pub mod layer;
+mod links;
 mod look_further;
 pub mod memory_ref;
 pub mod merge;

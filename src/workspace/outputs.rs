@@ -4,14 +4,15 @@
 //! left out of it, with the reasons.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
 use git2::FileMode;
 
-use crate::beneath::LINKS_LIMIT;
 use crate::git_data::makes_git_data;
 use crate::layer::{Layer, on_layer};
+use crate::links::{self, OnTheWay};
 use crate::repo::{Repo, RepoError};
-use crate::stored::{OnDisk, StoredFile};
+use crate::stored::OnDisk;
 use locum_base::path::RepoPath;
 
 /// Who judges build output.
@@ -70,7 +71,7 @@ impl Repo {
         };
         if stored.mode == FileMode::Link {
             let outside = "it is a link that leads out of the repository, or nowhere";
-            let leads_to = self.led_to(layer, path, &stored).ok_or(outside)?;
+            let leads_to = self.led_to(layer, path).ok_or(outside)?;
             if let Some(why) = judge.link_refusal(&leads_to) {
                 return Err(why);
             }
@@ -80,34 +81,19 @@ impl Repo {
 
     /// Follows a link of a layer and every other link on its way, there or in the checkout, as
     /// text; `None` where it leads out, or around.
-    fn led_to(&self, layer: &Layer, link: &RepoPath, stored: &StoredFile) -> Option<RepoPath> {
-        let mut here = link.parent();
-        let mut ahead = parts_of(stored)?;
-        let mut links = 1;
-        while let Some(part) = ahead.pop() {
-            if part == ".." {
-                if here.is_root() {
-                    return None;
-                }
-                here = here.parent();
-                continue;
-            }
-            let next = here.join(&part).ok()?;
-            let there = match layer.stored(&next) {
-                Ok(OnDisk::Nothing) => self.checkout.stored_link(&next),
+    fn led_to(&self, layer: &Layer, link: &RepoPath) -> Option<RepoPath> {
+        let look = |at: &RepoPath| {
+            let stored = match layer.stored(at) {
+                Ok(OnDisk::Nothing) => self.checkout.stored_link(at),
                 Ok(OnDisk::Stored(stored)) => Some(stored),
                 Ok(OnDisk::Other) | Err(_) => None,
             };
-            match there.filter(|there| there.mode == FileMode::Link) {
-                None => here = next,
-                Some(_) if links == LINKS_LIMIT => return None,
-                Some(inner) => {
-                    links += 1;
-                    ahead.extend(parts_of(&inner)?);
-                }
-            }
-        }
-        Some(here)
+            Ok::<_, Infallible>(match stored.filter(|stored| stored.mode == FileMode::Link) {
+                Some(stored) => OnTheWay::Link { target: stored.content, roots: Vec::new() },
+                None => OnTheWay::NotALink,
+            })
+        };
+        links::follow(link.parent(), link.name()?, look).ok()
     }
 
     /// Returns the files in a layer that git ignores.
@@ -140,14 +126,6 @@ impl Repo {
         }
         Ok(found)
     }
-}
-
-/// Returns the parts of where a link leads, last first; `None` for one that starts at the root of
-/// the disk or is no path.
-fn parts_of(link: &StoredFile) -> Option<Vec<String>> {
-    let target = std::str::from_utf8(&link.content).ok()?;
-    let parts = target.split('/').rev().filter(|part| !part.is_empty() && *part != ".");
-    (!target.is_empty() && !target.starts_with('/')).then(|| parts.map(str::to_owned).collect())
 }
 
 #[cfg(test)]

@@ -20,10 +20,8 @@ use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use crate::beneath::system::{FOLDER, open_folder, open_in_one_step};
+use crate::links::{self, FollowError, OnTheWay};
 use locum_base::path::RepoPath;
-
-/// Links followed before a path counts as a loop (Linux follows 40).
-pub(super) const LINKS_LIMIT: usize = 40;
 
 /// Times an opening is tried again when the kernel saw the tree move below it.
 const OPEN_TRIES: usize = 8;
@@ -153,55 +151,19 @@ impl Beneath {
     /// `EXDEV` when a link leads out, `ELOOP` after too many, `ENOTDIR` below a file, `EILSEQ` for
     /// a target that is no [`RepoPath`].
     pub(super) fn follow(&self, path: &RepoPath, root: &Path) -> Result<RepoPath, Errno> {
-        let mut ahead: Vec<String> = path.parts().map(str::to_owned).collect();
-        ahead.reverse();
-        let mut here = RepoPath::root();
-        let mut links = 0;
-        let mut missing = false;
-        while let Some(part) = ahead.pop() {
-            if part == ".." {
-                if missing {
-                    return Err(Errno::NOENT);
-                }
-                if here.is_root() {
-                    return Err(Errno::XDEV);
-                }
-                here = here.parent();
-                continue;
-            }
-            let next = here.join(&part).map_err(|_| Errno::ILSEQ)?;
-            // Below what is not there, nothing is.
-            let found = if missing { Err(Errno::NOENT) } else { self.read_link(&next) };
-            let target = match found {
-                Ok(target) => target.into_string().map_err(|_| Errno::ILSEQ)?,
-                Err(errno @ (Errno::INVAL | Errno::NOENT)) => {
-                    missing = errno == Errno::NOENT;
-                    here = next;
-                    continue;
-                }
-                Err(errno) => return Err(errno),
-            };
-            links += 1;
-            if links > LINKS_LIMIT {
-                return Err(Errno::LOOP);
-            }
-            let target = match target.strip_prefix('/') {
-                None => target,
-                Some(_) => {
-                    here = RepoPath::root();
-                    let below = Path::new(&target).strip_prefix(root).map_err(|_| Errno::XDEV)?;
-                    below.to_str().ok_or(Errno::ILSEQ)?.to_owned()
-                }
-            };
-            ahead.extend(
-                target
-                    .split('/')
-                    .rev()
-                    .filter(|part| !part.is_empty() && *part != ".")
-                    .map(str::to_owned),
-            );
-        }
-        Ok(here)
+        let look = |at: &RepoPath| match self.read_link(at) {
+            Ok(target) => Ok(OnTheWay::Link { target: target.into_bytes(), roots: vec![root] }),
+            Err(Errno::INVAL) => Ok(OnTheWay::NotALink),
+            Err(Errno::NOENT) => Ok(OnTheWay::Nothing),
+            Err(errno) => Err(errno),
+        };
+        links::follow(RepoPath::root(), path.as_str(), look).map_err(|error| match error {
+            FollowError::Outside => Errno::XDEV,
+            FollowError::Missing => Errno::NOENT,
+            FollowError::Loop => Errno::LOOP,
+            FollowError::Unnamable => Errno::ILSEQ,
+            FollowError::Unread(errno) => errno,
+        })
     }
 
     fn open_by_kernel(&self, path: &RepoPath, flags: OFlags) -> Result<OwnedFd, Errno> {

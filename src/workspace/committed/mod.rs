@@ -10,9 +10,9 @@ use std::path::Path;
 
 use git2::{FileMode, ObjectType, Oid, Repository, Tree};
 
-use crate::beneath::LINKS_LIMIT;
 use crate::diff::{self, NewLines};
 use crate::git_data::makes_git_data;
+use crate::links::{self, OnTheWay};
 use crate::repo::{CommitId, Repo, RepoError};
 use locum_base::path::RepoPath;
 use locum_policy::paths::plain_spelling;
@@ -215,30 +215,18 @@ impl CommitWalk<'_> {
     /// Follows a link and every other link on its way, in the commit. Parts that are not there stay
     /// as they are.
     fn follow(&self, link: &RepoPath, target: &str) -> Option<RepoPath> {
-        let mut here: Vec<String> = link.parent().parts().map(str::to_owned).collect();
-        let mut ahead: Vec<String> = parts_of(target)?;
-        let mut links = 1;
-        while let Some(part) = ahead.pop() {
-            if part == ".." {
-                here.pop()?;
-                continue;
-            }
-            here.push(part);
-            let entry = self.root.get_path(Path::new(&here.join("/"))).ok();
-            if let Some(entry) = entry.filter(|entry| entry.filemode() == i32::from(FileMode::Link))
-            {
-                links += 1;
-                if links > LINKS_LIMIT {
-                    return None;
-                }
-                let target =
-                    String::from_utf8(self.git.find_blob(entry.id()).ok()?.content().to_vec())
-                        .ok()?;
-                here.pop();
-                ahead.extend(parts_of(&target)?);
-            }
+        if target.is_empty() || target.starts_with('/') {
+            return None;
         }
-        if here.is_empty() { Some(RepoPath::root()) } else { RepoPath::parse(&here.join("/")).ok() }
+        let look = |at: &RepoPath| {
+            let entry = self.root.get_path(Path::new(at.as_str())).ok();
+            let is_link =
+                |entry: &git2::TreeEntry<'_>| entry.filemode() == i32::from(FileMode::Link);
+            let Some(entry) = entry.filter(is_link) else { return Ok(OnTheWay::NotALink) };
+            let target = self.git.find_blob(entry.id())?.content().to_vec();
+            Ok::<_, git2::Error>(OnTheWay::Link { target, roots: Vec::new() })
+        };
+        links::follow(link.parent(), target, look).ok()
     }
 
     fn note_collisions(
@@ -281,22 +269,6 @@ fn entries(tree: Option<&Tree<'_>>) -> BTreeMap<Vec<u8>, TreeEntry> {
             )
         })
         .collect()
-}
-
-/// Returns the parts of a link's target, last first; `None` for one that starts at the root of the
-/// disk or is empty.
-fn parts_of(target: &str) -> Option<Vec<String>> {
-    if target.is_empty() || target.starts_with('/') || target.contains('\0') {
-        return None;
-    }
-    Some(
-        target
-            .split('/')
-            .rev()
-            .filter(|part| !part.is_empty() && *part != ".")
-            .map(str::to_owned)
-            .collect(),
-    )
 }
 
 /// A name of a tree is a path only when it means the same in every spelling: git has no names like

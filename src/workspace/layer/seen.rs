@@ -1,14 +1,15 @@
 //! What tools see of a layer: build output that commands left there, and in a worktree what it
 //! shares with the checkout that it stands for.
 
+use std::convert::Infallible;
 use std::fs::File;
 use std::path::Path;
 
 use rustix::io::Errno;
 
 use super::{Layer, is_whiteout};
-use crate::beneath::LINKS_LIMIT;
 use crate::checkout::{Checkout, CheckoutEntry, EntryKind, FileError, ReadableFolder};
+use crate::links::{self, FollowError, OnTheWay};
 use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::intent::Act;
@@ -85,42 +86,24 @@ impl Layer {
     /// # Errors
     /// When it lies outside, or there are too many links.
     pub fn resolve(&self, path: &RepoPath) -> Result<RepoPath, FileError> {
-        let outside = || FileError::Outside(path.clone());
-        let mut ahead: Vec<String> = path.parts().map(str::to_owned).collect();
-        ahead.reverse();
-        let (mut here, mut links) = (RepoPath::root(), 0);
-        while let Some(part) = ahead.pop() {
-            if part == ".." {
-                if here.is_root() {
-                    return Err(outside());
+        let look = |at: &RepoPath| {
+            let tree = self.shared_at(at).and_then(|shared| shared.tree_of(at));
+            let target = tree.and_then(|tree| tree.link_target(at).ok());
+            Ok::<_, Infallible>(match tree.zip(target) {
+                Some((tree, target)) => {
+                    let roots = std::iter::once(tree.root()).chain(self.seen_root()).collect();
+                    OnTheWay::Link { target, roots }
                 }
-                here = here.parent();
-                continue;
-            }
-            let next = here.join(&part).map_err(|_| outside())?;
-            let tree = self.shared_at(&next).and_then(|shared| shared.tree_of(&next));
-            let target = tree.and_then(|tree| tree.link_target(&next).ok());
-            let Some((tree, target)) = tree.zip(target) else {
-                here = next;
-                continue;
-            };
-            links += 1;
-            if links > LINKS_LIMIT {
-                return Err(FileError::Io { path: path.clone(), source: Errno::LOOP.into() });
-            }
-            let target = String::from_utf8(target).map_err(|_| outside())?;
-            let below = if target.starts_with('/') {
-                here = RepoPath::root();
-                let mut roots = std::iter::once(tree.root()).chain(self.seen_root());
-                let below = roots.find_map(|root| Path::new(&target).strip_prefix(root).ok());
-                below.and_then(Path::to_str).ok_or_else(outside)?
-            } else {
-                target.as_str()
-            };
-            let parts = below.split('/').rev().filter(|part| !matches!(*part, "" | "."));
-            ahead.extend(parts.map(str::to_owned));
-        }
-        Ok(here)
+                None => OnTheWay::NotALink,
+            })
+        };
+        links::follow(RepoPath::root(), path.as_str(), look).map_err(|error| match error {
+            FollowError::Loop => FileError::Io { path: path.clone(), source: Errno::LOOP.into() },
+            FollowError::Outside
+            | FollowError::Missing
+            | FollowError::Unnamable
+            | FollowError::Unread(_) => FileError::Outside(path.clone()),
+        })
     }
 
     /// Returns what commands call the root where this checkout stands for another one.

@@ -56,6 +56,7 @@ impl Checkout {
         permissions: u32,
     ) -> Result<(), FileError> {
         refuse_unless_edit(permit, path)?;
+        self.refuse_git_data(path)?;
         self.put_file(path, content, Executable::Bits(bits_as(permissions)))
     }
 
