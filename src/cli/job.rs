@@ -101,7 +101,7 @@ fn find<'j>(jobs: &'j [Job], name: &str) -> Result<&'j Job, RunError> {
 ///
 /// # Errors
 /// When policy or modes have mistakes.
-pub(super) fn mistakes_of_modes(
+fn mistakes_of_modes(
     jobs: &[Job],
     context: &CommandContext,
     at: Option<&str>,

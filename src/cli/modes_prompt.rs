@@ -14,13 +14,14 @@ use crate::config::settings::Settings;
 use crate::run::browser;
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
+use crate::run::machine;
 use crate::run::models::model_requested_by;
 use crate::run::place;
 use locum_agent::report::markdown::visible;
 use locum_agent::session::system_prompt::{PromptContext, PromptInputs};
 use locum_base::clock::Clock;
 use locum_models::accounting::estimate_tools;
-use locum_models::resolve::{self, ModelFacts};
+use locum_models::resolve::{self, ChosenModel, ModelFacts};
 use locum_models::tokens::Tokenizer;
 use locum_modes::access::TaskPurpose;
 use locum_modes::prompts::RepositoryInstructions;
@@ -73,7 +74,9 @@ pub fn show(
     let policy =
         policy_file::parse(file.as_ref())?.with_ignored(place.source().ignored()?).of_job(None);
     let settings = place.settings()?;
-    let tokenizer = tokenizer_of(mode, &settings, context);
+    let chosen = model_of(mode, &settings, context);
+    let tokenizer = chosen.as_ref().map_or_else(Tokenizer::default, |it| it.limits.tokenizer);
+    let (engine, _) = machine::search_engine(&settings, &context.environment);
     let commands = &policy.settings().commands;
     let facts =
         Facts { mode: mode.slug.clone(), sandboxed: true, contained: true, ..Facts::default() };
@@ -105,7 +108,7 @@ pub fn show(
         facts: &facts,
         purpose: TaskPurpose::Work,
         may_delegate: policy.may_delegate(&facts),
-        included: &[],
+        included: chosen.as_ref().map_or(&[][..], |chosen| &chosen.included_tools),
         instructions: &RepositoryInstructions {
             rules: place.source().rules(slice::from_ref(&mode.slug), &values.context_files)?,
             skills: place.source().skills(slice::from_ref(&mode.slug))?,
@@ -114,7 +117,7 @@ pub fn show(
             everywhere: values.instructions,
             experts,
             image_models,
-            has_search_engine: values.web_search.engine.is_some(),
+            has_search_engine: engine.is_some(),
             has_browser: browser.is_some(),
         },
     });
@@ -162,9 +165,8 @@ pub fn show(
     Ok(ExitStatus::Done)
 }
 
-/// Returns how the tokens of the model are estimated that a run in this mode would have; by bytes
-/// where none is configured.
-fn tokenizer_of(mode: &Mode, settings: &Settings, context: &CommandContext) -> Tokenizer {
+/// Returns the model that a run in this mode would have; `None` where none is configured.
+fn model_of(mode: &Mode, settings: &Settings, context: &CommandContext) -> Option<ChosenModel> {
     let asked = settings.values.model.as_deref();
     let from_repository = settings.models_from_repository();
     let facts = ModelFacts {
@@ -175,8 +177,7 @@ fn tokenizer_of(mode: &Mode, settings: &Settings, context: &CommandContext) -> T
     let requested_models = model_requested_by(mode).and_then(|requested| {
         resolve::resolve_requested(&settings.values.models, &facts, requested).ok().flatten()
     });
-    let chosen = requested_models.or_else(|| {
+    requested_models.or_else(|| {
         resolve::resolve(&settings.values.models, &facts).ok().map(|resolved| resolved.main)
-    });
-    chosen.map_or_else(Tokenizer::default, |chosen| chosen.limits.tokenizer)
+    })
 }

@@ -5,32 +5,25 @@ use serde::Serialize;
 
 use crate::cli::colour::Role;
 use crate::cli::inspected::InspectedRepository;
-use crate::cli::job::mistakes_of_modes;
 use crate::cli::output::Output;
 use crate::cli::policy_args::{PolicyCheckArgs, PolicyCommand, PolicyImportArgs};
-use crate::cli::policy_file::{chosen, given, note_uncommitted, parse};
+use crate::cli::policy_file::{given, note_uncommitted, repository_file};
 use crate::cli::session::folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::cli::{init, policy_explain, policy_test};
-use crate::run::checks;
 use crate::run::error::RunError;
-use crate::run::hooks;
-use crate::run::job;
-use crate::run::source::JOBS_FOLDER;
+use crate::run::policy_check::{self, PolicyExamination};
 use crate::run::trusted::POLICY_FILE;
 use locum_agent::report::figures;
 use locum_agent::report::markdown::visible;
 use locum_agent::session::event::Event;
 use locum_agent::session::journal::Journal;
-use locum_agent::tools::hooks::HOOKS_FILE;
 use locum_files::diagnostic::Diagnostic;
 use locum_policy::Policy;
-use locum_policy::cases::CASES_FILE;
 use locum_policy::import::{ImportSource, Peer, import_all};
+use locum_policy::lint::idle;
 use locum_policy::lint::risks::{AcceptedRisk, accepted_risks};
 use locum_policy::lint::warning::Warning;
-use locum_policy::lint::{self, idle};
-use locum_policy::schema::RepositoryHooks;
 use locum_policy::verdict::RuleRef;
 
 /// Runs the subcommand.
@@ -57,7 +50,7 @@ struct PolicyCheckReport<'a> {
     /// The file; `null` for the built-in policy.
     file: Option<&'a str>,
     ok: bool,
-    /// SHA-256 of the policy's text, as journals record it.
+    /// SHA-256 of the policy's text, as journals record it; `null` where it has mistakes.
     hash: Option<&'a str>,
     errors: Vec<ErrorRow<'a>>,
     warnings: &'a [Warning],
@@ -67,10 +60,24 @@ struct PolicyCheckReport<'a> {
 
 #[derive(Serialize)]
 struct ErrorRow<'a> {
+    /// Where the mistake is: the policy, or another file that a run reads.
+    file: &'a str,
     line: u32,
     column: u32,
     message: &'a str,
     hint: Option<&'a str>,
+}
+
+impl<'a> From<&'a Diagnostic> for ErrorRow<'a> {
+    fn from(mistake: &'a Diagnostic) -> Self {
+        Self {
+            file: &mistake.origin,
+            line: mistake.place.line,
+            column: mistake.place.column,
+            message: &mistake.message,
+            hint: mistake.hint.as_deref(),
+        }
+    }
 }
 
 fn check(
@@ -79,62 +86,42 @@ fn check(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let at = args.inspect.at.as_deref();
-    let file = chosen(context, args.file.as_deref(), "FILE", at)?;
+    let (file, found) = match &args.file {
+        Some(path) => {
+            let file = given(context, path, "FILE")?;
+            let found = policy_check::examine_file(&file)?;
+            (Some(file), found)
+        }
+        None => {
+            let file = repository_file(context, at)?;
+            let place = InspectedRepository::open(context, at)?;
+            (file, policy_check::examine(&place.origin(), &place.settings()?)?)
+        }
+    };
     note_uncommitted(context, args.file.as_deref(), at, output)?;
     let name = file.as_ref().map(|file| file.origin.as_str());
-    let policy = match parse(file.as_ref()) {
-        Ok(policy) => policy,
-        Err(errors) if args.inspect.json => {
-            let errors = errors.0.iter().map(|error| ErrorRow {
-                line: error.place.line,
-                column: error.place.column,
-                message: &error.message,
-                hint: error.hint.as_deref(),
-            });
-            output.json(&PolicyCheckReport {
-                file: name,
-                ok: false,
-                hash: None,
-                errors: errors.collect(),
-                warnings: &[],
-                accepted_risks: &[],
-            });
-            return Ok(ExitStatus::Usage);
-        }
-        Err(errors) => return Err(errors.into()),
-    };
-    let (warnings, accepted) = (warnings(&policy, args, context)?, accepted_risks(&policy));
-    // A job with a mistake would fail at night.
-    if args.file.is_none() {
-        let place = InspectedRepository::open(context, at)?;
-        place.source().own_file(CASES_FILE)?;
-        checks::read_all(&place.source())?;
-        if policy.settings().commands.hooks == RepositoryHooks::On {
-            hooks::read(&place.source())?;
-        }
-        let jobs = job::read_all(&place.source())?;
-        let mistakes = mistakes_of_modes(&jobs, context, at)?;
-        if !mistakes.is_empty() {
-            return Err(mistakes.into_iter().collect());
-        }
+    let PolicyExamination { policy, mistakes, mut warnings, .. } = found;
+    let accepted = policy.as_ref().map(accepted_risks).unwrap_or_default();
+    if let Some(policy) = &policy {
+        let cited = cited(args, context)?;
+        warnings.extend(cited.iter().flat_map(|cited| idle::unused_rules(policy, cited)));
     }
-    let status = if args.deny_warnings && !warnings.is_empty() {
-        ExitStatus::Usage
-    } else {
-        ExitStatus::Done
-    };
+    let is_denied = args.deny_warnings && !warnings.is_empty();
+    let status =
+        if is_denied || !mistakes.is_empty() { ExitStatus::Usage } else { ExitStatus::Done };
     if args.inspect.json {
-        let ok = status == ExitStatus::Done;
-        let hash = Some(policy.hash());
         output.json(&PolicyCheckReport {
             file: name,
-            ok,
-            hash,
-            errors: Vec::new(),
+            ok: status == ExitStatus::Done,
+            hash: policy.as_ref().map(Policy::hash),
+            errors: mistakes.iter().map(ErrorRow::from).collect(),
             warnings: &warnings,
             accepted_risks: &accepted,
         });
         return Ok(status);
+    }
+    if !mistakes.is_empty() {
+        return Err(mistakes.into_iter().collect());
     }
     for warning in &warnings {
         let message = visible(&warning.message);
@@ -160,43 +147,13 @@ fn check(
     Ok(status)
 }
 
-/// Everything there is to warn of: by the policy alone, by the jobs, and by sessions that are
-/// named.
-fn warnings(
-    policy: &Policy,
+/// Returns the rules that the verdicts of the named sessions rest on; `None` where none is named.
+fn cited(
     args: &PolicyCheckArgs,
     context: &CommandContext,
-) -> Result<Vec<Warning>, RunError> {
-    let mut warnings = lint::warnings(policy);
-    if args.file.is_none() {
-        let place = InspectedRepository::open(context, args.inspect.at.as_deref())?;
-        let files = place.source().below(JOBS_FOLDER)?;
-        let jobs: Vec<String> = files
-            .iter()
-            .filter_map(|(path, _)| path.as_str().strip_suffix(".yml"))
-            .map(str::to_owned)
-            .collect();
-        warnings.extend(idle::unknown_jobs(policy, &jobs));
-        // Their mistakes are errors of their own.
-        if let Ok(checks) = checks::read_all(&place.source()) {
-            let names: Vec<String> = checks.into_iter().map(|check| check.slug).collect();
-            warnings.extend(idle::unknown_checks(policy, &names));
-        }
-        if policy.settings().commands.hooks == RepositoryHooks::On
-            && let Ok(file) = hooks::read(&place.source())
-        {
-            warnings.extend(file.warnings.iter().map(of_hooks));
-            warnings.extend(hooks::unallowed(policy, &file.hooks));
-        }
-        warnings.extend(place.source().ignored()?.left_out().map(of_ignore_file));
-        // Mistakes in files of modes are reported by `locum modes validate` and by every run.
-        if let Ok(modes) = place.modes() {
-            let slugs: Vec<String> = modes.iter().map(|mode| mode.slug.clone()).collect();
-            warnings.extend(idle::unknown_modes(policy, &slugs));
-        }
-    }
+) -> Result<Option<Vec<RuleRef>>, RunError> {
     if args.session.is_empty() {
-        return Ok(warnings);
+        return Ok(None);
     }
     let sessions = sessions_folder(context, args.session_dir.as_deref())?;
     let mut cited = Vec::new();
@@ -206,20 +163,7 @@ fn warnings(
             .map_err(|error| RunError::usage(folder.display().to_string(), error.to_string()))?;
         cited.extend(lines.into_iter().flat_map(|line| cited_rules(line.event)));
     }
-    warnings.extend(idle::unused_rules(policy, &cited));
-    Ok(warnings)
-}
-
-/// A part of the hooks that has no effect.
-fn of_hooks(warning: &Diagnostic) -> Warning {
-    let rule = RuleRef::at("hooks", HOOKS_FILE, warning.place.line);
-    Warning { rule, message: warning.message.clone() }
-}
-
-/// A line of an ignore file that hides nothing.
-fn of_ignore_file((name, warning): (&str, &Diagnostic)) -> Warning {
-    let rule = RuleRef::at(name, name, warning.place.line);
-    Warning { rule, message: warning.message.clone() }
+    Ok(Some(cited))
 }
 
 /// The rules that verdicts of an event rest on.

@@ -75,7 +75,7 @@ impl RunMachine {
 }
 
 /// Returns the search engine that the settings name, or a note that says why it is not asked.
-fn search_engine(
+pub fn search_engine(
     settings: &Settings,
     environment: &Environment,
 ) -> (Option<SearchEngine>, Option<String>) {

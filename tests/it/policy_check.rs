@@ -152,3 +152,35 @@ fn checks_with_mistakes_and_names_of_none_are_told() {
     let doctor = stage.run(&["doctor", "--json"]);
     assert!(doctor.out.contains(told), "{doctor:?}");
 }
+
+#[test]
+fn mistakes_of_every_file_that_a_run_reads_are_shown_together() {
+    let stage = Stage::with(&[
+        (".locum/policy.yml", "version: 1\ntriger: 1\n"),
+        (".locum/jobs/nightly.yml", "version: 1\ntsk: hi\n"),
+        (".locum/checks/api.md", "---\npaths: 3\n---\nLook.\n"),
+        (".kilocodemodes", "customModes: 3\n"),
+        (".locumignore", &"a\n".repeat(5_001)),
+    ]);
+    let ran = stage.run(&["policy", "check", "--json"]);
+    let printed: Json = serde_json::from_str(&ran.out).unwrap();
+    let files: Vec<&str> = printed["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| error["file"].as_str().unwrap())
+        .collect();
+    assert_eq!((ran.code, printed["hash"].is_null()), (Some(2), true), "{printed}");
+    for file in [
+        ".locum/policy.yml",
+        ".locum/jobs/nightly.yml",
+        ".locum/checks/api.md",
+        ".kilocodemodes",
+        ".locumignore",
+    ] {
+        assert!(files.contains(&file), "{file}: {printed}");
+    }
+    // One that is named is read alone.
+    stage.write("checkout/other.yml", "version: 1\n");
+    assert_eq!(stage.run(&["policy", "check", "other.yml"]).code, Some(0));
+}

@@ -722,3 +722,22 @@ fn files_that_the_settings_name_are_in_every_prompt() {
         assert!(shown.status.code() == Some(2) && !all.contains("BEGIN KEY"), "{name}: {all}");
     }
 }
+
+#[test]
+fn the_tools_shown_are_those_that_a_run_would_offer_its_model() {
+    let scene = PromptScene::new(&[
+        (".locum/policy.yml", "version: 1\nrules: [{ allow: ['edit(**)', 'search(**)'] }]\n"),
+        (".locum/config.yml", "web_search: { engine: brave }\n"),
+    ]);
+    let tools = |variables: &[(&str, &str)]| {
+        let words = ["modes", "show", "code", "--prompt", "--json"];
+        let ran = scene.command().args(words).envs(variables.iter().copied()).output().unwrap();
+        let shown: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+        ["apply_patch", "web_search"].map(|tool| shown["tools"].to_string().contains(tool))
+    };
+    assert_eq!(tools(&[]), [false, false], "no model is configured, and no key");
+    let patched = [("LOCUM_MODEL", "openai:gpt-5"), ("OPENAI_API_KEY", "k")];
+    assert_eq!(tools(&patched), [true, false]);
+    let searching = [("LOCUM_MODEL", "claude-opus-5-5"), ("BRAVE_API_KEY", "k")];
+    assert_eq!(tools(&searching), [false, true]);
+}

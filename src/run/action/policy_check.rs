@@ -10,6 +10,8 @@ use crate::run::error::RunError;
 use crate::run::policy_check::{self, PolicyExamination};
 use crate::run::publish::check_run::NEEDS;
 use crate::run::source::FileSource;
+use crate::run::trusted::ConfigOrigin;
+use crate::run::user::UserFolder;
 use locum_agent::report::figures;
 use locum_agent::report::markdown::{code, inline};
 use locum_base::path::RepoPath;
@@ -45,7 +47,8 @@ pub(super) async fn check(
     }
     let head = refs::fetch_head(env, pull_request, 1).await?;
     let source = FileSource::Commit(&env.workspace.repo, head.clone());
-    let found = policy_check::examine(&source, &config.settings)?;
+    let origin = ConfigOrigin { source, user: UserFolder::default(), environment: env.environment };
+    let found = policy_check::examine(&origin, &config.settings)?;
     let prefix = answer::prefix_of(env, &config.policy.settings().triggers);
     let rules = TextRules { prefix, ..TextRules::default() };
     let redactor = Redactor::new(env.environment.secrets());
