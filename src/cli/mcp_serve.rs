@@ -112,9 +112,8 @@ pub(super) fn run(
             Incoming::Step(line) => server.run.as_mut().and_then(|run| run.step(&line)),
             Incoming::RunEnd => server.run.take().and_then(TaskRun::end),
             Incoming::TooLong => {
-                output.line(message::error(&Value::Null, code::INVALID, "the request is too long"));
-                output.hand_on();
-                return Ok(ExitStatus::Usage);
+                let message = format!("the request has more than {LINE_LIMIT_BYTES} bytes");
+                Some(message::error(&Value::Null, code::INVALID, &message))
             }
             Incoming::Failed(error) => {
                 return Err(RunError::internal(format!("standard input: {error}")));
@@ -148,8 +147,14 @@ fn read_lines(sender: UnboundedSender<Incoming>) {
                     }
                 }
             };
-            let is_last = !matches!(next, Incoming::Line(_));
+            let is_cut = matches!(next, Incoming::TooLong);
+            let is_last = matches!(next, Incoming::End | Incoming::Failed(_));
             if sender.send(next).is_err() || is_last {
+                return;
+            }
+            // The rest of the line is not a request of its own.
+            if is_cut && let Err(error) = input.skip_until(b'\n') {
+                let _ = sender.send(Incoming::Failed(error));
                 return;
             }
         }

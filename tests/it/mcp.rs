@@ -792,6 +792,16 @@ fn a_client_sees_the_sessions_of_the_repository_that_is_served_and_of_no_other()
 }
 
 #[test]
+fn a_request_that_is_too_long_is_refused_and_the_next_one_is_answered() {
+    let ping = |id: u32, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": "ping", "params": params });
+    let long = json!({ "text": "x".repeat(3 << 20) });
+    let answers = served(&[ping(1, json!({})), ping(2, long), ping(3, json!({}))]);
+    assert_eq!(answers.len(), 3, "{answers:?}");
+    assert_eq!(answers[1]["error"]["code"], -32600, "{}", answers[1]);
+    assert_eq!((&answers[0]["id"], &answers[2]["id"]), (&json!(1), &json!(3)));
+}
+
+#[test]
 fn a_client_gets_errors_of_the_protocol_and_results_as_the_protocol_says() {
     let request = |id: u32, method: &str, params: Value| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
     let called = |id, name: &str, arguments: Value| {

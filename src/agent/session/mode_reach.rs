@@ -3,6 +3,7 @@
 //! out: a verdict, or why not. The session asks before it acts, `locum policy explain` without
 //! acting. What a task did before is the session's matter.
 
+use crate::tools::arguments::shown_name;
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::{Control, Observation};
 use locum_modes::{Mode, ModeEntry, ModeSet};
@@ -131,6 +132,7 @@ impl ModeReach<'_> {
         };
         let slugs: Vec<&str> =
             self.modes.iter().filter(usable).map(|mode| mode.slug.as_str()).collect();
+        let slug = shown_name(slug);
         Some(format!("Invalid mode: {slug}. There are: {}.", slugs.join(", ")))
     }
 

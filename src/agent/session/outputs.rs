@@ -20,7 +20,8 @@ use locum_base::id::TaskId;
 use locum_base::text::ClippedText;
 use locum_base::tool::ToolName;
 
-/// Most bytes of the answer of a command, a search, a list or an MCP server that a model is shown.
+/// Most bytes that a model is shown of the answer of a command, a search, a list, an edit or an MCP
+/// server, and of any call that failed.
 pub const RESULT_LIMIT_BYTES: usize = 16 * 1024;
 
 /// Most bytes of the line in it that says what is left out.
@@ -39,7 +40,9 @@ impl Session<'_> {
         observation: Observation,
     ) -> Result<Observation, Stop> {
         let text = &observation.text;
-        if text.len() <= RESULT_LIMIT_BYTES || !is_shortened(dispatch::meant(&waiting.call)) {
+        // What went wrong is never worth more, whichever tool it was.
+        let is_whole = !observation.is_error && !is_shortened(dispatch::meant(&waiting.call));
+        if text.len() <= RESULT_LIMIT_BYTES || is_whole {
             return Ok(observation);
         }
         let outputs = &self.state.outputs;

@@ -10,9 +10,12 @@ use serde_json::{Map, Value};
 
 use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::{CallError, ToolContext};
-use locum_base::text::code_list;
+use locum_base::text::{code_list, head};
 use locum_base::tool::ToolName;
 use locum_files::fields::nearest;
+
+/// Most bytes of a name that a model wrote and that a message repeats.
+const NAME_LIMIT_BYTES: usize = 200;
 
 /// The arguments of one call that are not taken yet.
 #[derive(Debug)]
@@ -263,8 +266,9 @@ impl CallFields {
         let near = nearest(unknown, &self.known);
         let near = near.map(|near| format!(" Did you mean `{near}`?")).unwrap_or_default();
         Err(CallError(format!(
-            "`{}` has no parameter `{unknown}`; it takes {}.{near}",
+            "`{}` has no parameter `{}`; it takes {}.{near}",
             self.owner,
+            shown_name(unknown),
             code_list(&self.known)
         )))
     }
@@ -281,6 +285,11 @@ impl CallFields {
             kind_of(got)
         ))
     }
+}
+
+/// Returns a name that a model wrote, as far as a message repeats it.
+pub(crate) fn shown_name(name: &str) -> &str {
+    head(name.trim(), NAME_LIMIT_BYTES)
 }
 
 /// Says what a name may have been meant as, or which names there are; `place` says where there are
@@ -378,6 +387,8 @@ mod tests {
         let mut with_unknown = arguments(r#"{"path": "a", "limits": 2}"#);
         with_unknown.text("path", "the file").unwrap();
         with_unknown.optional_number("limit", 1, "lines").unwrap();
+        let long = format!(r#"{{"{}": 1}}"#, "x".repeat(100_000));
+        assert!(arguments(&long).finish().unwrap_err().0.len() < 400);
         assert_eq!(
             with_unknown.finish().unwrap_err().0,
             "`read_file` has no parameter `limits`; it takes `path`, `limit`. Did you mean `limit`?"

@@ -23,6 +23,7 @@ use crate::tools::reach;
 use crate::tools::removed_folders;
 use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
+use crate::tools::shown_output::shown_output;
 use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};
 use crate::tools::{CallError, CommandStreams, Observation, ToolContext};
 use locum_base::path::RepoPath;
@@ -321,7 +322,9 @@ impl ExecuteCommand {
         let text = &output.output.text;
         let failed = output.exit != Exit::Code(0) || !details.failed_steps.is_empty();
         let network = network.remark((failed, output.exit), text);
-        let body = if text.trim().is_empty() { "(no output)" } else { text.trim_end_matches('\n') };
+        let shown = shown_output(text);
+        let body =
+            if shown.trim().is_empty() { "(no output)" } else { shown.trim_end_matches('\n') };
         format!(
             "{end}\nWorking directory: {}{}\nOutput:\n{body}{network}",
             self.folder.asked,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use tracing::debug;
 
 use crate::tools::aliases::{self, CalledTool, MappedArguments, unknown};
-use crate::tools::arguments::CallFields;
+use crate::tools::arguments::{CallFields, shown_name};
 use crate::tools::flow::verdict::CheckVerdict;
 use crate::tools::peer_words::PeerWords;
 use crate::tools::resolved_path::ResolvedPath;
@@ -274,9 +274,10 @@ fn find(
         Some(tool) => format!("Tool \"{tool}\" is not allowed in {} mode.", context.mode.slug),
         None => match UnmatchedTool::find(&call.name) {
             Some(unmatched) => {
-                format!("There is no tool \"{}\" here. {}", call.name.trim(), unmatched.instead)
+                let name = shown_name(&call.name);
+                format!("There is no tool \"{name}\" here. {}", unmatched.instead)
             }
-            None => format!("Unknown tool \"{}\".", call.name.trim()),
+            None => format!("Unknown tool \"{}\".", shown_name(&call.name)),
         },
     }))
 }

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use crate::tools::kept_output::OUTPUT_SCHEME;
 use crate::tools::{CallError, ToolContext};
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
@@ -103,6 +104,12 @@ impl ResolvedPath {
 
 /// Reads a path as a model writes it.
 fn asked(text: &str, context: ToolContext<'_>) -> Result<RepoPath, CallError> {
+    if text.trim_start().starts_with(OUTPUT_SCHEME) {
+        return Err(CallError(format!(
+            "`{OUTPUT_SCHEME}N` is not a file: it is an answer that is kept, which `read_file` and \
+             `search_files` alone open."
+        )));
+    }
     RepoPath::parse(below_root(text, context.seen_root())).map_err(|error| sentence(&error))
 }
 
@@ -130,7 +137,27 @@ mod tests {
     use std::path::Path;
 
     use super::below_root;
+    use crate::tools::fixture::ToolFixture;
     use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    #[test]
+    fn a_kept_answer_is_no_place_to_write_to() {
+        let fixture = ToolFixture::new(&[("a", "x\n")]);
+        let patch = "*** Begin Patch\n*** Add File: output://3\n+x\n*** End Patch";
+        for (tool, arguments) in [
+            ("write_to_file", json!({ "path": "output://3", "content": "x\n" })),
+            ("Edit", json!({ "path": "output://3", "old_string": "x", "new_string": "y" })),
+            ("apply_patch", json!({ "patch": patch })),
+            ("list_files", json!({ "path": "output://3" })),
+        ] {
+            let done = fixture.call(tool, &arguments.to_string());
+            assert!(done.is_error && done.text.contains("`output://N` is not a file"), "{done:?}");
+        }
+        assert!(!fixture.at("output:").exists());
+        let other = json!({ "path": "output/3", "content": "x\n" }).to_string();
+        assert!(!fixture.call("write_to_file", &other).is_error);
+    }
 
     #[test]
     fn takes_the_checkouts_own_path_off() {

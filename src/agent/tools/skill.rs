@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, known};
+use crate::tools::arguments::{CallFields, known, shown_name};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::PeerWords;
 use crate::tools::tool::{Tool, ToolEffect, ToolNeed};
@@ -51,6 +51,7 @@ impl Tool for UseSkill {
         let Some(skill) = skills.iter().find(|skill| skill.name == name) else {
             let names: Vec<&str> = skills.iter().map(|skill| skill.name.as_str()).collect();
             let known = known(&name, &names, " in this mode");
+            let name = shown_name(&name);
             return Err(CallError(format!("There is no skill `{name}`. {known}")));
         };
         let text = skill.instructions(given.as_deref().unwrap_or_default());
@@ -124,6 +125,8 @@ mod tests {
             let seen = fixture().call("skill", &format!(r#"{{"skill": "{name}"}}"#));
             assert!(seen.is_error && seen.text.contains(message), "{name}: {}", seen.text);
         }
+        let long = format!(r#"{{"skill": "{}"}}"#, "x".repeat(100_000));
+        assert!(fixture().call("skill", &long).text.len() < 400);
         let none = ToolFixture::new(&[]).call("skill", r#"{"skill": "x"}"#);
         assert!(none.text.contains("There are none in this mode."), "{}", none.text);
     }

@@ -228,6 +228,8 @@ fn what_has_ended_takes_no_place_and_says_how_it_ended_once_more() {
         r#"{}
 - calls: [{{ tool: command_output, args: {{ id: 4, wait: 20, until: never }} }}]
 - expect: {{ contains: ["4 (`sleep 3; exit 4`) has ended. Exit code: 4"] }}
+  calls: [{{ tool: command_output, args: {{ id: 9 }} }}]
+- expect: {{ contains: ["There are: 1 (`sleep 3; exit 1`) [has ended], 2 (`sleep 3; exit 2`) [has ended]"] }}
   calls: [{{ tool: execute_command, args: {{ command: "sleep 1000", background: true }} }}]
 - expect: {{ contains: ["Runs in the background as 5"] }}
   calls: [{{ tool: command_output, args: {{ id: 4 }} }}]

@@ -139,6 +139,25 @@ fn a_long_answer_is_shortened_and_can_be_read_whole() {
 }
 
 #[test]
+fn a_long_answer_that_is_an_error_is_shortened_too() {
+    let name = vec!["x".repeat(200); 10].join("/");
+    let files: Vec<String> =
+        (0..18).map(|number| format!("{{ path: \"{name}{number}\" }}")).collect();
+    let script = format!(
+        r#"
+- calls: [{{ tool: read_file, args: {{ path: "{name}", files: [{}] }} }}]
+- calls: [{{ tool: attempt_completion, args: {{ result: "r" }} }}]
+"#,
+        files.join(", ")
+    );
+    let [fixture, _] = commands(&script);
+    let ran = fixture.run();
+    let answers = ran.answers("read_file");
+    assert!(answers[0].contains("bytes left out; read_file shows all"), "{}", answers[0]);
+    assert!(answers[0].len() <= RESULT_LIMIT_BYTES, "{}", answers[0].len());
+}
+
+#[test]
 fn what_is_kept_of_a_long_answer_is_counted_rightly() {
     let script = r#"
 - calls: [{ tool: execute_command, args: { command: "seq 1 40000" } }]

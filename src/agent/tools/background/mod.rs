@@ -21,9 +21,10 @@ use crate::env::RunEnv;
 use crate::tools::arguments::CallFields;
 use crate::tools::browser::TaskBrowser;
 use crate::tools::command_end::{end_of, refused_hosts};
+use crate::tools::shown_output::shown_output;
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::secret::Redactor;
-use locum_base::text::ClippedText;
+use locum_base::text::{ClippedText, head};
 use locum_sandbox::exec::Exit;
 use locum_sandbox::exec::background::{BackgroundCommand, OutputWait};
 use locum_sandbox::{CommandReach, SharedNetwork, WriteAccess};
@@ -34,6 +35,9 @@ pub const RUNNING_LIMIT: usize = 4;
 
 /// Most commands that are kept: those that run, and those that have ended and were not asked since.
 const KEPT_LIMIT: usize = 16;
+
+/// Most bytes of a command by which an answer names it.
+const NAMED_LIMIT_BYTES: usize = 200;
 
 /// How long a command is watched after its start: most that fail do so at once.
 const START_PATIENCE: Duration = Duration::from_millis(500);
@@ -299,9 +303,12 @@ impl BackgroundCommands {
     }
 
     fn listed(&self) -> String {
-        let running = self.running.borrow();
-        let listed: Vec<String> =
-            running.iter().map(|(number, command)| command.name(*number)).collect();
+        let mut running = self.running.borrow_mut();
+        let listed = running.iter_mut().map(|(number, command)| {
+            let name = command.name(*number);
+            if command.process.has_ended() { format!("{name} [has ended]") } else { name }
+        });
+        let listed: Vec<String> = listed.collect();
         if listed.is_empty() {
             "None runs: they end with their task, with its mode, and with a run that is cut off."
                 .to_owned()
@@ -314,7 +321,9 @@ impl BackgroundCommands {
 impl RunningCommand {
     /// Returns how answers name it.
     fn name(&self, number: u32) -> String {
-        format!("{number} (`{}`)", self.text)
+        let shown = head(&self.text, NAMED_LIMIT_BYTES);
+        let cut = if shown.len() < self.text.len() { "..." } else { "" };
+        format!("{number} (`{shown}{cut}`)")
     }
 
     /// Kills it, and throws away what it wrote in the checkout.
@@ -370,6 +379,8 @@ fn observed(state: &str, output: &ClippedText, hosts: &str) -> Observation {
     Observation { lost_bytes: output.omitted_bytes, ..Observation::said(text) }
 }
 
-fn body(output: &ClippedText) -> &str {
-    if output.text.trim().is_empty() { "(none)" } else { output.text.trim_end_matches('\n') }
+fn body(output: &ClippedText) -> String {
+    let shown = shown_output(&output.text);
+    let shown = if shown.trim().is_empty() { "(none)" } else { shown.trim_end_matches('\n') };
+    shown.to_owned()
 }

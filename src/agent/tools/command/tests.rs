@@ -24,17 +24,34 @@ fn output(exit: Exit, text: &str) -> CommandOutput {
     }
 }
 
-#[test]
-fn says_how_a_command_ended() {
-    let folder = ResolvedPath::plain(RepoPath::root());
-    let command = ExecuteCommand {
+fn command() -> ExecuteCommand {
+    ExecuteCommand {
         script: Script::parse("true"),
-        folder,
+        folder: ResolvedPath::plain(RepoPath::root()),
         timeout: Duration::from_secs(9),
         is_shortened: false,
         in_background: false,
         behind_links: Vec::new(),
-    };
+    }
+}
+
+#[test]
+fn what_hides_in_an_output_is_spelled_out() {
+    for (text, expected) in [
+        ("a\0b\u{1b}[31mc\u{202e}d\n", "\nOutput:\na(U+0000)bc(U+202E)d"),
+        ("plain é\n", "\nOutput:\nplain é"),
+        ("\u{1b}[0m\n", "\nOutput:\n(no output)"),
+    ] {
+        let none = CommandDetails::default();
+        let output = output(Exit::Code(0), text);
+        let shown = command().render(&output, &none, NetworkReach::Everything);
+        assert!(shown.ends_with(expected), "{shown}");
+    }
+}
+
+#[test]
+fn says_how_a_command_ended() {
+    let command = command();
     let shortened =
         ExecuteCommand { timeout: Duration::from_secs(3), is_shortened: true, ..command.clone() };
     let none = CommandDetails::default();

@@ -10,7 +10,7 @@ use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::edit::FileChange;
 use crate::tools::files::edit::file_edit::FileEdit;
 use crate::tools::peer_words::PeerWords;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::tool::ToolName;
 use locum_policy::Permit;
@@ -52,6 +52,7 @@ impl<T: EditTool> Tool for Editing<T> {
     const DESCRIPTION: &'static str = T::DESCRIPTION;
     const REQUIRED: &'static [&'static str] = T::REQUIRED;
     const PEERS: PeerWords = T::PEERS;
+    const ANSWERS: AnswerTraits = AnswerTraits { shortened: true, ..AnswerTraits::PLAIN };
 
     fn properties() -> Value {
         T::properties()

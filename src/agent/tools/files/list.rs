@@ -80,7 +80,7 @@ impl Tool for ListFiles {
             folder.level(SkippedFolders::Git, 0, ENTRY_LIMIT, |it| (context.visible)(&it.path))
         };
         entries.sort_by(|left, right| compare(&left.path, &right.path));
-        Ok(Observation::said(render(&entries, cut)))
+        Ok(Observation::said(format!("{}{}", render(&entries, cut), folder.unnamed_note())))
     }
 }
 

@@ -1,12 +1,14 @@
 //! Whether an edit may replace what a file holds: only what the model has seen, and not most of it
 //! by mistake.
 
+use crate::tools::files::is_binary;
 use crate::tools::files::known::{Acquaintance, SeenFile, content_hash};
 use crate::tools::files::text::omission::{Omission, omission};
 use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
 use locum_base::text::counted;
+use locum_extract::document::DocumentKind;
 
 /// Refuses an edit of a file that holds something else than the model read or wrote last. One that
 /// it never read passes here.
@@ -64,6 +66,16 @@ fn acquaintance(path: &RepoPath, content: &[u8], context: ToolContext<'_>) -> Op
     context.given.known.map(|known| known.acquaintance(path, content))
 }
 
+/// Whether a file is a document or a binary file, which text would destroy. A notebook is text
+/// itself.
+fn is_no_text(path: &RepoPath, before: &[u8], after: &str) -> bool {
+    match DocumentKind::of(path.as_str(), before) {
+        Some(DocumentKind::Notebook) => !after.trim_start().starts_with('{'),
+        Some(DocumentKind::Pdf | DocumentKind::Docx | DocumentKind::Xlsx) => true,
+        None => is_binary(before),
+    }
+}
+
 /// Refuses to replace the whole content of a file with `after` where the model does not know what
 /// it holds, or leaves out most of it. What is meant in spite of that is sent once more.
 pub(crate) fn refusal(
@@ -86,6 +98,18 @@ pub(crate) fn refusal(
              on it first, or change a part of it with `apply_diff`.",
             counted(text.lines().count(), "line")
         )));
+    }
+    if is_no_text(path, before, after) {
+        let overwrite = content_hash(format!("{path}\n{after}").as_bytes());
+        if known.is_confirmed(&overwrite) {
+            return None;
+        }
+        let text = format!(
+            "Nothing was changed: `{path}` is not a text file, and what was shown of it is not all \
+             it holds. To change it use a command. If text is meant to take its place, send the \
+             same call once more."
+        );
+        return Some(Observation { unconfirmed: Some(overwrite), ..Observation::failed(text) });
     }
     // What was read of it holds signs for what could not be shown; they would be written as such.
     if after.contains(char::REPLACEMENT_CHARACTER) && std::str::from_utf8(before).is_err() {

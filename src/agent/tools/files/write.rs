@@ -1,5 +1,7 @@
 //! `write_to_file`: creates a file or replaces its whole content.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use crate::tools::aliases::decisive::{DecisiveParameters, FILE_EDIT, TRIED_OUT, WHOLE_OR_PART};
@@ -9,16 +11,17 @@ use crate::tools::files::FILE_LIMIT_BYTES;
 use crate::tools::files::known::SeenFile;
 use crate::tools::files::overwrite::refusal;
 use crate::tools::files::text::blank;
+use crate::tools::files::text::kept_ends::{KeptEnds, with_kept_ends};
 use crate::tools::peer_words::{PATH, PeerWords};
 use crate::tools::resolved_path::ResolvedPath;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
 use locum_base::text::counted;
 use locum_base::tool::ToolName;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
-use locum_workspace::checkout::EntryKind;
+use locum_workspace::checkout::{EntryKind, FileError};
 
 /// A file about to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +30,13 @@ pub struct WriteToFile {
     sent: String,
     /// What is around it and is written only where the file has that already.
     around: Option<(String, TakenOff)>,
+}
+
+/// What is written in place of what a file holds.
+struct WrittenContent<'c> {
+    text: Cow<'c, str>,
+    taken_off: Option<TakenOff>,
+    kept: Option<KeptEnds>,
 }
 
 /// What was around a content and is not written.
@@ -54,6 +64,7 @@ impl Tool for WriteToFile {
         hook_names: &["Write"],
         decisive: &[WHOLE_OR_PART, DECISIVE, FILE_EDIT, TRIED_OUT],
     };
+    const ANSWERS: AnswerTraits = AnswerTraits { shortened: true, ..AnswerTraits::PLAIN };
 
     fn properties() -> Value {
         json!({
@@ -95,16 +106,22 @@ impl Tool for WriteToFile {
         context: ToolContext<'_>,
     ) -> Result<Observation, CallError> {
         let ResolvedPath { asked, real, .. } = &self.place;
-        // What cannot be read is for the write to say.
-        let before = context.checkout.read(permit, real, FILE_LIMIT_BYTES).ok();
-        let (content, taken_off) = self.content(before.as_deref());
+        let before = self.before(permit, context)?;
+        let content = self.content(before.as_deref());
         if let Some(before) = &before
-            && let Some(refusal) = refusal(&self.place, before, content, context)
+            && let Some(refusal) = refusal(&self.place, before, &content.text, context)
         {
             return Ok(refusal);
         }
-        let existed = write(&self.place, content.as_bytes(), permit, context)?;
-        let lines = counted(content.lines().count(), "line");
+        let limit = usize::try_from(FILE_LIMIT_BYTES).unwrap_or(usize::MAX);
+        if content.text.len() > limit {
+            return Err(CallError(format!(
+                "Nothing was changed: with its CRLF line ends, `{asked}` would have more than \
+                 {limit} bytes."
+            )));
+        }
+        let existed = write(&self.place, content.text.as_bytes(), permit, context)?;
+        let lines = counted(content.text.lines().count(), "line");
         let before = before.filter(|_| (context.visible)(real));
         let before = before.map(|before| String::from_utf8_lossy(&before).lines().count());
         let done = match (existed, before) {
@@ -114,31 +131,49 @@ impl Tool for WriteToFile {
                 format!("Replaced the content of `{asked}` ({lines}; {before} before)")
             }
         };
-        let text = match taken_off.map(TakenOff::words) {
-            None => {
-                format!("{done}. It holds exactly what was sent; no need to read it again.")
-            }
-            Some(what) => format!(
-                "{done}. {what} not written. It holds the rest as it was sent; no need to read it \
-                 again."
-            ),
-        };
         Ok(Observation {
             touched: vec![real.clone()],
-            seen: vec![SeenFile::new(real, content.as_bytes())],
-            ..Observation::said(text)
+            seen: vec![SeenFile::new(real, content.text.as_bytes())],
+            ..Observation::said(format!("{done}. {}", content.said()))
         })
     }
 
     fn content_after(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
-        Some(self.content(before).0.as_bytes().to_vec())
+        Some(self.content(before).text.into_owned().into_bytes())
     }
 }
 
 impl WriteToFile {
-    /// Returns what is written in place of the file's content, and what is left out of it: nothing
-    /// that this file has itself.
-    fn content(&self, before: Option<&[u8]>) -> (&str, Option<TakenOff>) {
+    /// Returns what the file holds; `None` where there is none. Whatever else cannot be read is
+    /// not replaced either.
+    fn before(
+        &self,
+        permit: &Permit<CheckedCall>,
+        context: ToolContext<'_>,
+    ) -> Result<Option<Vec<u8>>, CallError> {
+        let ResolvedPath { asked, real, .. } = &self.place;
+        match context.checkout.read(permit, real, FILE_LIMIT_BYTES) {
+            Ok(before) => Ok(Some(before)),
+            Err(FileError::Missing(_)) => Ok(None),
+            Err(error @ FileError::TooLarge { .. }) => Err(CallError(format!(
+                "Nothing was changed: {error}, so nobody has seen all that would be lost. Change a \
+                 part of it with a command; if it is meant to go, delete it first."
+            ))),
+            Err(error) => Err(CallError(format!("Cannot write `{asked}`: {error}."))),
+        }
+    }
+
+    /// Returns what is written in place of the file's content: with the line ends it has, and
+    /// without what is around the content that was sent.
+    fn content(&self, before: Option<&[u8]>) -> WrittenContent<'_> {
+        let (inner, taken_off) = self.inner(before);
+        let (text, kept) = with_kept_ends(before, inner);
+        WrittenContent { text, taken_off, kept }
+    }
+
+    /// Returns the content without what is around it, and what that is: nothing that this file has
+    /// itself.
+    fn inner(&self, before: Option<&[u8]>) -> (&str, Option<TakenOff>) {
         let Some((bare, what)) = &self.around else { return (&self.sent, None) };
         let before = String::from_utf8_lossy(before.unwrap_or_default());
         let is_like_this = match what {
@@ -166,6 +201,22 @@ pub(crate) fn write(
     let written = context.checkout.write(permit, real, content);
     written.map_err(|error| CallError(format!("Cannot write `{asked}`: {error}.")))?;
     Ok(existed)
+}
+
+impl WrittenContent<'_> {
+    /// Says how the file differs from what was sent.
+    fn said(&self) -> String {
+        let taken_off = self.taken_off.map(|what| format!("{} not written. ", what.words()));
+        let kept = self.kept.map(|what| format!("It keeps {}. ", what.words()));
+        match (taken_off, kept) {
+            (None, None) => "It holds exactly what was sent; no need to read it again.".to_owned(),
+            (taken_off, kept) => format!(
+                "{}{}It holds the rest as it was sent; no need to read it again.",
+                taken_off.unwrap_or_default(),
+                kept.unwrap_or_default()
+            ),
+        }
+    }
 }
 
 impl TakenOff {
@@ -260,162 +311,4 @@ const DECISIVE: &[DecisiveParameters] = &[
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "a test changes a file as somebody else would")]
-mod tests {
-    use super::{bare, unfence};
-    use crate::tools::Observation;
-    use crate::tools::files::known::KnownFiles;
-    use crate::tools::fixture::ToolFixture;
-    use locum_base::path::RepoPath;
-    use pretty_assertions::assert_eq;
-    use serde_json::json;
-
-    #[test]
-    fn takes_off_a_wrapping_fence_only() {
-        for (content, expected) in [
-            ("```rust\nfn a() {}\n```", Some("fn a() {}\n")),
-            ("```\na\n```\n", Some("a\n")),
-            ("```\n```", Some("")),
-            ("```\na", None),
-            ("a\n```", None),
-            ("x = ```a```", None),
-            ("```sh\na\n```\nand\n```sh\nb\n```\n", None),
-        ] {
-            assert_eq!(unfence(content), expected, "{content}");
-        }
-    }
-
-    #[test]
-    fn takes_off_numbers_when_every_line_has_one() {
-        let path = |name: &str| RepoPath::parse(name).unwrap();
-        for (name, content, expected) in [
-            ("a.rs", "1 | a\n2 |   b\n", Some("a\n  b\n")),
-            ("a.rs", "1 | a\nb\n", None),
-            ("a.rs", "", None),
-            ("a.md", "```\na\n```", None),
-            ("a.qmd", "```\na\n```", None),
-            ("a.md.j2", "```\na\n```", None),
-            ("a.py", "```py\na\n```", Some("a\n")),
-            ("a.py", "```py\n1 | a\n```", Some("a\n")),
-            // Numbers that do not count the lines are the file's own.
-            ("a.txt", "1 | 2\n3 | 4\n", None),
-            ("a.txt", "5 |x\n", None),
-        ] {
-            let bare = bare(&path(name), content).map(|(bare, _)| bare);
-            assert_eq!(bare.as_deref(), expected, "{name} {content}");
-        }
-    }
-
-    #[test]
-    fn what_a_file_has_itself_is_written() {
-        let fixture = ToolFixture::new(&[("rows", "1 | a\n2 | b\n"), ("fenced", "```\na\n```\n")]);
-        for (path, content) in
-            [("rows", "1 | a\n2 | b\n3 | c\n"), ("fenced", "```\nb\n```\n"), ("new", "1 | 2\n")]
-        {
-            write(&fixture, path, content);
-            let expected = if path == "new" { "2\n" } else { content };
-            assert_eq!(std::fs::read_to_string(fixture.at(path)).unwrap(), expected, "{path}");
-        }
-    }
-
-    fn write(fixture: &ToolFixture, path: &str, content: &str) -> Observation {
-        let arguments = json!({ "path": path, "content": content }).to_string();
-        fixture.call("write_to_file", &arguments)
-    }
-
-    /// Does a call, lets the model know what it showed, and has it reply.
-    fn noted(fixture: &mut ToolFixture, call: impl Fn(&ToolFixture) -> Observation) -> Observation {
-        let done = call(fixture);
-        let known = fixture.known.get_or_insert_default();
-        known.note(&done.seen, done.unconfirmed.as_ref());
-        known.replied();
-        done
-    }
-
-    #[test]
-    fn says_what_it_replaced_and_what_it_did_not_write() {
-        let fixture = ToolFixture::new(&[("a", "1\n2\n3\n")]);
-        for (path, content, expected) in [
-            (
-                "new",
-                "x\n",
-                "Created `new` (1 line). It holds exactly what was sent; no need to read it again.",
-            ),
-            (
-                "a",
-                "x\ny\n",
-                "Replaced the content of `a` (2 lines; 3 before). It holds exactly what was sent; no need to read it again.",
-            ),
-            (
-                "a",
-                "```\nx\n```\n",
-                "Replaced the content of `a` (1 line; 2 before). The code fence around it was not written. It holds the rest as it was sent; no need to read it again.",
-            ),
-            (
-                "a",
-                "1 | x\n",
-                "Replaced the content of `a` (1 line; 1 before). The line numbers in front of its lines were not written. It holds the rest as it was sent; no need to read it again.",
-            ),
-        ] {
-            assert_eq!(write(&fixture, path, content).text, expected);
-        }
-    }
-
-    #[test]
-    fn a_file_that_was_not_read_or_has_changed_since_is_not_overwritten() {
-        let mut fixture = ToolFixture::new(&[("a", "1\n2\n"), ("empty", "")]);
-        fixture.known = Some(KnownFiles::default());
-        let refused = write(&fixture, "a", "x\n");
-        assert!(refused.is_error && refused.touched.is_empty(), "{refused:?}");
-        assert!(
-            refused.text.contains("exists (2 lines), and you have not read it. Call `read_file`"),
-            "{}",
-            refused.text
-        );
-        for allowed in [("new", "x\n"), ("empty", "x\n"), ("a", "1\n2\n")] {
-            assert!(!write(&fixture, allowed.0, allowed.1).is_error, "{allowed:?}");
-        }
-        noted(&mut fixture, |fixture| fixture.call("read_file", r#"{"path": "a"}"#));
-        assert!(!noted(&mut fixture, |fixture| write(fixture, "a", "x\n")).is_error);
-        assert!(!noted(&mut fixture, |fixture| write(fixture, "a", "y\n")).is_error);
-        std::fs::write(fixture.at("a"), "by somebody else\n").unwrap();
-        let refused = write(&fixture, "a", "x\n");
-        assert!(
-            refused.is_error
-                && refused.text.contains("since you last read or wrote it. Call `read_file`"),
-            "{}",
-            refused.text
-        );
-        assert_eq!(fixture.content("a"), "by somebody else\n");
-    }
-
-    #[test]
-    fn what_leaves_most_of_a_file_out_is_refused_until_it_is_sent_again() {
-        let long = "line\n".repeat(182);
-        let mut fixture = ToolFixture::new(&[("a", long.as_str())]);
-        noted(&mut fixture, |fixture| fixture.call("read_file", r#"{"path": "a"}"#));
-        let lazy = "def f():\n    # ... existing code ...\n";
-        for _ in 0..2 {
-            let refused = noted(&mut fixture, |fixture| write(fixture, "a", lazy));
-            assert!(
-                refused.is_error
-                    && refused.text.contains("`# ... existing code ...` stands for text of `a`"),
-                "{}",
-                refused.text
-            );
-        }
-        let short = "def f(): pass\n";
-        let refused = noted(&mut fixture, |fixture| write(fixture, "a", short));
-        assert!(
-            refused.is_error
-                && refused.text.contains(
-                    "has 182 lines, and this would leave 1. To change a part of it use `apply_diff`"
-                ),
-            "{}",
-            refused.text
-        );
-        assert!(noted(&mut fixture, |fixture| write(fixture, "a", "other\n")).is_error);
-        assert!(noted(&mut fixture, |fixture| write(fixture, "a", short)).is_error);
-        assert!(!noted(&mut fixture, |fixture| write(fixture, "a", short)).is_error);
-        assert_eq!(fixture.content("a"), short);
-    }
-}
+mod tests;

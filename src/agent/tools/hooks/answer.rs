@@ -101,7 +101,15 @@ fn printed(event: HookEvent, streams: &CommandStreams) -> HookWord {
         Some(word) => return HookWord::Blocks(unknown("permissionDecision", word)),
     }
     match word(&answer, "decision").as_deref() {
-        Some("block") => return HookWord::Blocks(text(&answer, "reason")),
+        Some("block") => {
+            let reason = text(&answer, "reason");
+            if event != HookEvent::PostToolUse {
+                return HookWord::Blocks(reason);
+            }
+            // The call was made: what there is to know of it is not lost with the objection.
+            let context = text(own, "additionalContext");
+            return HookWord::Blocks(format!("{reason}\n{context}").trim().to_owned());
+        }
         Some("approve" | "allow") | None => {}
         Some(word) => return HookWord::Blocks(unknown("decision", word)),
     }
@@ -155,11 +163,16 @@ mod tests {
     fn a_hook_blocks_by_its_code_or_its_json_and_goes_on_otherwise() {
         let own = |inner: &str| format!(r#"{{ "hookSpecificOutput": {{ {inner} }} }}"#);
         let blocks = |why: &str| HookWord::Blocks(why.to_owned());
-        let [pre, stop] = [HookEvent::PreToolUse, HookEvent::Stop];
+        let [pre, post] = [HookEvent::PreToolUse, HookEvent::PostToolUse];
+        let stop = HookEvent::Stop;
         let [session, prompt] = [HookEvent::SessionStart, HookEvent::UserPromptSubmit];
         let [begins, ends] = [HookEvent::SubagentStart, HookEvent::SubagentStop];
         let says = |text: &str| HookWord::Says(text.to_owned());
         let block = || r#"{ "decision": "block", "reason": "r" }"#.to_owned();
+        let with_context = |reason: &str| {
+            let own = r#""hookSpecificOutput": { "additionalContext": "c" }"#;
+            format!(r#"{{ "decision": "block", {reason} {own} }}"#)
+        };
         for (event, code, output, expected) in [
             (pre, 0, String::new(), HookWord::GoesOn),
             (pre, 0, "looks fine".to_owned(), HookWord::GoesOn),
@@ -221,6 +234,10 @@ mod tests {
             (prompt, 0, block(), blocks("r")),
             (prompt, 0, r#"{ "continue": false, "stopReason": "r" }"#.to_owned(), blocks("r")),
             (prompt, 2, "more".to_owned(), blocks("why not")),
+            (post, 0, block(), blocks("r")),
+            (post, 0, with_context(r#""reason": "r","#), blocks("r\nc")),
+            (post, 0, with_context(""), blocks("c")),
+            (pre, 0, with_context(r#""reason": "r","#), blocks("r")),
             (begins, 0, "plain".to_owned(), HookWord::GoesOn),
             (begins, 0, own(r#""additionalContext": "c""#), says("c")),
             (begins, 2, String::new(), HookWord::Fails("exit 2: why not".to_owned())),

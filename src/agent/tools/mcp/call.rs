@@ -8,7 +8,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::tools::aliases::decisive::TRIED_OUT;
-use crate::tools::arguments::{CallFields, known};
+use crate::tools::arguments::{CallFields, known, shown_name};
 use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::mcp::catalogue::NameLikeness;
 use crate::tools::mcp::servers::ServerFailure;
@@ -127,7 +127,8 @@ impl UseMcpTool {
         if wrong(&self.server) || wrong(&self.tool) {
             return Err(CallError(format!(
                 "`{}` and `{}` are no names of a server and its tool.",
-                self.server, self.tool
+                shown_name(&self.server),
+                shown_name(&self.tool)
             )));
         }
         Ok(self)
@@ -216,7 +217,8 @@ fn named(name: &str, offered: Option<&[OfferedServer]>) -> Result<(String, Strin
             [] => {
                 let all = names(&tools);
                 let all: Vec<&str> = all.iter().map(String::as_str).collect();
-                Err(CallError(format!("There is no tool `{name}`. {}", known(name, &all, ""))))
+                let known = known(name, &all, "");
+                Err(CallError(format!("There is no tool `{}`. {known}", shown_name(name))))
             }
             several => Err(CallError(format!(
                 "`{name}` can mean several tools: {}. Call one by its name.",
@@ -226,8 +228,10 @@ fn named(name: &str, offered: Option<&[OfferedServer]>) -> Result<(String, Strin
     }
     let rest = name.strip_prefix("mcp--").or_else(|| name.strip_prefix("mcp__"));
     let split = rest.and_then(|rest| rest.split_once("--").or_else(|| rest.split_once("__")));
-    let (server, tool) = split
-        .ok_or_else(|| CallError(format!("`{name}` is not of the form `mcp--server--tool`.")))?;
+    let (server, tool) = split.ok_or_else(|| {
+        let name = shown_name(name);
+        CallError(format!("`{name}` is not of the form `mcp--server--tool`."))
+    })?;
     Ok((server.to_owned(), tool.to_owned()))
 }
 
@@ -237,7 +241,7 @@ fn find<'o>(call: &UseMcpTool, offered: &'o [OfferedServer]) -> Result<&'o Offer
         let names: Vec<&str> = offered.iter().map(|server| server.name.as_str()).collect();
         return Err(CallError(format!(
             "There is no MCP server `{}`. {}",
-            call.server,
+            shown_name(&call.server),
             known(&call.server, &names, "")
         )));
     };
@@ -246,7 +250,7 @@ fn find<'o>(call: &UseMcpTool, offered: &'o [OfferedServer]) -> Result<&'o Offer
         CallError(format!(
             "The MCP server `{}` has no tool `{}`. {}",
             server.name,
-            call.tool,
+            shown_name(&call.tool),
             known(&call.tool, &names, "")
         ))
     })

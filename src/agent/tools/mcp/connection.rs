@@ -188,10 +188,11 @@ impl McpConnection {
                     McpMessage::Answer { id: answered, result } if answered == *id => {
                         self.transport.answered();
                         return result.map_err(|(code, text)| {
-                            McpError::Told(format!(
-                                "{} (error {code})",
-                                head(&text, ERROR_LIMIT_BYTES)
-                            ))
+                            let text = head(&text, ERROR_LIMIT_BYTES);
+                            McpError::Told(match code {
+                                0 => text.to_owned(),
+                                code => format!("{text} (error {code})"),
+                            })
                         });
                     }
                     // An answer to a request that was given up.

@@ -21,9 +21,12 @@ pub(super) enum McpError {
     /// It did not answer in time.
     #[error("it did not answer within {} s", .0.as_secs_f64())]
     TooLate(Duration),
-    /// The service knows nothing of the conversation any more: what was asked was not done.
+    /// The service says that it knows nothing of the conversation any more.
     #[error("it does not know this conversation any more")]
     Forgotten,
+    /// It said so of a call, which is not made again: another conversation has begun.
+    #[error("it did not know the conversation any more, and another one has begun")]
+    Restarted,
     /// The connection is over: what was asked may have been done or not.
     #[error("{0}")]
     Over(String),

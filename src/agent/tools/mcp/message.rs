@@ -53,12 +53,26 @@ pub enum McpMessage {
 
 impl McpMessage {
     /// Reads the messages of a line; older servers send several in a list. Anything that is not a
-    /// message is left out.
+    /// message is left out; an answer that is not UTF-8 is an error, so that nobody waits for it.
     pub fn parse_all(bytes: &[u8]) -> Vec<Self> {
         match serde_json::from_slice(bytes) {
             Ok(Value::Array(values)) => values.into_iter().filter_map(Self::of).collect(),
             Ok(value) => Self::of(value).into_iter().collect(),
-            Err(_) => Vec::new(),
+            Err(_) => Self::not_utf8(bytes).into_iter().collect(),
+        }
+    }
+
+    /// Returns which request a line answers that is not UTF-8, as an error.
+    fn not_utf8(bytes: &[u8]) -> Option<Self> {
+        let error = std::str::from_utf8(bytes).err()?;
+        let value = serde_json::from_str(&String::from_utf8_lossy(bytes)).ok()?;
+        match Self::of(value)? {
+            Self::Answer { id, .. } => {
+                let at = error.valid_up_to() + 1;
+                let text = format!("its answer is not UTF-8, from byte {at} of it on");
+                Some(Self::Answer { id, result: Err((code::PARSE, text)) })
+            }
+            Self::Request { .. } | Self::Notice { .. } => None,
         }
     }
 
@@ -67,7 +81,7 @@ impl McpMessage {
         let mut take = |name: &str| value.get_mut(name).map(Value::take);
         let id = take("id").filter(|id| matches!(id, Value::String(_) | Value::Number(_)));
         let method = take("method").and_then(|method| method.as_str().map(str::to_owned));
-        let error = take("error").filter(|error| error.is_object());
+        let error = take("error").filter(|error| !error.is_null());
         match (id, method) {
             (Some(id), Some(method)) => {
                 Some(Self::Request { id, method, params: take("params").unwrap_or_default() })
@@ -78,10 +92,13 @@ impl McpMessage {
             (Some(id), None) => {
                 let code_and_message = |error: Value| {
                     let code = error.get("code").and_then(Value::as_i64).unwrap_or_default();
-                    (
-                        code,
-                        error.get("message").and_then(Value::as_str).unwrap_or_default().to_owned(),
-                    )
+                    // Some servers write text where an object belongs.
+                    let text = match error.get("message").and_then(Value::as_str) {
+                        Some(text) => text.to_owned(),
+                        None if error.is_object() => String::new(),
+                        None => error.as_str().map_or_else(|| error.to_string(), str::to_owned),
+                    };
+                    (code, text)
                 };
                 let result = match error {
                     Some(error) => Err(code_and_message(error)),
@@ -112,4 +129,33 @@ pub fn answer(id: &Value, result: &Value) -> String {
 /// Returns an answer that is an error.
 pub fn error(id: &Value, code: i64, message: &str) -> String {
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } }).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::McpMessage;
+    use pretty_assertions::assert_eq;
+    use serde_json::json;
+
+    #[test]
+    fn an_answer_that_is_broken_is_an_error_of_its_request() {
+        let failed = |code: i64, text: &str| {
+            vec![McpMessage::Answer { id: json!(1), result: Err((code, text.to_owned())) }]
+        };
+        let not_utf8 = "its answer is not UTF-8, from byte 20 of it on";
+        for (bytes, expected) in [
+            (&br#"{"id":1,"error":"just text"}"#[..], failed(0, "just text")),
+            (br#"{"id":1,"error":["a"]}"#, failed(0, r#"["a"]"#)),
+            (br#"{"id":1,"error":{"code":-3,"message":"m"}}"#, failed(-3, "m")),
+            (b"{\"id\":1,\"result\":\"a\xff\"}", failed(-32700, not_utf8)),
+            // Whatever else a program prints.
+            (b"\xff starting", Vec::new()),
+            (b"{\"method\":\"a\xff\"}", Vec::new()),
+            (b"starting", Vec::new()),
+        ] {
+            assert_eq!(McpMessage::parse_all(bytes), expected);
+        }
+        let whole = McpMessage::parse_all(br#"{"id":1,"result":2,"error":null}"#);
+        assert_eq!(whole, [McpMessage::Answer { id: json!(1), result: Ok(json!(2)) }]);
+    }
 }

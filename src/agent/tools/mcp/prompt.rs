@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, known};
+use crate::tools::arguments::{CallFields, known, shown_name};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::mcp::call::{ask, observed};
 use crate::tools::mcp::content;
@@ -129,11 +129,13 @@ fn find<'o>(
     let Some(found) = with_prompts.clone().find(|other| other.name == server) else {
         let names: Vec<&str> = with_prompts.map(|server| server.name.as_str()).collect();
         let known = known(server, &names, "");
+        let server = shown_name(server);
         return Err(CallError(format!("There is no MCP server `{server}` with prompts. {known}")));
     };
     found.prompts.iter().find(|other| other.name == prompt).ok_or_else(|| {
         let names: Vec<&str> = found.prompts.iter().map(|prompt| prompt.name.as_str()).collect();
         let known = known(prompt, &names, "");
+        let prompt = shown_name(prompt);
         CallError(format!("The MCP server `{server}` has no prompt `{prompt}`. {known}"))
     })
 }

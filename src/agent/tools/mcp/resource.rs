@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, known};
+use crate::tools::arguments::{CallFields, known, shown_name};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::mcp::call::{ask, observed};
 use crate::tools::mcp::catalogue::RESOURCES_SHOWN;
@@ -142,7 +142,8 @@ fn check_server(name: &str, context: ToolContext<'_>) -> Result<(), CallError> {
         return Ok(());
     }
     Err(CallError(format!(
-        "There is no MCP server `{name}` with resources. {}",
+        "There is no MCP server `{}` with resources. {}",
+        shown_name(name),
         known(name, &names, "")
     )))
 }

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use locum_base::secret::view::is_invisible;
+use locum_base::text::head;
 use locum_policy::actors::Tier;
 use locum_policy::intent::TriggerKind;
 use locum_policy::memory::{ENTRY_NAME_LIMIT, is_entry_name};
@@ -21,6 +22,9 @@ pub const TEXT_LIMIT_BYTES: usize = 4 * 1024;
 pub const ENTRIES_LIMIT: usize = 100;
 /// Most bytes of all entries together.
 pub const TOTAL_LIMIT_BYTES: usize = 64 * 1024;
+
+/// Most bytes of something that cannot be a name and that a message repeats.
+const SHOWN_NAME_LIMIT_BYTES: usize = 200;
 
 /// A note for later runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -175,7 +179,7 @@ impl Memory {
     /// Why it would not.
     pub fn check(&self, name: &str, text: &str) -> Result<(), MemoryError> {
         if !is_entry_name(name) {
-            return Err(MemoryError::Name(name.to_owned()));
+            return Err(MemoryError::Name(head(name, SHOWN_NAME_LIMIT_BYTES).to_owned()));
         }
         if text.trim().is_empty() {
             return Err(MemoryError::Empty);

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, known};
+use crate::tools::arguments::{CallFields, known, shown_name};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::memory::entry::{Memory, MemoryEntry};
 use crate::tools::peer_words::{NOTE_NAME, PeerWords};
@@ -62,6 +62,7 @@ impl Tool for ReadMemory {
             let names: Vec<&str> =
                 entries.iter().map(|(name, _)| name).filter(|name| may_read(name)).collect();
             let known = known(&name, &names, " in the memory");
+            let name = shown_name(&name);
             return Err(CallError(format!("There is no note `{name}`. {known}")));
         }
         Ok(Self { name: Some(name), shown })

@@ -81,6 +81,9 @@ fn what_is_written_is_in_the_answer_and_so_in_the_journal() {
         Some(Box::new(MemoryWrite { name, text, approved_by: None }))
     };
     assert_eq!(seen.memory, write("tests", Some("Run it.")));
+    let lines = r#"{"name": "tests", "text": "Run it,\r\nthen wait.\r\n"}"#;
+    let seen = fixture.call("write_memory", lines);
+    assert_eq!(seen.memory, write("tests", Some("Run it,\nthen wait.")), "{}", seen.text);
     let removed = fixture.call("write_memory", r#"{"name": "plans", "text": ""}"#);
     assert_eq!(removed.memory, write("plans", None));
 }
@@ -95,6 +98,7 @@ fn what_cannot_be_kept_is_answered_with_why() {
         ("x", long.as_str(), "has 4097 bytes, and a note may have 4096"),
         ("x", "the key is unseen-secret-value", "holds a secret"),
         ("x", "a\u{200b}", "U+200B"),
+        ("x", "a\rb", "U+000D"),
         ("other", "", "no note `other` to remove"),
     ] {
         let arguments = serde_json::json!({ "name": name, "text": text }).to_string();

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, known};
+use crate::tools::arguments::{CallFields, known, shown_name};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::memory::entry::{Memory, MemoryWrite};
 use crate::tools::peer_words::{NOTE_NAME, PeerWords};
@@ -61,6 +61,7 @@ impl Tool for WriteMemory {
             if memory.get(&name).is_none() {
                 let names: Vec<&str> = memory.iter().map(|(name, _)| name).collect();
                 let known = known(&name, &names, " in the memory");
+                let name = shown_name(&name);
                 return Err(CallError(format!("There is no note `{name}` to remove. {known}")));
             }
             return Ok(Self { name, text: None });
@@ -72,7 +73,7 @@ impl Tool for WriteMemory {
                     .to_owned(),
             ));
         }
-        let text = text.trim_end().to_owned();
+        let text = text.replace("\r\n", "\n").trim_end().to_owned();
         memory
             .check(&name, &text)
             .map_err(|error| CallError(format!("The note is not kept: {error}.")))?;

@@ -97,7 +97,8 @@ impl Tool for Glob {
             }
             Some((Reverse(entry.metadata().ok()?.modified().ok()?), path))
         });
-        Ok(Observation::said(render(found.into_iter().map(|(_, path)| path).collect())))
+        let lines = render(found.into_iter().map(|(_, path)| path).collect());
+        Ok(Observation::said(format!("{lines}{}", folder.unnamed_note())))
     }
 }
 

@@ -187,7 +187,8 @@ impl Tool for SearchFiles {
         let paths = folder.files(|_, path| {
             files.is_none_or(|files| files.matches(&path, folder.path())).then_some(path)
         });
-        Ok(Observation::said(render(&self.search(&folder, &paths, context))))
+        let lines = render(&self.search(&folder, &paths, context));
+        Ok(Observation::said(format!("{lines}{}", folder.unnamed_note())))
     }
 }
 

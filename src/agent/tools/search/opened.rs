@@ -5,6 +5,8 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ignore::DirEntry;
 
@@ -14,6 +16,7 @@ use crate::tools::search::near_names::{WantedEntry, did_you_mean};
 use crate::tools::search::walk::{FolderWalk, SkippedFolders};
 use crate::tools::{CallError, ToolContext};
 use locum_base::path::RepoPath;
+use locum_base::text::counted;
 use locum_policy::Permit;
 use locum_workspace::checkout::{EntryKind, FileError, ReadableFolder};
 use locum_workspace::layer::Layer;
@@ -26,6 +29,8 @@ pub(crate) struct OpenedFolder<'c> {
     /// first.
     built: Option<(&'c Layer, Vec<ReadableFolder<'c>>)>,
     kind: EntryKind,
+    /// How many entries were come upon whose names are not paths.
+    unnamed: Arc<AtomicUsize>,
 }
 
 /// An entry of a folder.
@@ -82,7 +87,7 @@ impl<'c> OpenedFolder<'c> {
                 Err(error) => return Err(failed(error.to_string())),
             },
         };
-        Ok(Self { root: context.checkout.root(), checkout, built, kind })
+        Ok(Self { root: context.checkout.root(), checkout, built, kind, unnamed: Arc::default() })
     }
 
     /// As [`OpenedFolder::open`], for a path that has to be a folder.
@@ -113,7 +118,21 @@ impl<'c> OpenedFolder<'c> {
     pub(crate) fn walks(&self, skip: SkippedFolders) -> Vec<FolderWalk> {
         let built = self.built.iter().flat_map(|(_, folders)| folders);
         let built = built.map(|folder| FolderWalk::of_built(folder, skip));
-        built.chain(std::iter::once(FolderWalk::new(self.root, &self.checkout, skip))).collect()
+        let all = built.chain(std::iter::once(FolderWalk::new(self.root, &self.checkout, skip)));
+        all.map(|walk| walk.counting(&self.unnamed)).collect()
+    }
+
+    /// Says, to be put behind an answer, how many files were come upon that no path can name; empty
+    /// for none.
+    pub(crate) fn unnamed_note(&self) -> String {
+        match self.unnamed.load(Ordering::Relaxed) {
+            0 => String::new(),
+            count => format!(
+                "\n\n(Left out: {} with a name that is not a path here, such as one with a control \
+                 character or one that is not UTF-8. Commands reach what has such a name.)",
+                counted(count, "file")
+            ),
+        }
     }
 
     /// Whether what was found in the tree of files at `root` is seen by commands: something in
@@ -221,6 +240,32 @@ mod tests {
 
     use crate::tools::fixture::ToolFixture;
     use locum_workspace::layer::Layer;
+
+    #[test]
+    fn what_has_a_name_that_is_no_path_is_counted() {
+        use std::os::unix::ffi::OsStrExt as _;
+
+        let fixture = ToolFixture::new(&[("a", "needle\n"), ("sub/b", "needle\n")]);
+        let calls = [
+            ("list_files", json!({ "path": "." })),
+            ("list_files", json!({ "path": ".", "recursive": true })),
+            ("glob", json!({ "pattern": "*" })),
+            ("search_files", json!({ "path": ".", "regex": "needle" })),
+            ("search_files", json!({ "path": ".", "regex": "nowhere" })),
+        ];
+        let answers =
+            || calls.each_ref().map(|(tool, of)| fixture.call(tool, &of.to_string()).text);
+        assert!(answers().iter().all(|text| !text.contains("Left out")), "{:?}", answers());
+        std::fs::write(fixture.at("line\nend"), "needle\n").unwrap();
+        let latin = std::ffi::OsStr::from_bytes(b"lat\xe9");
+        std::fs::write(fixture.root().join(latin), "needle\n").unwrap();
+        for text in answers() {
+            assert!(
+                text.contains("\n\n(Left out: 2 files with a name that is not a path"),
+                "{text}"
+            );
+        }
+    }
 
     #[test]
     fn build_output_in_a_layer_is_seen_where_commands_see_it() {

@@ -6,7 +6,8 @@
 //! is itself ignored: it was named on purpose.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 
 use ignore::{DirEntry, WalkBuilder, WalkState};
 
@@ -27,6 +28,8 @@ pub struct FolderWalk {
     root: PathBuf,
     /// Parts of the path from the walk's root to the folder.
     depth: usize,
+    /// How many entries were come upon whose names are not paths.
+    unnamed: Arc<AtomicUsize>,
 }
 
 /// Which folders below the requested one are left out besides those that ignore files name.
@@ -98,15 +101,26 @@ impl FolderWalk {
         self.depth + 1
     }
 
+    /// Counts there what it comes upon whose names are not paths.
+    pub(crate) fn counting(self, unnamed: &Arc<AtomicUsize>) -> Self {
+        Self { unnamed: Arc::clone(unnamed), ..self }
+    }
+
     /// Returns an entry's path in the checkout; `None` for the folder itself, what lies above it,
-    /// and names that are not UTF-8. A file that was requested itself is an entry.
+    /// and names that are not paths, which are counted. A file that was requested itself is an
+    /// entry.
     pub fn path_of(&self, entry: &DirEntry) -> Option<RepoPath> {
         if entry.depth() < self.depth
             || (entry.depth() == self.depth && entry.file_type().is_none_or(|kind| kind.is_dir()))
         {
             return None;
         }
-        RepoPath::parse(entry.path().strip_prefix(&self.root).ok()?.to_str()?).ok()
+        let name = entry.path().strip_prefix(&self.root).ok()?.to_str();
+        let path = name.and_then(|name| RepoPath::parse(name).ok());
+        if path.is_none() {
+            self.unnamed.fetch_add(1, Ordering::Relaxed);
+        }
+        path
     }
 
     /// Goes through the files in parallel; returns what `keep` makes of each, sorted.
@@ -154,7 +168,7 @@ impl FolderWalk {
                 Some(None) => !skips(skip, name, entry),
             }
         });
-        Self { builder, root: root.to_owned(), depth }
+        Self { builder, root: root.to_owned(), depth, unnamed: Arc::default() }
     }
 
     fn from_ignored(root: &Path, folder: &ReadableFolder<'_>, skip: SkippedFolders) -> Self {
@@ -171,7 +185,7 @@ impl FolderWalk {
             entry.depth() == 0
                 || !skips(skip, entry.file_name().to_str().unwrap_or_default(), entry)
         });
-        Self { builder, root: root.to_owned(), depth: 0 }
+        Self { builder, root: root.to_owned(), depth: 0, unnamed: Arc::default() }
     }
 
     fn reaches_folder(&self) -> bool {

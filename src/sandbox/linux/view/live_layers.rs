@@ -9,6 +9,7 @@ use std::ffi::CString;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 
+use rustix::fs::StatVfsMountFlags;
 use rustix::io::Errno;
 use rustix::mount::MountFlags;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
@@ -51,9 +52,15 @@ impl LiveLayers {
         rustix::process::fchdir(&self.root)?;
         rustix::process::chroot(c".")?;
         let inert = MountFlags::NOSUID | MountFlags::NODEV;
-        self.plan
-            .overlays
-            .iter()
-            .try_for_each(|overlay| rustix::mount::mount_remount(overlay, inert, c""))
+        self.plan.overlays.iter().try_for_each(|overlay| {
+            // The kernel refuses to open one that has no folder to write to.
+            let has = rustix::fs::statvfs(overlay)?.f_flag;
+            let closed = if has.contains(StatVfsMountFlags::RDONLY) {
+                MountFlags::RDONLY
+            } else {
+                MountFlags::empty()
+            };
+            rustix::mount::mount_remount(overlay, inert | closed, c"")
+        })
     }
 }

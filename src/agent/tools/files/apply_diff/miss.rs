@@ -2,6 +2,9 @@
 
 use std::fmt::{Display, Formatter, Result, Write};
 
+use crate::tools::files::text::excerpt::{
+    AROUND_LIMIT_BYTES, LIKE_LIMIT_BYTES, SENT_LIMIT_BYTES, excerpt,
+};
 use crate::tools::files::text::stand::Likeness;
 
 /// Most lines named where text stands in several places.
@@ -132,7 +135,7 @@ impl Display for NoMatch {
                     "{name} stands at {}{like}{none}. {}:\n{}",
                     listed(lines),
                     self.sought.cure(),
-                    self.search
+                    self.sent()
                 )
             }
             Miss::NearCopies { lines } => write!(
@@ -142,7 +145,7 @@ impl Display for NoMatch {
                  it:\n{}",
                 listed(lines),
                 self.start_line,
-                self.search
+                self.sent()
             ),
             Miss::Alike { line, alike } => write!(
                 formatter,
@@ -151,13 +154,14 @@ impl Display for NoMatch {
                  line of another with its lines as read_file shows them:\n{}",
                 listed(alike),
                 self.start_line,
-                self.search
+                self.sent()
             ),
             Miss::Indentation { line, text } => write!(
                 formatter,
                 "{name} is indented otherwise than the file, so how deep the new lines \
                  go is unclear. Copy the lines as they are, blanks included. From line {line} the \
-                 file has:\n{text}"
+                 file has:\n{}",
+                excerpt(text, Some(&self.search), LIKE_LIMIT_BYTES)
             ),
             Miss::Placeholder { line } => write!(
                 formatter,
@@ -176,6 +180,11 @@ impl NoMatch {
         matches!(self.why, Miss::NearCopies { .. } | Miss::Alike { .. })
     }
 
+    /// Returns the text looked for, as far as it is repeated.
+    fn sent(&self) -> String {
+        excerpt(&self.search, None, SENT_LIMIT_BYTES)
+    }
+
     fn nowhere(&self, formatter: &mut Formatter<'_>) -> Result {
         let Miss::Nowhere { elsewhere, best, needed, surroundings } = &self.why else {
             return Ok(());
@@ -184,11 +193,12 @@ impl NoMatch {
             0 => write!(formatter, "no lines of the file match {}", self.sought.name())?,
             line => write!(formatter, "no lines near line {line} match {}", self.sought.name())?,
         }
-        write!(formatter, " (letter case counts, blanks do not):\n{}\n", self.search)?;
+        write!(formatter, " (letter case counts, blanks do not):\n{}\n", self.sent())?;
         if !elsewhere.is_empty() {
             write!(formatter, "\nIt stands at {}.\n", listed(elsewhere))?;
         }
         if let Some((line, similarity, text)) = best {
+            let text = excerpt(text, Some(&self.search), LIKE_LIMIT_BYTES);
             write!(
                 formatter,
                 "\nMost similar, {:.0}% of the {:.0}% needed, at line {line}:\n{text}\n",
@@ -199,7 +209,8 @@ impl NoMatch {
         if surroundings.is_empty() {
             formatter.write_str("\nThe file has no lines there.")
         } else {
-            write!(formatter, "\nThe file there:\n{}", surroundings.trim_end_matches('\n'))
+            let lines = excerpt(surroundings.trim_end_matches('\n'), None, AROUND_LIMIT_BYTES);
+            write!(formatter, "\nThe file there:\n{lines}")
         }
     }
 }
@@ -230,7 +241,8 @@ pub(crate) fn numbered(lines: &[String], start: usize, count: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::listed;
+    use super::{Miss, NoMatch, SoughtText, listed};
+    use crate::tools::files::text::stand::Likeness;
 
     #[test]
     fn names_lines_as_people_do() {
@@ -240,5 +252,29 @@ mod tests {
         );
         let many: Vec<usize> = (1..=20).collect();
         assert!(listed(&many).ends_with(", 11, 12 and 8 more"));
+    }
+
+    #[test]
+    fn whatever_does_not_fit_the_answer_is_bounded() {
+        let huge = "x".repeat(1_000_000);
+        let many = "a line of many\n".repeat(100_000);
+        for text in [huge, many] {
+            let nowhere = Miss::Nowhere {
+                elsewhere: (1..=1000).collect(),
+                best: Some((1, 0.5, text.clone())),
+                needed: 1.0,
+                surroundings: text.clone(),
+            };
+            let several = Miss::Several { lines: vec![1, 2], likeness: Likeness::Exact };
+            let indentation = Miss::Indentation { line: 1, text: text.clone() };
+            let alike = Miss::Alike { line: 1, alike: vec![2] };
+            let near = Miss::NearCopies { lines: vec![1, 2] };
+            for why in [nowhere, several, indentation, alike, near] {
+                let search = text.clone();
+                let miss = NoMatch { search, start_line: 1, sought: SoughtText::Block, why };
+                let shown = miss.to_string();
+                assert!(shown.len() < 16 * 1024, "{} {shown:.300}", shown.len());
+            }
+        }
     }
 }

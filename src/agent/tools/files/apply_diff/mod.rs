@@ -16,6 +16,7 @@ use crate::tools::files::apply_diff::matching::{LineBounds, LineMatch, Normalize
 use crate::tools::files::apply_diff::miss::{Miss, NoMatch, SoughtText};
 use crate::tools::files::apply_diff::parse::{DiffBlock, DiffParseError};
 use crate::tools::files::text::blank;
+use crate::tools::files::text::excerpt::together;
 use crate::tools::files::text::indent;
 use crate::tools::files::text::lines::{ChangedRange, EditedLines};
 use crate::tools::files::text::placeholder::first_placeholder;
@@ -73,10 +74,10 @@ pub enum DiffError {
     #[error(transparent)]
     Parse(#[from] DiffParseError),
     /// No block fits; one error each.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))]
+    #[error("{}", together(.0))]
     NoBlockFits(Vec<BlockError>),
     /// Start lines that may be off, or may be those of other copies; the blocks that have them.
-    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))]
+    #[error("{}", together(.0))]
     Unconfirmed(Vec<NoMatch>),
 }
 

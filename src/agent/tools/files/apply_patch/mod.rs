@@ -14,10 +14,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::tools::files::apply_diff::miss::listed;
 use crate::tools::files::apply_patch::parse::{Hunk, PatchChunk};
 use crate::tools::files::apply_patch::placement::{Misplaced, Placements, placements};
+use crate::tools::files::text::excerpt::{
+    LIKE_LIMIT_BYTES, LINE_LIMIT_BYTES, SENT_LIMIT_BYTES, excerpt,
+};
 use crate::tools::files::text::indent;
+use crate::tools::files::text::kept_ends::with_kept_ends;
 use crate::tools::files::text::lines::{ChangedRange, EditedLines};
 use crate::tools::files::text::placeholder::first_placeholder;
 use crate::tools::files::text::stand::Likeness;
+use locum_base::text::head;
 
 /// What becomes of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,7 +67,7 @@ pub enum PatchError {
         why: String,
     },
     /// The line after `@@` stands nowhere in the rest of the file.
-    #[error("`{path}` has no line `{context}`{}", after(*.line))]
+    #[error("`{path}` has no line `{}`{}", named(.context), after(*.line))]
     NoContext {
         /// Path as the patch has it.
         path: String,
@@ -73,9 +78,10 @@ pub enum PatchError {
     },
     /// A chunk names a line and only adds others.
     #[error(
-        "`{path}`: the chunk below `@@ {context}` only adds lines and does not say where. Repeat the \
+        "`{path}`: the chunk below `@@ {}` only adds lines and does not say where. Repeat the \
          line that they follow, with a blank in front of it:\n{}",
-        .lines.join("\n")
+        named(.context),
+        sent(.lines)
     )]
     OnlyAdds {
         /// Path as the patch has it.
@@ -86,7 +92,11 @@ pub enum PatchError {
         lines: Vec<String>,
     },
     /// The lines of a chunk stand nowhere in the rest of the file.
-    #[error("`{path}` has no such lines{}; chunks go from top to bottom:\n{}", after(*.line), .lines.join("\n"))]
+    #[error(
+        "`{path}` has no such lines{}; chunks go from top to bottom:\n{}",
+        after(*.line),
+        sent(.lines)
+    )]
     NoMatch {
         /// Path as the patch has it.
         path: String,
@@ -101,7 +111,7 @@ pub enum PatchError {
          place, until one is left:\n{}",
         listed(.places),
         if *.exact { "" } else { ", blanks left out of account" },
-        .lines.join("\n")
+        sent(.lines)
     )]
     Several {
         /// Path as the patch has it.
@@ -120,7 +130,7 @@ pub enum PatchError {
          again to change line {line}, or add lines that stay, or `@@` and a line above the place, \
          until one is left:\n{}",
         listed(.alike),
-        .lines.join("\n")
+        sent(.lines)
     )]
     Alike {
         /// Path as the patch has it.
@@ -137,7 +147,7 @@ pub enum PatchError {
     #[error(
         "the lines of `{path}` from line {line} are indented otherwise than in the patch, so how \
          deep the new lines go is unclear; copy them as they are, blanks included:\n{}",
-        .lines.join("\n")
+        found(.lines)
     )]
     Indentation {
         /// Path as the patch has it.
@@ -158,6 +168,21 @@ pub enum PatchError {
         /// The line.
         line: String,
     },
+}
+
+/// Returns lines of the patch, as far as they are repeated.
+fn sent(lines: &[String]) -> String {
+    excerpt(&lines.join("\n"), None, SENT_LIMIT_BYTES)
+}
+
+/// Returns lines of the file, as far as they are shown.
+fn found(lines: &[String]) -> String {
+    excerpt(&lines.join("\n"), None, LIKE_LIMIT_BYTES)
+}
+
+/// Returns a line of the patch, as far as it is repeated.
+fn named(line: &str) -> &str {
+    head(line, LINE_LIMIT_BYTES)
 }
 
 fn after(line: usize) -> String {
@@ -211,7 +236,11 @@ pub fn apply_asking<P: Clone + Ord>(
                 if !added.insert(find(path)) {
                     return Err(PatchError::AddedTwice { path: path.clone() });
                 }
-                *files.now(&find(path))? = Some(EditedLines::new(content));
+                files.now(&find(path))?;
+                let before = files.before(&find(path));
+                let (content, _) = with_kept_ends(before.map(str::as_bytes), content);
+                let text = EditedLines::new(&content);
+                *files.now(&find(path))? = Some(text);
             }
             Hunk::Delete { path } => {
                 added.remove(&find(path));
@@ -251,6 +280,11 @@ pub fn apply_asking<P: Clone + Ord>(
 }
 
 impl<P: Clone + Ord, R: FnMut(&P) -> Result<Option<String>, PatchError>> PatchFiles<P, R> {
+    /// Returns what a file held before the patch, once it was read.
+    fn before(&self, path: &P) -> Option<&str> {
+        self.seen.get(path)?.0.as_deref()
+    }
+
     /// Returns a file's current text; reads it on first use.
     fn now(&mut self, path: &P) -> Result<&mut Option<EditedLines>, PatchError> {
         let file = match self.seen.entry(path.clone()) {

@@ -14,11 +14,13 @@ use crate::tools::files::apply_patch::{AppliedPatch, PatchError, PatchedFile, ap
 use crate::tools::files::known::{SeenFile, content_hash};
 use crate::tools::files::overwrite::{refusal, refuse_outdated, seen_after};
 use crate::tools::files::text::echo::echo;
+use crate::tools::files::text::excerpt::together;
+use crate::tools::files::text::kept_ends::KeptEnds;
 use crate::tools::files::text::lines::EditedLines;
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
 use crate::tools::peer_words::PeerWords;
 use crate::tools::resolved_path::ResolvedPath;
-use crate::tools::tool::{Tool, ToolEffect};
+use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
@@ -62,6 +64,7 @@ impl Tool for ApplyPatch {
         hook_names: &["Edit", "Write", "MultiEdit"],
         ..PeerWords::NONE
     };
+    const ANSWERS: AnswerTraits = AnswerTraits { shortened: true, ..AnswerTraits::PLAIN };
 
     fn properties() -> Value {
         json!({ "patch": { "type": "string", "description": "The patch, from `*** Begin Patch` to `*** End Patch`" } })
@@ -280,8 +283,7 @@ fn asked(
     if permit.approval().is_some() || known.is_confirmed(&key) {
         return None;
     }
-    let why: Vec<String> = questions.iter().map(ToString::to_string).collect();
-    let text = format!("Nothing was changed: {}", why.join("\n\n"));
+    let text = format!("Nothing was changed: {}", together(questions));
     Some(Observation { unconfirmed: Some(key), ..Observation::failed(text) })
 }
 
@@ -306,6 +308,9 @@ fn notice<'a>(
             (Some(_), Some(_)) => 'M',
         };
         let _ = write!(text, "\n{mark} {}", change.path);
+        if let Some(kept) = kept_ends(change) {
+            let _ = write!(text, " (with {})", kept.words());
+        }
         let after = change.after.as_ref().filter(|_| may_be_read(&change.path));
         let shown = after.map_or_else(String::new, |after| {
             let before = change.before.as_deref().map(EditedLines::new);
@@ -318,6 +323,13 @@ fn notice<'a>(
         }
     }
     if text.is_empty() { "\nnothing: every file is already so".to_owned() } else { text }
+}
+
+/// Returns what a file that was replaced as a whole has of the one before.
+fn kept_ends(change: &PatchedFile<RepoPath>) -> Option<KeptEnds> {
+    let PatchedFile { before, after, changed, .. } = change;
+    let (before, after) = before.as_deref().zip(after.as_deref())?;
+    if changed.is_empty() { KeptEnds::shared(before, after) } else { None }
 }
 
 /// Parameters that may not be ignored here.

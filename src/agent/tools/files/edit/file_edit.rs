@@ -11,6 +11,7 @@ use crate::tools::files::edit::{ChangeError, FileChange, change};
 use crate::tools::files::known::{SeenFile, content_hash};
 use crate::tools::files::overwrite::{refuse_outdated, refuse_unread, seen_after};
 use crate::tools::files::text::echo::echo;
+use crate::tools::files::text::excerpt::together;
 use crate::tools::files::text::lines::EditedLines;
 use crate::tools::files::write::write;
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
@@ -22,6 +23,9 @@ use locum_base::tool::ToolName;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
 use locum_workspace::checkout::FileError;
+
+/// Most changed places that an answer names by their lines.
+const NAMED_CHANGES_LIMIT: usize = 100;
 
 /// A change of a file about to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -179,7 +183,8 @@ impl FileEdit {
     /// the file: of blocks those that are asked about, else the whole change.
     fn confirmation(&self, original: &str, question: &ChangeError) -> String {
         let what = match (question, &self.change) {
-            (_, FileChange::Blocks(_)) => question.to_string(),
+            // As it is shown, it may be cut.
+            (_, FileChange::Blocks(_)) => format!("{question:?}"),
             (_, change) => serde_json::to_string(change).unwrap_or_default(),
         };
         let content = content_hash(original.as_bytes());
@@ -195,7 +200,7 @@ fn notice(
     may_be_read: bool,
 ) -> String {
     let mut text = format!("Changed `{}`:", place.asked);
-    for change in &applied.changed {
+    for change in applied.changed.iter().take(NAMED_CHANGES_LIMIT) {
         let end = change.line + change.added.max(1) - 1;
         let _ = match change.added {
             0 => write!(
@@ -210,6 +215,9 @@ fn notice(
                 change.line, change.added, change.removed
             ),
         };
+    }
+    if let more @ 1.. = applied.changed.len().saturating_sub(NAMED_CHANGES_LIMIT) {
+        let _ = write!(text, " {};", counted(more, "more place"));
     }
     let mut text = text.trim_end_matches(';').to_owned();
     if may_be_read {
@@ -228,9 +236,7 @@ fn notice(
         applied.failed.len()
     );
     if may_be_read {
-        for failure in &applied.failed {
-            let _ = write!(text, "\n\n{failure}");
-        }
+        let _ = write!(text, "\n\n{}", together(&applied.failed));
     }
     text
 }
@@ -258,6 +264,35 @@ mod tests {
         assert!(fixture.call("apply_diff", &arguments).text.contains("kept to itself"));
         fixture.hidden.push("a");
         assert!(!fixture.call("apply_diff", &arguments).text.contains("itself"));
+    }
+
+    #[test]
+    fn an_answer_to_an_edit_that_does_not_fit_never_holds_a_long_line() {
+        let long = format!("{}\nshort\n", "x".repeat(200_000));
+        let lines = "line of many\n".repeat(200);
+        let fixture = ToolFixture::new(&[("min.js", long.as_str()), ("many", lines.as_str())]);
+        let block = |at: usize| format!("<<<<<<< SEARCH\nnone {at}\n=======\nx\n>>>>>>> REPLACE");
+        let blocks: String = (0..200).map(|at| format!("{}\n", block(at))).collect();
+        for (name, arguments) in [
+            ("Edit", json!({ "path": "min.js", "old_string": "NOPE", "new_string": "x" })),
+            ("Edit", json!({ "path": "min.js", "old_string": "shorter", "new_string": "x" })),
+            (
+                "multi_edit",
+                json!({
+                    "path": "min.js", "edits": [{ "old_string": "NOPE", "new_string": "x" }]
+                }),
+            ),
+            ("search_and_replace", json!({ "path": "min.js", "search": "NOPE", "replace": "x" })),
+            (
+                "insert_content",
+                json!({ "path": "min.js", "line": 2, "line_text": "no", "content": "x" }),
+            ),
+            ("apply_diff", json!({ "path": "min.js", "diff": block(1) })),
+            ("apply_diff", json!({ "path": "many", "diff": blocks })),
+        ] {
+            let done = fixture.call(name, &arguments.to_string());
+            assert!(done.is_error && done.text.len() < 20 * 1024, "{name} {}", done.text.len());
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::tools::files::apply_diff::miss::{Miss, numbered};
 use crate::tools::files::apply_diff::parse::DiffBlock;
 use crate::tools::files::apply_diff::{BlockError, NearCopies, TargetText};
 use crate::tools::files::text::blank;
+use crate::tools::files::text::excerpt::{AROUND_LIMIT_BYTES, excerpt};
 use locum_base::text::counted;
 
 /// Lines shown above and below a place that is asked about.
@@ -59,7 +60,7 @@ pub enum InsertionError {
     #[error(
         "the text would go before line {line}, and only a number says so. Send the same call again \
          if that is right, or give `line_text`, what that line holds. The file there:\n{}",
-        .surroundings.trim_end_matches('\n')
+        excerpt(.surroundings.trim_end_matches('\n'), None, AROUND_LIMIT_BYTES)
     )]
     Unconfirmed {
         /// The line it would go before.

@@ -41,6 +41,8 @@ pub struct LargeSlice {
     pub more: bool,
     /// Whether the limit on what is looked through came before the first line.
     pub is_too_far: bool,
+    /// Whether the last line is longer than what is kept of it.
+    pub is_cut: bool,
     kept_bytes: usize,
 }
 
@@ -72,12 +74,14 @@ pub fn scan(file: impl BufRead, ranges: &[LineRange], limits: ScanLimits) -> io:
             continue;
         }
         line.clear();
-        if take_line(&mut file, &mut line, limits.line_bytes)? == 0 {
+        let taken = take_line(&mut file, &mut line, limits.line_bytes)?;
+        if taken == 0 {
             break;
         }
         for (range, slice) in ranges.iter().zip(&mut slices) {
             if range.takes(number, slice, limits) {
                 slice.push(&line, passed);
+                slice.is_cut = taken > line.len();
             }
         }
         passed = number;
@@ -225,6 +229,10 @@ mod tests {
         let found = scanned(&format!("{long}\nb\n"), &[(1, 1)], LIMITS);
         let slice = found.slices.first().unwrap();
         assert_eq!((slice.lines.first().unwrap().len(), slice.more), (LINE_LIMIT_BYTES, true));
+        assert!(slice.is_cut);
+        let whole = format!("{}\nb\n", "x".repeat(LINE_LIMIT_BYTES - 1));
+        let found = scanned(&whole, &[(1, 1)], LIMITS);
+        assert!(!found.slices.first().unwrap().is_cut);
         let many = "0123456789\n".repeat(100);
         let found = scanned(&many, &[(1, 100)], ScanLimits { kept_bytes: 50, ..LIMITS });
         let slice = found.slices.first().unwrap();

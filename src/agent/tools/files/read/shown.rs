@@ -38,6 +38,15 @@ pub(super) const NO_ROOM: &str = "Not shown: this answer is full; read the rest 
 /// Bytes read at once of a file that is not read whole.
 const BUFFER_BYTES: usize = 256 * 1024;
 
+/// What is known of the length of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum KnownLength {
+    /// It is all there.
+    Whole,
+    /// There is more of it than was kept.
+    AtLeast,
+}
+
 /// A file about to be shown.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShownFile<'w> {
@@ -171,7 +180,8 @@ impl ShownFile<'_> {
             truncated: slice.more,
         };
         if let Some(column) = self.wanted.column {
-            return self.line_part(&view, column, room_bytes);
+            let known = if slice.is_cut { KnownLength::AtLeast } else { KnownLength::Whole };
+            return self.line_part(&view, (column, known), room_bytes);
         }
         view.fit(room_bytes);
         let (first, last) = (view.first, view.last());
@@ -234,7 +244,7 @@ impl ShownFile<'_> {
     fn line_part(
         &self,
         view: &FileView<'_>,
-        column: usize,
+        (column, known): (usize, KnownLength),
         room_bytes: usize,
     ) -> Result<String, CallError> {
         let (line, text) = (view.first, view.lines.first().copied().unwrap_or_default());
@@ -246,18 +256,29 @@ impl ShownFile<'_> {
             .take(LINE_PART_LIMIT_CHARS)
             .collect();
         if part.is_empty() {
-            return Err(CallError(format!(
-                "File: {}\nLine {line} has {total} characters; `column` {column} is beyond them.",
-                self.wanted.source
-            )));
+            let why = match known {
+                KnownLength::Whole => {
+                    format!("Line {line} has {total} characters; `column` {column} is beyond them.")
+                }
+                KnownLength::AtLeast => format!(
+                    "Line {line} is longer than the {} MiB of one line that are looked through, \
+                     and `column` {column} is beyond them; a command reaches it.",
+                    LARGE_LINE_LIMIT_BYTES >> 20
+                ),
+            };
+            return Err(CallError(format!("File: {}\n{why}", self.wanted.source)));
         }
         let last = column + part.chars().count() - 1;
-        let more = if last < total {
-            format!(" To read on: offset={line} and column={}.", last + 1)
-        } else {
-            String::new()
+        let (all, is_last) = match known {
+            KnownLength::Whole => (total.to_string(), last >= total),
+            KnownLength::AtLeast => (format!("more than {total}"), false),
         };
-        Ok(format!("Line {line}, characters {column}-{last} of {total}.{more}\n\n{line} | {part}"))
+        let more = if is_last {
+            String::new()
+        } else {
+            format!(" To read on: offset={line} and column={}.", last + 1)
+        };
+        Ok(format!("Line {line}, characters {column}-{last} of {all}.{more}\n\n{line} | {part}"))
     }
 
     fn render(
@@ -267,7 +288,7 @@ impl ShownFile<'_> {
         room_bytes: usize,
     ) -> Result<String, CallError> {
         if let Some(column) = self.wanted.column {
-            return self.line_part(&view, column, room_bytes);
+            return self.line_part(&view, (column, KnownLength::Whole), room_bytes);
         }
         if view.range().is_none() {
             return Ok(format!("The lines there are blank (total: {} lines).", view.total_lines));

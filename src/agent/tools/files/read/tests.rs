@@ -214,6 +214,22 @@ fn a_long_line_is_read_on_to_its_end() {
 }
 
 #[test]
+fn of_a_line_that_is_not_looked_through_to_its_end_no_length_is_named() {
+    let fixture = ToolFixture::new(&[("a", "")]);
+    std::fs::write(fixture.at("a"), "x".repeat(17 << 20)).unwrap();
+    for (column, expected) in [
+        (
+            1,
+            "Line 1, characters 1-12000 of more than 48004. To read on: offset=1 and column=12001.",
+        ),
+        (17 << 20, "Line 1 is longer than the 16 MiB of one line that are looked through, and"),
+    ] {
+        let text = read(&fixture, "a", &json!({ "offset": 1, "column": column }));
+        assert!(text.contains(expected), "{text:.300}");
+    }
+}
+
+#[test]
 fn one_reading_has_a_bound_and_says_how_to_read_on() {
     let text: String = (1..=2000).map(|line| format!("{line:0>99}\n")).collect();
     let fixture = ToolFixture::new(&[("a", &text)]);

@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use crate::tools::arguments::CallFields;
+use crate::tools::arguments::{CallFields, shown_name};
 use crate::tools::files::read::DEFAULT_LINES;
 use crate::tools::files::read::indentation::{self, IndentationScope};
 use crate::tools::files::read::large::LineRange;
@@ -194,7 +194,8 @@ impl WantedFile {
             }
             Some(other) => {
                 return Err(CallError(format!(
-                    "`mode` of `read_file` is `slice`, `indentation` or `raw`, not `{other}`."
+                    "`mode` of `read_file` is `slice`, `indentation` or `raw`, not `{}`.",
+                    shown_name(other)
                 )));
             }
         };
@@ -216,7 +217,8 @@ fn parse_ranges(ranges: &[String]) -> Result<Vec<FilePart>, CallError> {
 fn parse_range(range: &str) -> Result<FilePart, CallError> {
     let wrong = || {
         CallError(format!(
-            "`{range}` in `line_ranges` of `read_file` is not a range of lines; write `10-40`."
+            "`{}` in `line_ranges` of `read_file` is not a range of lines; write `10-40`.",
+            shown_name(range)
         ))
     };
     let number = |text: &str| text.trim().parse::<usize>().ok().filter(|number| *number > 0);

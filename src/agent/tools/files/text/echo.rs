@@ -57,7 +57,8 @@ pub fn echo(before: &[String], lines: &[String], changed: &[ChangedRange]) -> St
             }
             let line = lines.get(number).map_or("", String::as_str);
             let old = counterpart(&sorted, number).and_then(|number| before.get(number));
-            let _ = write!(text, "\n{} | {}", number + 1, cut(line, old.map(String::as_str)));
+            let line = cut(line, old.map(String::as_str), LINE_LIMIT_BYTES);
+            let _ = write!(text, "\n{} | {line}", number + 1);
             shown += 1;
         }
         next = next.max(until);
@@ -82,10 +83,10 @@ fn counterpart(changed: &[ChangedRange], number: usize) -> Option<usize> {
     None
 }
 
-/// Returns what is shown of a line: of a long one its beginning, or from shortly before where it is
-/// another than it was.
-fn cut(line: &str, old: Option<&str>) -> String {
-    if line.len() <= LINE_LIMIT_BYTES {
+/// Returns what is shown of a line: of one that is longer than `limit_bytes` its beginning, or from
+/// shortly before where it is another than `old`.
+pub(crate) fn cut(line: &str, old: Option<&str>, limit_bytes: usize) -> String {
+    if line.len() <= limit_bytes {
         return line.to_owned();
     }
     let is_same = |(one, other): &(char, char)| one == other;
@@ -94,7 +95,7 @@ fn cut(line: &str, old: Option<&str>) -> String {
     });
     let from = line.floor_char_boundary(same.saturating_sub(BEFORE_CHANGE_BYTES));
     let rest = line.get(from..).unwrap_or_default();
-    let shown = head(rest, LINE_LIMIT_BYTES);
+    let shown = head(rest, limit_bytes);
     let dots = |is_cut: bool| if is_cut { "..." } else { "" };
     format!("{}{shown}{}", dots(from > 0), dots(shown.len() < rest.len()))
 }

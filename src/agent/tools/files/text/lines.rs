@@ -5,7 +5,8 @@
 
 use std::ops::Range;
 
-const BYTE_ORDER_MARK: &str = "\u{feff}";
+/// What some programs begin a text with.
+pub(crate) const BYTE_ORDER_MARK: &str = "\u{feff}";
 
 /// What ends a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,9 @@
 
 pub mod blank;
 pub mod echo;
+pub(crate) mod excerpt;
 pub mod indent;
+pub(crate) mod kept_ends;
 pub mod lines;
 pub mod omission;
 pub mod placeholder;

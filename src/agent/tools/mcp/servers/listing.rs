@@ -86,7 +86,7 @@ fn state(known: usize, limit: usize) -> ListState {
 /// What is only for the prompt may fail: a server that cannot list resources may have them.
 fn unless_over(listed: Result<(), McpError>) -> Result<(), McpError> {
     match listed {
-        Err(error @ (McpError::Over(_) | McpError::Forgotten)) => Err(error),
+        Err(error @ (McpError::Over(_) | McpError::Forgotten | McpError::Restarted)) => Err(error),
         Ok(()) | Err(McpError::Told(_) | McpError::Status { .. } | McpError::TooLate(_)) => Ok(()),
     }
 }

@@ -50,6 +50,9 @@ use locum_workspace::repo::RepoError;
 /// What is true of a request that was sent and not answered.
 const MAYBE: &str = "What was asked may have been done or not; it is not asked again by itself.";
 
+/// The method that calls a tool, which is never asked twice.
+const CALL_METHOD: &str = "tools/call";
+
 /// A server that may be started.
 #[derive(Clone, Debug)]
 pub struct PlannedServer {
@@ -238,7 +241,12 @@ impl<'a> McpServers<'a> {
         if matches!(answer, Err(McpError::Forgotten)) {
             *open = slot.again(tool, around).await?;
             self.note(server, "began a new conversation".to_owned());
-            answer = open.call(&request, around.run.tail).await;
+            // What is between may say so of a call that was made.
+            answer = if method == CALL_METHOD {
+                Err(McpError::Restarted)
+            } else {
+                open.call(&request, around.run.tail).await
+            };
         }
         if let Some(layers) = layers {
             layers.take(&around.workspace.repo).map_err(|error| lost(server, error))?;
@@ -263,7 +271,7 @@ impl<'a> McpServers<'a> {
                 sentence: format!("The MCP server `{server}` answered with an error."),
                 said: error.to_string(),
             }),
-            Err(error @ McpError::TooLate(_)) => {
+            Err(error @ (McpError::TooLate(_) | McpError::Restarted)) => {
                 Err(format!("The MCP server `{server}` did not do it: {error}. {MAYBE}").into())
             }
             Err(error @ (McpError::Over(_) | McpError::Forgotten)) => {

@@ -82,7 +82,7 @@ fn a_stream_that_breaks_off_is_asked_for_again_behind_its_last_event() {
 }
 
 #[test]
-fn a_service_that_forgot_the_conversation_is_asked_in_a_new_one() {
+fn a_service_that_forgot_the_conversation_gets_a_new_one_and_no_call_twice() {
     let calls = Arc::new(AtomicUsize::new(0));
     let service = ServiceFixture::new(POLICY, move |request| match request.method() {
         "initialize" => {
@@ -96,12 +96,22 @@ fn a_service_that_forgot_the_conversation_is_asked_in_a_new_one() {
         _ => request.plain(&["say"]),
     });
     let servers = service.open(DOCS);
-    for _ in 0..5 {
-        assert_eq!(service.call(&servers, "docs", "say").unwrap(), said("done"));
+    for call in 0..6 {
+        let answer = service.call(&servers, "docs", "say");
+        if call % 2 == 0 {
+            assert_eq!(answer.unwrap(), said("done"));
+        } else {
+            let sentence = answer.unwrap_err().sentence;
+            assert!(
+                sentence.contains("another one has begun. What was asked may have been done"),
+                "{sentence}"
+            );
+        }
     }
     let requests = service.requests();
     let asked = |method: &str| requests.iter().filter(|request| request.method() == method).count();
-    assert_eq!([asked("tools/call"), asked("initialize")], [9, 5]);
+    // No call is made twice.
+    assert_eq!([asked("tools/call"), asked("initialize")], [6, 4]);
 }
 
 #[test]

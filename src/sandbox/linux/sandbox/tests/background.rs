@@ -232,3 +232,28 @@ fn it_sees_what_others_wrote_and_what_it_writes_is_its_own() {
     assert_eq!(server.take_output(&Redactor::default()).text, "edited\nagain\nseen\n");
     assert_eq!(commands.stop(&mut server), Exit::Signal(15));
 }
+
+#[test]
+fn one_that_may_write_nothing_sees_what_others_wrote_too() {
+    let place = SandboxFixture::new();
+    let commands = Commands::of(&place);
+    let sandbox = place.sandbox(SandboxSetting::Required);
+    let [upper, work] = ["upper", "work"].map(|part| place.outside.join("own").join(part));
+    std::fs::create_dir_all(&upper).unwrap();
+    std::fs::create_dir_all(&work).unwrap();
+    let layer = Some(LayerFolders::over(&upper, &work));
+    let attempt = ScriptAttempt { writes: WriteAccess::Nothing, ..ScriptAttempt::of(&sandbox) };
+    let script = "echo up; while [ ! -e src/go ]; do :; done; cat src/a; echo; echo own > src/own; \
+                  echo seen; sleep 1000";
+    let beside = Beside { layer, ..Beside::default() };
+    let mut reader = commands.start((script, "up"), attempt, beside);
+    std::fs::write(place.root.join("src/a.new"), "edited").unwrap();
+    std::fs::rename(place.root.join("src/a.new"), place.root.join("src/a")).unwrap();
+    std::fs::write(place.root.join("src/go"), "").unwrap();
+    reader.renew_layer().unwrap();
+    assert_eq!(commands.runtime.block_on(reader.wait(wait("seen"))), None);
+    let output = reader.take_output(&Redactor::default()).text;
+    assert!(output.contains("edited\n"), "{output}");
+    assert!(!place.root.join("src/own").exists() && !upper.join("src/own").exists());
+    commands.stop(&mut reader);
+}

@@ -41,6 +41,38 @@ fn writes_moves_and_removes_and_says_so() {
 }
 
 #[test]
+fn a_file_that_is_added_over_another_keeps_its_line_ends() {
+    let fixture = ToolFixture::new(&[("a", "\u{feff}x\r\n"), ("b", "x\r\n"), ("c", "x\n")]);
+    let done = fixture.call(
+        "apply_patch",
+        &arguments(
+            "*** Add File: a\n+y\n*** Delete File: b\n*** Add File: b\n+y\n*** Add File: c\n+y",
+        ),
+    );
+    let [a, b, c] = ["a", "b", "c"].map(|path| fixture.content(path));
+    assert_eq!([&*a, &*b, &*c], ["\u{feff}y\r\n", "y\r\n", "y\n"], "{}", done.text);
+    assert_eq!(
+        done.text,
+        "Applied, no need to read again:\nM a (with the CRLF line ends and the byte order mark of \
+         the file before)\nM b (with the CRLF line ends of the file before)\nM c"
+    );
+}
+
+#[test]
+fn a_patch_that_does_not_fit_is_answered_without_long_lines() {
+    let long = format!("{}\nshort\n", "x".repeat(200_000));
+    let fixture = ToolFixture::new(&[("a", long.as_str())]);
+    let sent = "y".repeat(200_000);
+    for body in [
+        format!("*** Update File: a\n@@\n-{sent}\n+x"),
+        format!("*** Update File: a\n@@ {sent}\n-short\n+x"),
+    ] {
+        let done = fixture.call("apply_patch", &arguments(&body));
+        assert!(done.is_error && done.text.len() < 16 * 1024, "{}", done.text.len());
+    }
+}
+
+#[test]
 fn a_file_that_moves_keeps_its_mode() {
     use std::os::unix::fs::PermissionsExt;
     let fixture = ToolFixture::new(&[("a.sh", "x\n"), ("b.sh", "x\n")]);
