@@ -3,8 +3,8 @@
 //! out: a verdict, or why not. The session asks before it acts, `locum policy explain` without
 //! acting. What a task did before is the session's matter.
 
-use crate::tools::arguments::shown_name;
 use crate::tools::dispatch::CheckedCall;
+use crate::tools::shown_text::shown_name;
 use crate::tools::{Control, Observation};
 use locum_modes::{Mode, ModeEntry, ModeSet};
 use locum_policy::Policy;

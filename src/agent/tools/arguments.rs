@@ -9,13 +9,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::tools::resolved_path::ResolvedPath;
+use crate::tools::shown_text::shown_name;
 use crate::tools::{CallError, ToolContext};
-use locum_base::text::{code_list, head};
+use locum_base::text::code_list;
 use locum_base::tool::ToolName;
 use locum_files::fields::nearest;
-
-/// Most bytes of a name that a model wrote and that a message repeats.
-const NAME_LIMIT_BYTES: usize = 200;
 
 /// The arguments of one call that are not taken yet.
 #[derive(Debug)]
@@ -285,11 +283,6 @@ impl CallFields {
             kind_of(got)
         ))
     }
-}
-
-/// Returns a name that a model wrote, as far as a message repeats it.
-pub(crate) fn shown_name(name: &str) -> &str {
-    head(name.trim(), NAME_LIMIT_BYTES)
 }
 
 /// Says what a name may have been meant as, or which names there are; `place` says where there are

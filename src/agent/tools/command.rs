@@ -23,7 +23,7 @@ use crate::tools::reach;
 use crate::tools::removed_folders;
 use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
-use crate::tools::shown_output::shown_output;
+use crate::tools::shown_text::shown_output;
 use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};
 use crate::tools::{CallError, CommandStreams, Observation, ToolContext};
 use locum_base::path::RepoPath;

@@ -9,10 +9,11 @@ use serde_json::{Map, Value, json};
 use tracing::debug;
 
 use crate::tools::aliases::{self, CalledTool, MappedArguments, unknown};
-use crate::tools::arguments::{CallFields, shown_name};
+use crate::tools::arguments::CallFields;
 use crate::tools::flow::verdict::CheckVerdict;
 use crate::tools::peer_words::PeerWords;
 use crate::tools::resolved_path::ResolvedPath;
+use crate::tools::shown_text::shown_name;
 use crate::tools::tool::{AnswerTraits, LeftOut, Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use crate::tools::{background, browser, command, files, flow, mcp, memory, search, skill, web};

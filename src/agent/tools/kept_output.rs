@@ -7,11 +7,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::tools::shown_text::shown_name;
 use crate::tools::{CallError, ToolContext};
-use locum_base::text::head;
-
-/// Most bytes of a path that a message repeats.
-const SHOWN_PATH_LIMIT_BYTES: usize = 200;
 
 /// What stands in front of the number of an answer that is kept whole.
 pub const OUTPUT_SCHEME: &str = "output://";
@@ -33,7 +30,7 @@ pub struct KeptOutput {
 /// When no number stands there.
 pub(crate) fn output_number(path: &str) -> Option<Result<u32, CallError>> {
     let number = path.trim().strip_prefix(OUTPUT_SCHEME)?;
-    Some(number.parse().map_err(|_| no_output(head(path, SHOWN_PATH_LIMIT_BYTES))))
+    Some(number.parse().map_err(|_| no_output(shown_name(path))))
 }
 
 /// Reads an answer that the session keeps whole.

@@ -25,7 +25,7 @@ mod reach;
 mod removed_folders;
 pub mod resolved_path;
 pub mod search;
-mod shown_output;
+pub(crate) mod shown_text;
 pub mod skill;
 pub mod tool;
 pub mod web;

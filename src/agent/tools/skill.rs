@@ -3,9 +3,10 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, known, shown_name};
+use crate::tools::arguments::{CallFields, known};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::peer_words::PeerWords;
+use crate::tools::shown_text::shown_name;
 use crate::tools::tool::{Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_policy::Permit;

@@ -21,7 +21,7 @@ use crate::env::RunEnv;
 use crate::tools::arguments::CallFields;
 use crate::tools::browser::TaskBrowser;
 use crate::tools::command_end::{end_of, refused_hosts};
-use crate::tools::shown_output::shown_output;
+use crate::tools::shown_text::shown_output;
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::secret::Redactor;
 use locum_base::text::{ClippedText, head};

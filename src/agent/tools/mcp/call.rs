@@ -8,12 +8,13 @@
 use serde_json::{Map, Value, json};
 
 use crate::tools::aliases::decisive::TRIED_OUT;
-use crate::tools::arguments::{CallFields, known, shown_name};
+use crate::tools::arguments::{CallFields, known};
 use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::mcp::catalogue::NameLikeness;
 use crate::tools::mcp::servers::ServerFailure;
 use crate::tools::mcp::{content, schema};
 use crate::tools::peer_words::PeerWords;
+use crate::tools::shown_text::shown_name;
 use crate::tools::tool::{AnswerTraits, Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::chat::ToolCall;

@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, known, shown_name};
+use crate::tools::arguments::{CallFields, known};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::mcp::call::{ask, observed};
 use crate::tools::mcp::content;
 use crate::tools::peer_words::{PeerWords, SERVER_NAME};
+use crate::tools::shown_text::shown_name;
 use crate::tools::tool::{AnswerTraits, Tool, ToolEffect, ToolNeed};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_modes::prompts::commands::expand::words_of;

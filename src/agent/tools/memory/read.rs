@@ -5,10 +5,11 @@
 
 use serde_json::{Value, json};
 
-use crate::tools::arguments::{CallFields, known, shown_name};
+use crate::tools::arguments::{CallFields, known};
 use crate::tools::dispatch::CheckedCall;
 use crate::tools::memory::entry::{Memory, MemoryEntry};
 use crate::tools::peer_words::{NOTE_NAME, PeerWords};
+use crate::tools::shown_text::shown_name;
 use crate::tools::tool::{Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_modes::prompts::memory;

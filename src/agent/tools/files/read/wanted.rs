@@ -6,13 +6,14 @@
 
 use std::fmt;
 
-use crate::tools::arguments::{CallFields, shown_name};
+use crate::tools::arguments::CallFields;
 use crate::tools::files::read::DEFAULT_LINES;
 use crate::tools::files::read::indentation::{self, IndentationScope};
 use crate::tools::files::read::large::LineRange;
 use crate::tools::files::read::view::{self, FileView, OutOfRange};
 use crate::tools::kept_output::{OUTPUT_SCHEME, output_number};
 use crate::tools::resolved_path::ResolvedPath;
+use crate::tools::shown_text::shown_name;
 use crate::tools::tool::LeftOut;
 use crate::tools::{CallError, ToolContext};
 use locum_base::tool::ToolName;

@@ -82,17 +82,21 @@ fn says_what_it_replaced_and_what_it_did_not_write() {
         (
             "a",
             "x\ny\n",
-            "Replaced the content of `a` (2 lines; 3 before). It holds exactly what was sent; no need to read it again.",
+            "Replaced the content of `a` (2 lines; 3 before). It holds exactly what was \
+             sent; no need to read it again.",
         ),
         (
             "a",
             "```\nx\n```\n",
-            "Replaced the content of `a` (1 line; 2 before). The code fence around it was not written. It holds the rest as it was sent; no need to read it again.",
+            "Replaced the content of `a` (1 line; 2 before). The code fence around it \
+             was not written. It holds the rest as it was sent; no need to read it again.",
         ),
         (
             "a",
             "1 | x\n",
-            "Replaced the content of `a` (1 line; 1 before). The line numbers in front of its lines were not written. It holds the rest as it was sent; no need to read it again.",
+            "Replaced the content of `a` (1 line; 1 before). The line numbers in front \
+             of its lines were not written. It holds the rest as it was sent; no need to read it \
+             again.",
         ),
     ] {
         assert_eq!(write(&fixture, path, content).text, expected);

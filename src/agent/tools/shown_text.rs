@@ -1,11 +1,21 @@
-//! The output of a command as a model is shown it: without the escape sequences of terminals, and
-//! with every other character spelled out that would show nothing or reorder what is shown.
+//! What a model is shown of texts that others wrote: of the output of a command, and of names that
+//! it made up itself.
 //!
-//! In: text. Out: text in which nothing hides. Pure.
+//! In: text. Out: text without the escape sequences of terminals, with every other character
+//! spelled out that would show nothing or reorder what is shown; the beginning of a name. Pure.
 
 use std::fmt::Write as _;
 
 use locum_base::secret::view::{is_invisible, without_escapes};
+use locum_base::text::head;
+
+/// Most bytes of a name that a model wrote and that a message repeats.
+const NAME_LIMIT_BYTES: usize = 200;
+
+/// Returns a name that a model wrote, as far as a message repeats it.
+pub(crate) fn shown_name(name: &str) -> &str {
+    head(name.trim(), NAME_LIMIT_BYTES)
+}
 
 /// Returns an output in which nothing hides: `(U+202E)`, and `(U+0000, 40 times)` for a run.
 pub(crate) fn shown_output(text: &str) -> String {
