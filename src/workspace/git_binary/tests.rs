@@ -58,7 +58,7 @@ async fn pushes_forward_and_never_over_others() {
     let second = commit(&fixture.repo, &first, "2");
     let other = commit(&fixture.repo, &fixture.base, "other");
     let tip = || theirs.refname_to_id("refs/heads/locum/x").ok().map(|id| id.to_string());
-    // What is there already is neither pushed again nor refused.
+    // A commit that the remote has already is not an error.
     for moves in [(None, &first), (None, &first), (Some(&first), &second), (None, &second)] {
         git.push_permitted(&remote, "locum/x", moves).await.unwrap();
         assert_eq!(tip(), Some(moves.1.0.clone()));
