@@ -75,7 +75,7 @@ pub trait Forge: Send + Sync {
     fn commentable_lines(&self, number: u64)
     -> BoxFuture<'_, Result<CommentableLines, ForgeError>>;
 
-    /// Reads the threads on lines of a pull request.
+    /// Reads the threads on lines of a pull request: all of them, or more than 500 are an error.
     fn review_threads(&self, number: u64) -> BoxFuture<'_, Result<Vec<ReviewThread>, ForgeError>>;
 
     /// Reads the commits that a pull request would merge, oldest first; the forge lists 250 at

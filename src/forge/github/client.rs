@@ -17,7 +17,7 @@ use octocrab::service::middleware::auth_header::AuthHeaderLayer;
 use octocrab::service::middleware::base_uri::BaseUriLayer;
 use octocrab::service::middleware::reqwest_connector::ReqwestConnector;
 use octocrab::{AuthState, FromResponse as _, GitHubError, Octocrab, OctocrabBuilder};
-use reqwest::header::HeaderValue;
+use reqwest::header::{HeaderMap, HeaderValue};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
@@ -25,6 +25,7 @@ use tokio::sync::OnceCell;
 use tower::util::MapResponseLayer;
 use tracing::debug;
 
+use crate::github::limit::{RateLimit, is_about_limit};
 use crate::github::repeat;
 use crate::{ForgeError, ReadPatience};
 use locum_base::clock::Clock;
@@ -48,12 +49,6 @@ const ANSWER_LIMIT_BYTES: usize = 16 * 1024 * 1024;
 /// The message of an answer is shown up to this length.
 const MESSAGE_LIMIT_BYTES: usize = 400;
 
-/// Items on one page of a list: the most GitHub gives.
-const PAGE: usize = 100;
-
-/// Pages read of one list.
-const PAGES: usize = 30;
-
 /// A connection to one API, opened by the first request.
 pub(super) struct RestClient {
     base_url: String,
@@ -62,7 +57,23 @@ pub(super) struct RestClient {
     octocrab: OnceCell<Octocrab>,
     /// Time that writes may still wait before they are sent again, and reads that wait as they do.
     pub(super) budget: Arc<RetryBudget>,
-    waits_as_writes: AtomicBool,
+    waits_as_writes: Arc<AtomicBool>,
+}
+
+/// What one read waited so far.
+#[derive(Debug, Default)]
+pub(super) struct ReadWaits {
+    repeats: u32,
+    as_writes: RetryWaits,
+    /// Whether it waits for seconds only, however long reads may wait.
+    is_short: bool,
+}
+
+impl ReadWaits {
+    /// Those of a read that waits for seconds only.
+    pub(super) fn short() -> Self {
+        Self { is_short: true, ..Self::default() }
+    }
 }
 
 /// A request as errors and logs name it.
@@ -78,8 +89,21 @@ impl RestClient {
     pub(super) fn new(base_url: &str, token: Option<Secret>, clock: Arc<dyn Clock>) -> Self {
         let base_url = base_url.trim_end_matches('/').to_owned();
         let budget = Arc::new(RetryBudget::default());
-        let waits_as_writes = AtomicBool::new(false);
+        let waits_as_writes = Arc::new(AtomicBool::new(false));
         Self { base_url, token, clock, octocrab: OnceCell::new(), budget, waits_as_writes }
+    }
+
+    /// Prepares a connection to another API of the same forge, which waits as this one does and out
+    /// of the same budget.
+    pub(super) fn beside(&self, base_url: &str) -> Self {
+        Self {
+            base_url: base_url.to_owned(),
+            token: self.token.clone(),
+            clock: Arc::clone(&self.clock),
+            octocrab: OnceCell::new(),
+            budget: Arc::clone(&self.budget),
+            waits_as_writes: Arc::clone(&self.waits_as_writes),
+        }
     }
 
     /// Says how long reads may wait from now on.
@@ -96,64 +120,14 @@ impl RestClient {
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ForgeError> {
         let request = RequestLine { method: "GET", path };
         let octocrab = self.connected(request).await?;
-        let (mut attempt, mut waits) = (1, RetryWaits::default());
+        let mut waits = ReadWaits::default();
         loop {
-            let error = match octocrab.get(path, None::<&()>).await {
+            let read = octocrab.get(path, None::<&()>).await;
+            match read.map_err(|error| self.failure(request, &error)) {
                 Ok(answer) => return Ok(answer),
-                Err(error) => error,
-            };
-            let failure = self.failure(request, &error);
-            if self.waits_as_writes.load(Ordering::Relaxed) {
-                self.wait(&mut waits, failure).await?;
-                continue;
-            }
-            let pause = match &failure {
-                ForgeError::RateLimited { retry_after_s, .. } => {
-                    retry_after_s.map(Duration::from_secs)
-                }
-                ForgeError::Unavailable { .. } => Some(Duration::from_secs(u64::from(attempt))),
-                ForgeError::Forbidden { .. }
-                | ForgeError::NotFound { .. }
-                | ForgeError::Conflict { .. }
-                | ForgeError::Failed { .. } => None,
-            };
-            let pause = pause.filter(|pause| *pause <= WAIT_LIMIT && attempt < READ_ATTEMPTS);
-            let Some(pause) = pause else { return Err(failure) };
-            debug!(%request, attempt, wait_s = pause.as_secs(), "repeated after a wait");
-            self.clock.sleep(pause).await;
-            attempt += 1;
-        }
-    }
-
-    /// Reads a list page by page and returns what `keep` makes of its items. Pages are counted: the
-    /// `Link` header of a server behind a gateway may name an address that is not reachable.
-    pub(super) async fn list<T: DeserializeOwned, U>(
-        &self,
-        path: &str,
-        keep: impl Fn(T) -> Option<U>,
-    ) -> Result<Vec<U>, ForgeError> {
-        self.list_first(PAGES, path, keep).await
-    }
-
-    /// Reads no more than the first pages of a list, of 100 items each.
-    pub(super) async fn list_first<T: DeserializeOwned, U>(
-        &self,
-        pages: usize,
-        path: &str,
-        keep: impl Fn(T) -> Option<U>,
-    ) -> Result<Vec<U>, ForgeError> {
-        let joint = if path.contains('?') { '&' } else { '?' };
-        let mut kept = Vec::new();
-        for page in 1..=pages {
-            let items: Vec<T> =
-                self.get(&format!("{path}{joint}per_page={PAGE}&page={page}")).await?;
-            let is_last = items.len() < PAGE;
-            kept.extend(items.into_iter().filter_map(&keep));
-            if is_last {
-                break;
+                Err(error) => self.wait_to_read(&mut waits, error).await?,
             }
         }
-        Ok(kept)
     }
 
     /// Changes or replaces what is at `path`, and reads the answer. It has to come to the same when
@@ -187,9 +161,22 @@ impl RestClient {
         body: &(impl Serialize + Sync),
         find: impl Fn() -> BoxFuture<'f, Result<Option<T>, ForgeError>>,
     ) -> Result<T, ForgeError> {
+        self.create_as(path, body, |answer: T, _| Ok(answer), find).await
+    }
+
+    /// As [`RestClient::create`], where an answer may hold an error: `read` returns what was
+    /// created, or that. It is given the seconds that a limit asks to wait, too.
+    pub(super) async fn create_as<'f, T: DeserializeOwned, U>(
+        &self,
+        path: &str,
+        body: &(impl Serialize + Sync),
+        read: impl Fn(T, Option<u64>) -> Result<U, ForgeError>,
+        find: impl Fn() -> BoxFuture<'f, Result<Option<U>, ForgeError>>,
+    ) -> Result<U, ForgeError> {
         let mut waits = RetryWaits::default();
         loop {
-            let error = match self.send_once("POST", path, body).await {
+            let sent = self.send_noting_limit("POST", path, body).await;
+            let error = match sent.and_then(|(answer, wait_s)| read(answer, wait_s)) {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
@@ -237,6 +224,35 @@ impl RestClient {
         sent.await.map_err(|error| self.failure(request, &error))
     }
 
+    /// Waits before a read is sent again: for seconds, or as long as writes do where that was said.
+    ///
+    /// # Errors
+    /// The error itself where it is not to be repeated.
+    pub(super) async fn wait_to_read(
+        &self,
+        waits: &mut ReadWaits,
+        error: ForgeError,
+    ) -> Result<(), ForgeError> {
+        if !waits.is_short && self.waits_as_writes.load(Ordering::Relaxed) {
+            return self.wait(&mut waits.as_writes, error).await;
+        }
+        let attempt = waits.repeats + 1;
+        let pause = match &error {
+            ForgeError::RateLimited { retry_after_s, .. } => retry_after_s.map(Duration::from_secs),
+            ForgeError::Unavailable { .. } => Some(Duration::from_secs(u64::from(attempt))),
+            ForgeError::Forbidden { .. }
+            | ForgeError::NotFound { .. }
+            | ForgeError::Conflict { .. }
+            | ForgeError::Failed { .. } => None,
+        };
+        let pause = pause.filter(|pause| *pause <= WAIT_LIMIT && attempt < READ_ATTEMPTS);
+        let Some(pause) = pause else { return Err(error) };
+        debug!(%error, attempt, wait_s = pause.as_secs(), "repeated after a wait");
+        self.clock.sleep(pause).await;
+        waits.repeats = attempt;
+        Ok(())
+    }
+
     /// Waits before a request is sent again.
     ///
     /// # Errors
@@ -262,12 +278,25 @@ impl RestClient {
         path: &str,
         body: &(impl Serialize + Sync),
     ) -> Result<T, ForgeError> {
+        Ok(self.send_noting_limit(method, path, body).await?.0)
+    }
+
+    /// As [`RestClient::send_once`], with the seconds that the answer asks to wait, where it holds
+    /// an error about a limit.
+    pub(super) async fn send_noting_limit<T: DeserializeOwned>(
+        &self,
+        method: &'static str,
+        path: &str,
+        body: &(impl Serialize + Sync),
+    ) -> Result<(T, Option<u64>), ForgeError> {
         let request = RequestLine { method, path };
         let octocrab = self.connected(request).await?;
         let sent = async {
             let request = http::Request::builder().method(method).uri(path);
             let answer = octocrab.execute(octocrab.build_request(request, Some(body))?).await?;
-            T::from_response(octocrab::map_github_error(answer).await?).await
+            let answer = octocrab::map_github_error(answer).await?;
+            let limit = RateLimit::of(answer.headers(), self.clock.now().as_second());
+            Ok((T::from_response(answer).await?, limit.wait_s))
         };
         sent.await.map_err(|error| self.failure(request, &error))
     }
@@ -364,9 +393,12 @@ impl RestClient {
     /// Reads what a status means.
     fn refusal(&self, request: RequestLine<'_>, answer: &GitHubError) -> ForgeError {
         let (forge, action, message) = (NAME, request.to_string(), message_of(answer));
-        let limit = RateLimit::of(answer, self.clock.now().as_second());
+        let none = HeaderMap::new();
+        let headers = answer.headers.as_ref().unwrap_or(&none);
+        let limit = RateLimit::of(headers, self.clock.now().as_second());
+        let is_limit = limit.is_reached || is_about_limit(&answer.message);
         match answer.status_code.as_u16() {
-            status @ (403 | 429) if limit.is_reached || status == 429 => {
+            status @ (403 | 429) if is_limit || status == 429 => {
                 ForgeError::RateLimited { forge, action, retry_after_s: limit.wait_s }
             }
             401 | 403 | 451 => ForgeError::Forbidden { forge, action, message },
@@ -400,34 +432,6 @@ impl RequestLine<'_> {
 impl fmt::Display for RequestLine<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{} {}", self.method, self.path)
-    }
-}
-
-/// What an answer says about a limit on requests.
-struct RateLimit {
-    is_reached: bool,
-    /// Seconds to wait, where the forge says.
-    wait_s: Option<u64>,
-}
-
-impl RateLimit {
-    /// Distinguishes a limit from a refusal: both come as 403.
-    /// <https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api>
-    fn of(answer: &GitHubError, now_s: i64) -> Self {
-        let header = |name: &str| answer.headers.as_ref()?.get(name)?.to_str().ok().map(str::trim);
-        let retry_after = header("retry-after");
-        let reset = answer
-            .rate_limit_reset
-            .map(|reset_s| reset_s.saturating_sub(u64::try_from(now_s).unwrap_or_default()));
-        let is_used_up = header("x-ratelimit-remaining") == Some("0");
-        Self {
-            is_reached: retry_after.is_some()
-                || is_used_up
-                || answer.message.to_ascii_lowercase().contains("rate limit"),
-            wait_s: retry_after
-                .and_then(|seconds| seconds.parse().ok())
-                .or(reset.filter(|_| is_used_up)),
-        }
     }
 }
 

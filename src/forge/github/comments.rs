@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::github::answers::{Account, Issue, Post, ReadComment};
+use crate::github::lists::PAGES;
 use crate::github::{GitHub, receipt};
 use crate::posts::Receipt;
 use crate::{ForgeError, OwnComment, OwnIssue, Thread, ThreadComment};
@@ -45,12 +46,21 @@ impl GitHub {
         of: fn(&T) -> (&Option<String>, &Option<Account>),
     ) -> Result<Vec<T>, ForgeError> {
         let marked = |post: T| first_line(of(&post).0).starts_with(marker).then_some(post);
-        let mut marked = self.client.list(list, marked).await?;
+        let marked = self.client.list(list, marked).await?;
+        Ok(self.only_ours(marked, of).await)
+    }
+
+    /// Leaves out what others have written.
+    async fn only_ours<T>(
+        &self,
+        mut marked: Vec<T>,
+        of: fn(&T) -> (&Option<String>, &Option<Account>),
+    ) -> Vec<T> {
         if !marked.is_empty() {
             let own = self.read_own_login().await;
             marked.retain(|post| may_be_ours(own, of(post).1.as_ref()));
         }
-        Ok(marked)
+        marked
     }
 
     /// Reads our comments on a thread; with `since`, those created since then.
@@ -216,15 +226,17 @@ impl GitHub {
                 Err(error) => return Err(error),
             }
         }
-        let list = self.path("issues?state=all&sort=updated&direction=desc");
+        let list = self.path("issues?state=all");
         Ok(self.issue_among(&list, marker).await?.map(own_issue))
     }
 
+    /// Looks through the issues of a list that changed last: a repository may have any number.
     async fn issue_among(&self, list: &str, marker: &str) -> Result<Option<Issue>, ForgeError> {
-        let ours = self.ours(list, marker, issue_of).await?;
-        Ok(ours
-            .into_iter()
-            .find(|issue| first_line(&issue.body) == marker && issue.pull_request.is_none()))
+        let list = format!("{list}&sort=updated&direction=desc");
+        let same = |issue: Issue| (first_line(&issue.body) == marker).then_some(issue);
+        let same = self.client.list_first(PAGES, &list, same).await?;
+        let ours = self.only_ours(same, issue_of).await;
+        Ok(ours.into_iter().find(|issue| issue.pull_request.is_none()))
     }
 }
 

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use crate::github::GitHub;
 use crate::github::client::NAME;
 use crate::github::comments::OWN_MARKER;
-use crate::github::graph::PageInfo;
+use crate::github::graph::{PATH, PageInfo};
+use crate::github::lists::too_long;
 use crate::posts::{OwnReaction, ReactionTarget, Receipt};
 use crate::{ForgeError, OwnComment, ThreadComment};
 use locum_policy::intent::PublicationKind;
@@ -20,12 +21,15 @@ use locum_policy::intent::PublicationKind;
 /// Pages of comments that are read, of 50 each with the last 100 answers to it.
 const PAGES: usize = 10;
 
+/// Answers to a comment that are read.
+const ANSWERS: usize = 100;
+
 const READ: &str = "query($owner: String!, $name: String!, $number: Int!, $after: String) {
   repository(owner: $owner, name: $name) { discussion(number: $number) {
     id
     comments(first: 50, after: $after) {
       pageInfo { hasNextPage endCursor }
-      nodes { ...said replies(last: 100) { nodes { ...said } } }
+      nodes { ...said replies(last: 100) { totalCount nodes { ...said } } }
     }
   } }
 }
@@ -97,7 +101,11 @@ struct TopComment {
 }
 
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Replies {
+    /// How many there are, also of those that are not listed.
+    #[serde(default)]
+    total_count: usize,
     nodes: Vec<Said>,
 }
 
@@ -118,6 +126,9 @@ struct Said {
     /// The comment that stands above it, or itself.
     #[serde(skip)]
     top: String,
+    /// Whether there are more answers to it than were read.
+    #[serde(skip)]
+    is_cut: bool,
 }
 
 #[derive(Clone, Deserialize)]
@@ -198,13 +209,14 @@ impl GitHub {
         let mut after: Option<String> = None;
         for _ in 0..PAGES {
             let variables = self.page_of(number, after.as_deref());
-            let RepositoryData { repository } = self.graph.ask(READ, &variables).await?;
+            let RepositoryData { repository } = self.graph.read(READ, &variables).await?;
             let unknown =
                 || ForgeError::NotFound { forge: NAME, what: format!("discussion #{number}") };
             let DiscussionPage { id, comments } = repository.discussion.ok_or_else(unknown)?;
             for TopComment { comment, replies } in comments.nodes {
                 let top = comment.id.clone();
-                let all = std::iter::once(comment).chain(replies.nodes);
+                let is_cut = replies.total_count > replies.nodes.len();
+                let all = std::iter::once(Said { is_cut, ..comment }).chain(replies.nodes);
                 found.extend(all.map(|said| Said { top: top.clone(), ..said }));
             }
             after = comments.page_info.end_cursor.filter(|_| comments.page_info.has_next_page);
@@ -254,15 +266,20 @@ impl GitHub {
         let (discussion, said) = self.said(number).await?;
         if let Some(own) = said.iter().find(|one| one.is_ours() && one.marker() == marker) {
             let variables = json!({ "id": own.id, "body": body });
-            let written: WrittenData = self.graph.ask(UPDATE, &variables).await?;
+            let written: WrittenData = self.graph.change(UPDATE, &variables).await?;
             return Ok(written.receipt(true));
         }
         let asks = said.iter().find(|one| one.database_id == Some(comment));
-        let top = asks.map(|one| one.top.as_str()).ok_or_else(|| ForgeError::NotFound {
+        let asks = asks.ok_or_else(|| ForgeError::NotFound {
             forge: NAME,
             what: format!("comment {comment} of discussion #{number}"),
         })?;
-        let variables = json!({ "discussion": discussion, "to": top, "body": body });
+        // Ours may be among those that were not read. What answers an answer comes after it, and
+        // the last ones were read.
+        if asks.is_cut {
+            return Err(too_long("POST", PATH, ANSWERS));
+        }
+        let variables = json!({ "discussion": discussion, "to": asks.top, "body": body });
         let find = || {
             async move {
                 let (_, said) = self.said(number).await?;
@@ -292,7 +309,8 @@ impl GitHub {
             ReactionChange::Add => REACT,
             ReactionChange::Withdraw => WITHDRAW,
         };
-        let _: Value = self.graph.ask(query, &json!({ "id": asks.id, "content": content })).await?;
+        let variables = json!({ "id": asks.id, "content": content });
+        let _: Value = self.graph.change(query, &variables).await?;
         let (publication, url) = (PublicationKind::Comment, asks.url);
         let (id, updated) = (number_of(at), change == ReactionChange::Withdraw);
         Ok(Receipt { publication, id, url, updated })

@@ -1,12 +1,9 @@
 //! GitHub's GraphQL API, for what its REST API cannot do: threads of review comments, and
 //! discussions (`discussions`).
 //!
-//! In: a query and its variables. Out: the data of the answer, or the first of its errors. Queries
-//! are sent as other requests that come to the same when they are sent twice.
+//! In: a query and its variables. Out: the data of the answer, or the first of its errors. They
+//! wait and are repeated as requests to the REST API are, out of one budget with them.
 
-use std::sync::Arc;
-
-use futures::FutureExt as _;
 use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -14,16 +11,17 @@ use serde_json::{Value, json};
 
 use crate::ForgeError;
 use crate::github::GitHub;
-use crate::github::client::{NAME, RestClient};
+use crate::github::client::{NAME, ReadWaits, RestClient};
+use crate::github::limit::is_about_limit;
+use crate::github::lists::too_long;
 use crate::posts::Receipt;
 use crate::threads::ReviewThread;
-use locum_base::clock::Clock;
-use locum_base::secret::Secret;
+use locum_base::retry::RetryWaits;
 use locum_base::text::head;
 use locum_policy::intent::PublicationKind;
 
 /// Where the API is, below its start.
-const PATH: &str = "/graphql";
+pub(super) const PATH: &str = "/graphql";
 
 /// Pages of threads that are read, of 50 each.
 const PAGES: usize = 10;
@@ -132,54 +130,104 @@ struct ReactorCount {
 }
 
 impl GraphClient {
-    /// Prepares a connection; `api_url` is where the REST API starts. On Enterprise servers that is
-    /// `/api/v3`, and the GraphQL API lies beside it.
-    pub(super) fn new(api_url: &str, token: Option<Secret>, clock: Arc<dyn Clock>) -> Self {
-        let api_url = api_url.trim_end_matches('/');
+    /// Prepares a connection beside that to the REST API. On Enterprise servers the latter starts
+    /// at `/api/v3`, and the GraphQL API lies beside it.
+    pub(super) fn beside(rest: &RestClient) -> Self {
+        let api_url = rest.base_url();
         let start = match api_url.strip_suffix("/v3") {
             Some(start) if start.ends_with("/api") => start,
             Some(_) | None => api_url,
         };
-        Self { client: RestClient::new(start, token, clock) }
+        Self { client: rest.beside(start) }
     }
 
-    /// Asks, or changes what comes to the same when it is changed twice.
+    /// Reads. Repeated as the reads of the REST API are.
     ///
     /// # Errors
     /// When the forge refuses, or does not know what is asked for.
-    pub(super) async fn ask<T: DeserializeOwned>(
+    pub(super) async fn read<T: DeserializeOwned>(
+        &self,
+        query: &str,
+        variables: &Value,
+    ) -> Result<T, ForgeError> {
+        self.read_waiting(ReadWaits::default(), query, variables).await
+    }
+
+    /// Reads what a run can go without: a limit is waited for a few seconds at most.
+    ///
+    /// # Errors
+    /// As [`GraphClient::read`].
+    pub(super) async fn read_soon<T: DeserializeOwned>(
+        &self,
+        query: &str,
+        variables: &Value,
+    ) -> Result<T, ForgeError> {
+        self.read_waiting(ReadWaits::short(), query, variables).await
+    }
+
+    async fn read_waiting<T: DeserializeOwned>(
+        &self,
+        mut waits: ReadWaits,
+        query: &str,
+        variables: &Value,
+    ) -> Result<T, ForgeError> {
+        let body = json!({ "query": query, "variables": variables });
+        loop {
+            match self.send(&body).await {
+                Ok(data) => return Ok(data),
+                Err(error) => self.client.wait_to_read(&mut waits, error).await?,
+            }
+        }
+    }
+
+    /// Changes what comes to the same when it is changed twice.
+    ///
+    /// # Errors
+    /// As [`GraphClient::read`].
+    pub(super) async fn change<T: DeserializeOwned>(
         &self,
         query: &str,
         variables: &Value,
     ) -> Result<T, ForgeError> {
         let body = json!({ "query": query, "variables": variables });
-        let answer: Answer<T> = self.client.send("POST", PATH, &body).await?;
-        answer.into_data()
+        let mut waits = RetryWaits::default();
+        loop {
+            match self.send(&body).await {
+                Ok(data) => return Ok(data),
+                Err(error) => self.client.wait(&mut waits, error).await?,
+            }
+        }
+    }
+
+    /// Sends a query once. An error that the answer holds is one as well: a limit comes with status
+    /// 200.
+    async fn send<T: DeserializeOwned>(&self, body: &Value) -> Result<T, ForgeError> {
+        let (answer, wait_s): (Answer<T>, _) =
+            self.client.send_noting_limit("POST", PATH, body).await?;
+        answer.into_data(wait_s)
     }
 
     /// Creates something. Where it is not known whether it was created, it is looked for before it
     /// is sent again.
     ///
     /// # Errors
-    /// As [`GraphClient::ask`], and those of `find`.
-    pub(super) async fn create<'f, T: DeserializeOwned + 'f>(
+    /// As [`GraphClient::read`], and those of `find`.
+    pub(super) async fn create<'f, T: DeserializeOwned>(
         &self,
         query: &str,
         variables: &Value,
         find: impl Fn() -> BoxFuture<'f, Result<Option<T>, ForgeError>>,
     ) -> Result<T, ForgeError> {
         let body = json!({ "query": query, "variables": variables });
-        let of = |data: T| Answer { data: Some(data), errors: Vec::new() };
-        let find = || find().map(move |found| found.map(|found| found.map(of))).boxed();
-        let answer: Answer<T> = self.client.create(PATH, &body, find).await?;
-        answer.into_data()
+        self.client.create_as(PATH, &body, Answer::<T>::into_data, find).await
     }
 }
 
 impl<T> Answer<T> {
-    fn into_data(self) -> Result<T, ForgeError> {
+    /// Returns what was asked for, or the error; one about a limit asks to wait so many seconds.
+    fn into_data(self, wait_s: Option<u64>) -> Result<T, ForgeError> {
         match (self.errors.into_iter().next(), self.data) {
-            (Some(error), _) => Err(error.into_error()),
+            (Some(error), _) => Err(error.into_error(wait_s)),
             (None, Some(data)) => Ok(data),
             (None, None) => Err(failed("it answered with neither data nor an error".to_owned())),
         }
@@ -187,7 +235,7 @@ impl<T> Answer<T> {
 }
 
 impl AnswerError {
-    fn into_error(self) -> ForgeError {
+    fn into_error(self, wait_s: Option<u64>) -> ForgeError {
         let Self { kind, message } = self;
         let message = head(&message, MESSAGE_LIMIT_BYTES).to_owned();
         let action = format!("POST {PATH}");
@@ -196,7 +244,12 @@ impl AnswerError {
                 ForgeError::Forbidden { forge: NAME, action, message }
             }
             "NOT_FOUND" => ForgeError::NotFound { forge: NAME, what: message },
-            "RATE_LIMITED" => ForgeError::RateLimited { forge: NAME, action, retry_after_s: None },
+            "RATE_LIMIT" | "RATE_LIMITED" => {
+                ForgeError::RateLimited { forge: NAME, action, retry_after_s: wait_s }
+            }
+            _ if is_about_limit(&message) => {
+                ForgeError::RateLimited { forge: NAME, action, retry_after_s: wait_s }
+            }
             _ => failed(message),
         }
     }
@@ -231,26 +284,26 @@ impl GitHub {
         json!({ "owner": owner, "name": name, "number": number, "after": after })
     }
 
-    /// Reads the threads on lines of a pull request, 500 at most.
+    /// Reads the threads on lines of a pull request; more than 500 are an error.
     pub(super) async fn read_threads(&self, number: u64) -> Result<Vec<ReviewThread>, ForgeError> {
         let mut found = Vec::new();
         let mut after: Option<String> = None;
         for _ in 0..PAGES {
             let variables = self.page_of(number, after.as_deref());
-            let RepositoryData { repository } = self.graph.ask(THREADS, &variables).await?;
+            let RepositoryData { repository } = self.graph.read(THREADS, &variables).await?;
             let page = repository.pull_request.review_threads;
             found.extend(page.nodes.into_iter().filter_map(ThreadNode::into_thread));
             after = page.page_info.end_cursor.filter(|_| page.page_info.has_next_page);
             if after.is_none() {
-                break;
+                return Ok(found);
             }
         }
-        Ok(found)
+        Err(too_long("POST", PATH, PAGES * 50))
     }
 
     /// Marks a thread as resolved.
     pub(super) async fn resolve(&self, number: u64, thread: &str) -> Result<Receipt, ForgeError> {
-        let _: Value = self.graph.ask(RESOLVE, &json!({ "id": thread })).await?;
+        let _: Value = self.graph.change(RESOLVE, &json!({ "id": thread })).await?;
         let (publication, url) = (PublicationKind::Review, String::new());
         Ok(Receipt { publication, id: number, url, updated: true })
     }

@@ -24,7 +24,7 @@ struct Viewer {
 impl GitHub {
     /// Asks who the token's app is.
     pub(super) async fn read_author(&self) -> CommitAuthor {
-        let data: Result<ViewerData, _> = self.graph.ask(VIEWER, &json!({})).await;
+        let data: Result<ViewerData, _> = self.graph.read_soon(VIEWER, &json!({})).await;
         let viewer = match data {
             Ok(ViewerData { viewer }) => viewer,
             Err(error) => {

@@ -15,6 +15,8 @@ mod details;
 mod discussions;
 mod graph;
 mod identity;
+mod limit;
+mod lists;
 pub mod onboarding;
 mod pulls;
 mod recent;
@@ -92,9 +94,10 @@ impl GitHub {
                 message: format!("`{repository}` is not `owner/name`"),
             });
         }
+        let client = RestClient::new(api_url, token, clock);
         Ok(Self {
-            graph: GraphClient::new(api_url, token.clone(), Arc::clone(&clock)),
-            client: RestClient::new(api_url, token, clock),
+            graph: GraphClient::beside(&client),
+            client,
             repository: repository.to_owned(),
             login: OnceCell::new(),
             author: OnceCell::new(),
@@ -432,6 +435,8 @@ fn segment(name: &str) -> String {
 
 #[cfg(test)]
 mod check_tests;
+#[cfg(test)]
+mod limit_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]

@@ -8,6 +8,7 @@ use crate::ForgeError;
 use crate::github::GitHub;
 use crate::github::answers::Pull;
 use crate::github::comments::may_be_ours;
+use crate::github::lists::PAGES;
 use crate::posts::Receipt;
 use crate::pull_requests::{ListedPullRequest, PullRequestFilter};
 use locum_policy::intent::PublicationKind;
@@ -50,7 +51,8 @@ impl GitHub {
         Ok(open.into_iter().find(|open| self.is_from(open, head)))
     }
 
-    /// Reads pull requests from branches of this repository, latest first.
+    /// Reads pull requests from branches of this repository, latest first. Lists of them begin with
+    /// those that were opened last; a repository may have any number.
     pub(super) async fn read_pull_requests(
         &self,
         filter: PullRequestFilter<'_>,
@@ -66,14 +68,14 @@ impl GitHub {
         };
         let found = match filter {
             PullRequestFilter::Open => {
-                self.client.list(&format!("{path}?state=open"), is_wanted).await?
+                self.client.list_first(PAGES, &format!("{path}?state=open"), is_wanted).await?
             }
             PullRequestFilter::Closed => {
                 let path = format!("{path}?state=closed&sort=updated&direction=desc");
                 self.client.list_first(CLOSED_PAGES, &path, is_wanted).await?
             }
             PullRequestFilter::From(branch) => {
-                self.client.list(&self.pulls_of("all", branch), is_wanted).await?
+                self.client.list_first(PAGES, &self.pulls_of("all", branch), is_wanted).await?
             }
         };
         let own = if found.is_empty() { None } else { self.read_own_login().await };

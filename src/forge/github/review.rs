@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::github::answers::ChangedFile;
+use crate::github::lists::PAGES;
 use crate::github::{GitHub, receipt};
 use crate::posts::{LineComment, Receipt};
 use crate::{CommentableLines, ForgeError};
@@ -62,7 +63,8 @@ impl GitHub {
     ) -> Result<CommentableLines, ForgeError> {
         let list = self.path(&format!("pulls/{pull_request}/files"));
         let lines_of = |file: ChangedFile| Some((file.filename, shown(&file.patch?)));
-        Ok(self.client.list(&list, lines_of).await?.into_iter().collect())
+        // GitHub lists 3,000 files at most; without a diff of the others no line of them counts.
+        Ok(self.client.list_first(PAGES, &list, lines_of).await?.into_iter().collect())
     }
 
     /// Changes the text of our review with this marker, or submits one.

@@ -118,8 +118,7 @@ fn command_start(line: &str, prefix: &str) -> Option<usize> {
     // Other programs may count any blank as one.
     let rest = skip_containers(line).trim_start();
     let own = !prefix.is_empty()
-        && rest.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix))
-        && prefix.starts_with(|letter: char| letter.is_ascii_punctuation());
+        && rest.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix));
     let word = rest
         .strip_prefix('/')
         .filter(|word| word.starts_with(|letter: char| letter.is_ascii_alphabetic()));

@@ -458,3 +458,12 @@ fn an_attack_by_text_does_not_leave() {
         assert_eq!(log_safe(harmless, &redactor()), harmless);
     }
 }
+
+#[test]
+fn a_command_whose_word_is_letters_is_none_either() {
+    let rules = TextRules { prefix: "agent".to_owned(), ..rules() };
+    assert_eq!(
+        markdown("Agent undo, agent\n\n- agent undo\n\nan agent", &rules, &redactor()),
+        "\\Agent undo, agent\n\n- \\agent undo\n\nan agent"
+    );
+}

@@ -172,7 +172,8 @@ fn discussion(world: &mut World, query: &str, variables: &Value) -> (u16, Value)
         let replies: Vec<Value> =
             all.iter().filter(|other| other["below"] == one["id"]).map(|one| said(one)).collect();
         let mut top = said(one);
-        top["replies"] = json!({ "nodes": replies });
+        let listed = replies.len().saturating_sub(100);
+        top["replies"] = json!({ "totalCount": replies.len(), "nodes": replies[listed..] });
         top
     };
     let nodes: Vec<Value> =
