@@ -24,7 +24,7 @@ use crate::run::execution::{RunExecution, SessionOrigin};
 use crate::run::prepare::{self, PreparedRun};
 use crate::run::publish::destination::PublishDestination;
 use crate::run::publish::follow_up::RunEnd;
-use crate::run::publish::{Publication, Publisher};
+use crate::run::publish::{Publication, PublishResult, Publisher};
 use crate::run::run_request::{Cassettes, Overrides, ReplayRequest, RunRequest};
 use crate::run::session_record::WORKTREES_FOLDER;
 use crate::run::source::FileSource;
@@ -373,7 +373,7 @@ pub fn carry_out(
         clock: &clock as &dyn Clock,
         tail: Some(&live.tail),
     };
-    let (outcome, publication) = runtime.block_on(live.beside(async {
+    let (outcome, mut publication) = runtime.block_on(live.beside(async {
         let publisher = publisher.as_ref().map(|publisher| (publisher, &ending));
         let stopped = stop.received().boxed();
         execute::run_and_publish(&execution, publisher, stopped, watch).await
@@ -386,7 +386,37 @@ pub fn carry_out(
         // What follows says it.
         (LiveOutput::Beside, OutputFormat::Text) | (LiveOutput::Off, _) => {}
     }
+    if let Some(publication) = &mut publication
+        && let Some(note) = only_in_a_comment(run, &outcome, publication)
+    {
+        publication.notes.push(note);
+    }
     Ok(LocalRunResult { outcome, publication })
+}
+
+/// Says why changes that were to be published went nowhere, and what to do: the policy shows them
+/// in a comment, and a run at the command line has no thread for one.
+fn only_in_a_comment(
+    run: &PreparedRun,
+    outcome: &Outcome,
+    publication: &Publication,
+) -> Option<String> {
+    let is_silent = publication.receipts.is_empty()
+        && publication.notes.is_empty()
+        && publication.result == PublishResult::Diff(String::new());
+    if !is_silent || outcome.changes.is_empty() {
+        return None;
+    }
+    let origin = run.policy.origin();
+    let (policy, cure) = if origin == BUILTIN_ORIGIN {
+        (origin.to_owned(), "write one that opens pull requests with `locum init`, and commit it")
+    } else {
+        (format!("policy `{origin}`"), "let it say `publish: { as: pull-request }`")
+    };
+    Some(format!(
+        "no branch and no pull request, as the {policy} shows changes in a comment alone \
+         (`publish.as: comment`), and there is no thread to comment on; {cure}"
+    ))
 }
 
 /// Makes a worktree for a run, beside the folder of sessions.

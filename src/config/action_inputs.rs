@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::config::environment::Environment;
 use crate::config::source::ConfigErrors;
 use locum_files::diagnostic::Diagnostic;
+use locum_policy::Policy;
 use locum_policy::schema::{Forks, Triggers};
 
 /// Name of the bundle in the runner's temporary folder, unless an input names another file.
@@ -132,9 +133,15 @@ impl ActionInputs {
         (inputs, errors)
     }
 
-    /// Returns the policy's triggers as these inputs tighten them. What the policy does not start,
-    /// no input starts.
-    pub fn tighten(&self, triggers: &Triggers) -> Triggers {
+    /// Returns a policy with its triggers as these inputs tighten them.
+    pub fn applied_to(&self, policy: Policy) -> Policy {
+        let triggers = self.tighten(&policy.settings().triggers);
+        policy.with_triggers(triggers)
+    }
+
+    /// Returns the policy's triggers as these inputs tighten them, with the words of the inputs in
+    /// place of its own. What the policy does not start, no input starts.
+    fn tighten(&self, triggers: &Triggers) -> Triggers {
         let mut tightened = triggers.clone();
         if let (Some(comment), Some(phrase)) = (&mut tightened.comment, &self.trigger_phrase) {
             comment.prefix.clone_from(phrase);

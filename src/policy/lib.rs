@@ -52,7 +52,7 @@ use crate::judge::Judge;
 use crate::kind::RuleKind;
 use crate::lint::instead;
 use crate::rule::{RULES_LIMIT, Rule, read_rule};
-use crate::schema::{CommandNetwork, PolicyErrors, PolicySpec, SandboxSetting};
+use crate::schema::{CommandNetwork, PolicyErrors, PolicySpec, SandboxSetting, Triggers};
 use crate::verdict::{Decision, Refusal, RefusedBy, RuleRef, Verdict};
 use locum_base::path::RepoPath;
 use locum_files::fields::Diagnostics;
@@ -239,6 +239,13 @@ impl Policy {
         let mut policy = Self { judge: self.judge.with_ignored(ignored), hash, ..self };
         policy.spec.commands.unseen = policy.judge.unseen().into();
         policy
+    }
+
+    /// Returns the same policy with other triggers: those that the inputs of the Action leave.
+    #[must_use]
+    pub fn with_triggers(mut self, triggers: Triggers) -> Self {
+        self.spec.triggers = triggers;
+        self
     }
 
     /// Returns the policy as it is for runs of this job, or of none: without the network where

@@ -17,6 +17,7 @@ pub mod job;
 pub mod jobs;
 pub mod kept_file;
 pub mod machine;
+pub mod marker;
 pub mod memory;
 pub mod model_set;
 pub mod models;

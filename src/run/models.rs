@@ -403,7 +403,7 @@ impl PreparedModels {
         let image_model_choice = match &resolved.image {
             Some(Ok(chosen)) if !wanted.image_models.is_empty() => Some(chosen),
             Some(Err(error)) => {
-                unasked.push(format!("no pictures are drawn: {error}; {}", error.hint()));
+                unasked.push(format!("no images are generated: {error}; {}", error.hint()));
                 None
             }
             Some(Ok(_)) | None => None,

@@ -10,6 +10,8 @@ use locum_modes::prompts::place::RunPlace;
 use locum_policy::budget::Budget;
 use locum_policy::intent::Facts;
 use locum_policy::pull_request::PullRequestOverrides;
+use locum_policy::rule::trigger_word;
+use locum_policy::schema::{PublishForm, PublishForms};
 use locum_policy::spending_limit::SpendingLimits;
 use locum_workspace::repo::CommitId;
 
@@ -146,9 +148,30 @@ impl RunSubject {
         format!("job-{name}")
     }
 
+    /// Returns the words that name an issue, a discussion and a pull request of this number there.
+    pub fn thread_words(number: u64) -> [String; 3] {
+        ["issue", "discussion", "pr"].map(|kind| format!("{kind}-{number}"))
+    }
+
     /// Returns the words that a claim on it goes by; empty where runs need not be kept apart.
     pub fn claim_words(&self) -> String {
         if matches!(self, Self::Prompt) { String::new() } else { self.branch_words() }
+    }
+
+    /// Returns what becomes of the change of a run about it, by what the policy says of the run's
+    /// mode. The branch of a fork is not ours to change. Asking for a pull request of its own makes
+    /// one of what would be a commit, and of nothing else.
+    pub fn publish_form(&self, forms: PublishForms) -> PublishForm {
+        match self {
+            Self::PullRequest { is_fork, own_pull_request, .. } => match forms.pull_requests {
+                PublishForm::Commit | PublishForm::PullRequest if *is_fork => PublishForm::Comment,
+                PublishForm::Commit if *own_pull_request => PublishForm::PullRequest,
+                form => form,
+            },
+            Self::Prompt | Self::Issue { .. } | Self::Discussion { .. } | Self::Job { .. } => {
+                forms.issues
+            }
+        }
     }
 
     /// Returns the issue, pull request or discussion comments belong to.
@@ -190,7 +213,7 @@ impl RunPlan {
         row("mode", &self.mode)?;
         row(
             "asked by",
-            &format!("{:?} by {:?}", self.facts.tier, self.facts.trigger).to_lowercase(),
+            &format!("{} by {}", self.facts.tier.as_str(), trigger_word(self.facts.trigger)),
         )?;
         row("about", &self.subject.branch_words())?;
         if reader == PlanReader::Log {
@@ -258,4 +281,51 @@ fn budget_words(budget: &Budget) -> String {
         budget.files,
         budget.diff_lines
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RunSubject;
+    use locum_policy::schema::{PublishForm, PublishForms};
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn a_change_becomes_what_the_policy_says_and_asking_makes_no_more_of_it() {
+        let of_pull_request = |form, is_fork, own_pull_request| {
+            let subject = RunSubject::PullRequest {
+                number: 8,
+                title: String::new(),
+                head_branch: "feature".to_owned(),
+                head_sha: "c0ffee".to_owned(),
+                is_fork,
+                own_pull_request,
+            };
+            let issues = PublishForm::Comment;
+            subject.publish_form(PublishForms { issues, pull_requests: form })
+        };
+        for (form, asked, on_fork) in [
+            (PublishForm::PullRequest, PublishForm::PullRequest, PublishForm::Comment),
+            (PublishForm::Commit, PublishForm::PullRequest, PublishForm::Comment),
+            (PublishForm::Review, PublishForm::Review, PublishForm::Review),
+            (PublishForm::Comment, PublishForm::Comment, PublishForm::Comment),
+        ] {
+            assert_eq!(of_pull_request(form, false, false), form);
+            assert_eq!(of_pull_request(form, false, true), asked, "{form:?}");
+            assert_eq!(of_pull_request(form, true, true), on_fork, "{form:?}");
+            let forms = PublishForms { issues: form, pull_requests: PublishForm::Comment };
+            assert_eq!(RunSubject::Prompt.publish_form(forms), form);
+        }
+    }
+
+    #[test]
+    fn what_has_a_number_is_named_by_one_of_the_words_for_it() {
+        let title = String::new();
+        let discussion = RunSubject::Discussion { number: 7, title: title.clone() };
+        for subject in [RunSubject::Issue { number: 7, title }, discussion] {
+            assert!(RunSubject::thread_words(7).contains(&subject.claim_words()), "{subject:?}");
+            assert!(!RunSubject::thread_words(8).contains(&subject.claim_words()), "{subject:?}");
+        }
+        let job = RunSubject::job_words("docs-7");
+        assert!(!RunSubject::thread_words(7).contains(&job));
+    }
 }

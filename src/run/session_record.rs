@@ -4,12 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use serde::Deserialize;
 
 use crate::run::error::RunError;
 use locum_agent::session::event::JournalLine;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::state::SessionState;
-use locum_policy::intent::TriggerKind;
+use locum_policy::rule::trigger_word;
 use locum_workspace::worktree::files_of;
 
 /// Folder of the worktrees of runs, beside that of their sessions.
@@ -57,6 +58,27 @@ pub fn word_of(folder: &Path, state: Option<&SessionState>) -> &'static str {
     state.outcome.as_ref().map_or(UNFINISHED, |outcome| outcome.word.as_str())
 }
 
+/// Where a session ran and who asked for it, as what started it keeps that in the journal.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+struct SessionCaller {
+    /// Root of the checkout of a run at the command line, or of its worktree.
+    folder: Option<String>,
+    /// Root of the checkout that this is a worktree of.
+    stands_for: Option<String>,
+    /// The repository of a run of the Action, `owner/name`.
+    repository: Option<String>,
+    /// Login of who asked.
+    requested_by: Option<String>,
+}
+
+impl SessionCaller {
+    fn of(state: &SessionState) -> Self {
+        let caller = state.start.as_ref().map(|start| start.caller.clone());
+        caller.and_then(|caller| serde_json::from_value(caller).ok()).unwrap_or_default()
+    }
+}
+
 /// A session as its journal tells it.
 pub struct SessionRecord {
     /// Name of the session.
@@ -65,6 +87,7 @@ pub struct SessionRecord {
     pub folder: PathBuf,
     /// Its journal; `None` where that cannot be read.
     pub journal: Option<(Vec<JournalLine>, SessionState)>,
+    caller: SessionCaller,
 }
 
 impl SessionRecord {
@@ -75,7 +98,8 @@ impl SessionRecord {
             let state = SessionState::of(&lines);
             (lines, state)
         });
-        Self { name: name.to_owned(), folder, journal }
+        let caller = journal.as_ref().map(|(_, state)| SessionCaller::of(state));
+        Self { name: name.to_owned(), folder, journal, caller: caller.unwrap_or_default() }
     }
 
     /// Reads every session, the oldest first.
@@ -117,7 +141,7 @@ impl SessionRecord {
     /// Returns the checkout of a run at the command line, for one in a worktree that it is a
     /// worktree of; for a run of the Action, the repository (`owner/name`).
     pub fn repository(&self) -> Option<&str> {
-        ["stands_for", "folder", "repository"].iter().find_map(|key| self.given(key))
+        self.root().or(self.caller.repository.as_deref())
     }
 
     /// Returns true where this is in the path or name of its repository, in any case of letters.
@@ -129,15 +153,20 @@ impl SessionRecord {
     /// Returns the checkout that a run at the command line worked in or took its worktree from. An
     /// imported session has none: what its file says of this machine is not to be acted on.
     pub fn checkout(&self) -> Option<&Path> {
-        let folder = self.given("stands_for").or_else(|| self.given("folder"));
-        folder.filter(|_| !self.is_imported()).map(Path::new)
+        self.root().filter(|_| !self.is_imported()).map(Path::new)
+    }
+
+    /// Returns the root of the checkout that a run at the command line is about.
+    fn root(&self) -> Option<&str> {
+        self.caller.stands_for.as_deref().or(self.caller.folder.as_deref())
     }
 
     /// Returns what was made for the worktree of the run alone, its files and what git keeps beside
     /// them, where it lies where such folders are made; `None` once it is gone.
     pub fn worktree(&self) -> Option<PathBuf> {
-        self.given("stands_for")?;
-        let folder = self.given("folder").filter(|_| !self.is_imported()).map(Path::new)?;
+        self.caller.stands_for.as_ref()?;
+        let folder = self.caller.folder.as_deref().filter(|_| !self.is_imported());
+        let folder = folder.map(Path::new)?;
         let made = self.folder.parent()?.parent()?.join(WORKTREES_FOLDER).join(&self.name);
         let files = files_of(&made).canonicalize().ok()?;
         (folder == files).then_some(made)
@@ -145,21 +174,10 @@ impl SessionRecord {
 
     /// Returns who asked: a login, or how it was started (`local`, `schedule`).
     pub fn actor(&self) -> String {
-        let login = self.given("requested_by").map(str::to_owned);
+        let login = self.caller.requested_by.clone();
         let trigger = || self.state()?.start.as_ref().map(|start| start.facts.trigger);
-        login.or_else(|| trigger().map(trigger_word)).unwrap_or_default()
+        login.or_else(|| trigger().map(|kind| trigger_word(kind).to_owned())).unwrap_or_default()
     }
-
-    fn given(&self, key: &str) -> Option<&str> {
-        self.state()?.start.as_ref()?.caller.get(key)?.as_str()
-    }
-}
-
-fn trigger_word(trigger: TriggerKind) -> String {
-    serde_json::to_value(trigger)
-        .ok()
-        .and_then(|word| word.as_str().map(str::to_owned))
-        .unwrap_or_default()
 }
 
 #[cfg(test)]

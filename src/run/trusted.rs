@@ -8,6 +8,7 @@
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+use crate::config::action_inputs::ActionInputs;
 use crate::config::environment::Environment;
 use crate::config::load::{self, ConfigFile, FlagValue, Layers};
 use crate::config::settings::Settings;
@@ -155,21 +156,23 @@ impl<'a> TrustedConfig<'a> {
         Self::with_policy(origin, files, settings, policy)
     }
 
-    /// Loads what an event is judged by; `None` when the commit holds no policy: then nothing is
-    /// started by events.
+    /// Loads what an event is judged by, with the triggers that the inputs leave; `None` when the
+    /// commit holds no policy: then nothing is started by events.
     ///
     /// # Errors
     /// Every mistake of the first file that has any.
     pub fn load_for_event(
         source: FileSource<'a>,
         environment: &'a Environment,
+        inputs: &ActionInputs,
     ) -> Result<Option<Self>, RunError> {
         let origin = ConfigOrigin { source, user: UserFolder::default(), environment };
         let files = SettingsFiles::read(&origin)?;
         let settings = files.load(environment, &[])?;
         let Some(file) = policy_file(&origin.source, &settings)? else { return Ok(None) };
         let policy = Policy::parse(&file.text, &file.origin)?;
-        Self::with_policy(origin, files, settings, policy).map(Some)
+        Self::with_policy(origin, files, settings, policy)
+            .map(|config| Some(config.tightened_by(inputs)))
     }
 
     fn with_policy(
@@ -192,6 +195,14 @@ impl<'a> TrustedConfig<'a> {
             checks: OnceCell::new(),
             hooks: OnceCell::new(),
         })
+    }
+
+    /// Returns the same with the triggers of its policy as the inputs of the Action leave them.
+    /// Whoever asks the policy what starts a run, or by which word, has the answer from here.
+    #[must_use]
+    pub fn tightened_by(mut self, inputs: &ActionInputs) -> Self {
+        self.policy = Rc::new(inputs.applied_to(Policy::clone(&self.policy)));
+        self
     }
 
     /// Returns the same with its policy within the bounds of another one, where there is one.

@@ -44,8 +44,8 @@ impl Repo {
         Ok(RebaseOutcome::Commit(CommitId::of(id)))
     }
 
-    /// Returns what two branches contradict each other in, since the last commit they have in
-    /// common.
+    /// Returns what a branch and its base contradict each other in, since the last commit they have
+    /// in common.
     ///
     /// # Errors
     /// When there is no such commit here, or git fails.
@@ -59,7 +59,8 @@ impl Repo {
         for side in [ours, theirs] {
             touched.extend(self.changed_paths(&base, side, usize::MAX)?);
         }
-        Ok(match self.merge(&MergeSides { base: &base, ours, theirs, touched: &touched })? {
+        let (base, touched, their_name) = (&base, &touched, "base");
+        Ok(match self.merge(&MergeSides { base, ours, theirs, their_name, touched })? {
             MergeOutcome::Conflicts(conflicts) => conflicts,
             MergeOutcome::Whole { .. } => Vec::new(),
         })
@@ -173,6 +174,7 @@ mod tests {
             base: &fixture.base,
             ours,
             theirs,
+            their_name: "change",
             touched: &*Box::leak(Box::new(paths(&["new", "src/lib.rs"]))),
         };
         let Ok(RebaseOutcome::Commit(made)) = fixture.repo.rebase(&sides(&ours, &theirs)) else {

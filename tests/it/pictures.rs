@@ -459,7 +459,7 @@ fn a_protocol_without_pictures_is_told_of_and_does_without() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(
         ran.err.contains(
-            "no pictures are drawn: model `brush`: `pointers.image` names it, and no model gives \
+            "no images are generated: model `brush`: `pointers.image` names it, and no model gives \
              pictures by `provider: anthropic`"
         ),
         "{}",

@@ -137,3 +137,34 @@ fn a_stranger_installs_and_gets_to_a_first_run() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     eprint!("{times}");
 }
+
+/// A run in which one file is written.
+const WRITES: &str = "version: 1\ntasks:\n  - turns:\n      - calls: [{ tool: write_to_file, \
+                      args: { path: src/b.txt, content: b } }]\n      - calls: [{ tool: \
+                      attempt_completion, args: { result: r } }]\n";
+
+#[test]
+fn publishing_here_says_why_there_is_no_branch() {
+    let published = |policy: &str| -> Ran {
+        let own = (!policy.is_empty()).then_some((".locum/policy.yml", policy));
+        let files: Vec<_> = [("src/a.txt", "a\n")].into_iter().chain(own).collect();
+        let stage = Stage::with(&files);
+        stage.play(WRITES, &["--mode", "code", "--publish", "local"])
+    };
+    let begin = "not published: no branch and no pull request, as the ";
+    let with = |publish: &str| {
+        format!(
+            "version: 1\nrules:\n  - allow: [\"read(**)\", \"edit(src/**)\"]\npublish: {publish}\n"
+        )
+    };
+    let built_in = published("");
+    assert_eq!(built_in.code, Some(0), "{built_in:?}");
+    let said = format!("{begin}built-in policy shows changes in a comment alone");
+    assert!(built_in.out.contains(&said), "{built_in:?}");
+    assert!(built_in.out.contains("with `locum init`, and commit it"), "{built_in:?}");
+    let comments = published(&with("{ allow: [comment], as: comment }"));
+    let said = format!("{begin}policy `.locum/policy.yml` shows changes");
+    assert!(comments.out.contains(&said), "{comments:?}");
+    let opens = published(&with("{ allow: [comment, commit, pull-request], as: pull-request }"));
+    assert!(!opens.out.contains(begin) && opens.out.contains("published: "), "{opens:?}");
+}

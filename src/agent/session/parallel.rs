@@ -289,13 +289,12 @@ impl Session<'_> {
         let written: BTreeSet<RepoPath> =
             self.state.tree(Some(child)).touched.keys().cloned().collect();
         let touched = self.state.tree(owner).touched.keys().chain(&written).cloned().collect();
-        let (commit, changed) =
-            match place.repo.merge(&MergeSides { base, ours: &ours, theirs, touched: &touched })? {
-                MergeOutcome::Whole { commit, changed } => (commit, changed),
-                MergeOutcome::Conflicts(conflicts) => {
-                    return Ok(MergeResult { conflicts, ..result });
-                }
-            };
+        let (ours, their_name, touched) = (&ours, "sub-task", &touched);
+        let sides = MergeSides { base, ours, theirs, their_name, touched };
+        let (commit, changed) = match place.repo.merge(&sides)? {
+            MergeOutcome::Whole { commit, changed } => (commit, changed),
+            MergeOutcome::Conflicts(conflicts) => return Ok(MergeResult { conflicts, ..result }),
+        };
         let mode = self.task(child)?.mode.clone();
         // What the sub-task wrote was judged there; what only the merge changes, because the other
         // side moved it, is judged here.
@@ -307,7 +306,7 @@ impl Session<'_> {
         }
         // As it was before the merge, or as it is after one that was cut off: anything else is work
         // of others.
-        let update = CheckoutUpdate { before: &ours, after: &commit, paths: &changed };
+        let update = CheckoutUpdate { before: ours, after: &commit, paths: &changed };
         result.conflicts.extend(place.repo.obstacles(&update)?.into_iter().map(of_obstacle));
         if !result.conflicts.is_empty() {
             return Ok(result);

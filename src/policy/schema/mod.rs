@@ -119,6 +119,11 @@ pub struct Triggers {
 }
 
 impl Triggers {
+    /// Returns the word that commands begin with; empty where comments start nothing.
+    pub fn prefix(&self) -> &str {
+        self.comment.as_ref().map_or("", |comment| comment.prefix.as_str())
+    }
+
     /// Returns the entries for one kind of event.
     pub fn rules_for(&self, kind: TriggerKind) -> impl Iterator<Item = &EventRule> {
         self.events.iter().filter(move |rule| rule.kind == kind)

@@ -100,9 +100,8 @@ pub(super) async fn admit<'a>(
     let default_tip = refs::default_tip(env, &default_branch).await?;
     let at_default = load(env, &default_tip)?;
     if let Some(config) = &at_default {
-        let triggers = env.inputs.tighten(&config.policy.settings().triggers);
-        if let Err(refused) = request::screen(trigger, &triggers, &job_facts(env, &default_branch))
-        {
+        let triggers = &config.policy.settings().triggers;
+        if let Err(refused) = request::screen(trigger, triggers, &job_facts(env, &default_branch)) {
             return Ok(Admission::Skipped(refused.to_string()));
         }
     }
@@ -198,19 +197,16 @@ async fn decide<'a>(
     bounds: Option<TrustedConfig<'a>>,
 ) -> Result<Admission<'a>, RunError> {
     let (trigger, modes) = (&event.trigger, config.runnable());
-    let triggers = env.inputs.tighten(&config.policy.settings().triggers);
-    let bounding = bounds.as_ref().map(|bounds| {
-        let triggers = env.inputs.tighten(&bounds.policy.settings().triggers);
-        (triggers, bounds.runnable().unwrap_or_default())
+    let triggers = &config.policy.settings().triggers;
+    let bounding_modes = bounds.as_ref().map(|bounds| bounds.runnable().unwrap_or_default());
+    let bounding = bounds.as_ref().zip(bounding_modes.as_deref()).map(|(bounds, modes)| {
+        TriggerBounds { triggers: &bounds.policy.settings().triggers, modes }
     });
-    let bounding = bounding
-        .as_ref()
-        .map(|(triggers, modes)| TriggerBounds { triggers, modes: modes.as_slice() });
     let filters = |triggers: &Triggers| {
         let screened = request::screen(trigger, triggers, &job_facts(env, &event.default_branch));
         screened.is_ok_and(|by_paths| by_paths)
     };
-    let is_by_paths = filters(&triggers) || bounding.is_some_and(|bounds| filters(bounds.triggers));
+    let is_by_paths = filters(triggers) || bounding.is_some_and(|bounds| filters(bounds.triggers));
     let changed_paths = if is_by_paths { changed::paths(env, &event).await? } else { None };
     let profiles: Vec<String> = config.settings.values.models.profiles.keys().cloned().collect();
     let own_login = own_login(env, trigger).await;
@@ -234,13 +230,13 @@ async fn decide<'a>(
         modes: modes.as_deref().unwrap_or_default(),
         profiles: &profiles,
     };
-    let decided = bounds::decide(trigger, (&triggers, bounding), &known)
-        .and_then(|request| check_job(env, trigger, request, &triggers))
+    let decided = bounds::decide(trigger, (triggers, bounding), &known)
+        .and_then(|request| check_job(env, trigger, request, triggers))
         .and_then(|request| check_private(trigger, &config.policy).map(|()| request));
     let decided = match (decided, trigger.kind) {
         (Ok(request), EventKind::IssueEdited) if request.facts.trigger == TriggerKind::Dispatch => {
             match jobs_of_boxes(env, &event, &config).await {
-                Ok(jobs) => check_box(trigger, request, &triggers, jobs),
+                Ok(jobs) => check_box(trigger, request, triggers, jobs),
                 Err(BoxError::Failed(error)) => return Err(error),
                 Err(BoxError::NotOurs) => Err(silent(BOX_RULE, "the issue is not the dashboard")),
                 Err(BoxError::Unusable(error)) => {
@@ -403,7 +399,7 @@ fn check_private(trigger: &Trigger, policy: &Policy) -> Result<(), RequestRefusa
 /// Loads what judges an event; `None` when the commit holds no policy.
 fn load<'a>(env: &ActionEnv<'a>, commit: &CommitId) -> Result<Option<TrustedConfig<'a>>, RunError> {
     let source = FileSource::Commit(&env.workspace.repo, commit.clone());
-    TrustedConfig::load_for_event(source, env.environment)
+    TrustedConfig::load_for_event(source, env.environment, env.inputs)
 }
 
 pub(super) fn job_facts<'a>(env: &ActionEnv<'a>, default_branch: &'a str) -> JobFacts<'a> {

@@ -4,7 +4,6 @@ use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::{ActionEnd, ActionEnv, ForgeEvent, reaction_target, reply_to, status};
 use crate::run::error::RunError;
 use crate::run::plan::RunPlan;
-use crate::run::publish::reactions::Reactions;
 use crate::run::request::{RefusalNotice, RequestRefusal};
 use locum_agent::report::markdown::{code, fenced, inline, marker};
 use locum_agent::session::word::OutcomeReaction;
@@ -16,7 +15,6 @@ use locum_forge::posts::Posting;
 use locum_forge::sanitise::{self, TextRules};
 use locum_policy::Policy;
 use locum_policy::intent::Facts;
-use locum_policy::schema::Triggers;
 
 /// Answers a question about locum itself.
 ///
@@ -27,11 +25,11 @@ pub(super) async fn question(
     admitted: &AdmittedEvent<'_>,
     question: Question<'_>,
 ) -> Result<ActionEnd, RunError> {
-    let prefix = prefix_of(env, &admitted.config.policy.settings().triggers);
+    let prefix = admitted.config.policy.settings().triggers.prefix();
     let body = match question {
         Question::Help => help(admitted)?,
-        Question::Status => status::of_thread(env, admitted, &prefix).await?,
-        Question::Stop => status::stopping(env, admitted, &prefix).await?,
+        Question::Status => status::of_thread(env, admitted, prefix).await?,
+        Question::Stop => status::stopping(env, admitted, prefix).await?,
         Question::Explain(plan) => explained(admitted, plan),
     };
     let AdmittedEvent { event, request, config, .. } = admitted;
@@ -132,8 +130,7 @@ pub(super) async fn refuse(
 }
 
 fn help(admitted: &AdmittedEvent<'_>) -> Result<String, RunError> {
-    let triggers = &admitted.config.policy.settings().triggers;
-    let prefix = triggers.comment.as_ref().map_or("/locum", |comment| comment.prefix.as_str());
+    let prefix = admitted.config.policy.settings().triggers.prefix();
     let allowed = &admitted.config.policy.settings().modes.allow;
     let modes: Vec<String> = admitted
         .config
@@ -197,7 +194,7 @@ async fn answer(
     post(env, event, policy, facts, body).await;
     let target = reaction_target(&event.trigger).filter(|_| !env.inputs.writes_bundle());
     if let Some(target) = target {
-        Reactions { forge: env.forge, policy, facts }.show(target, reaction.as_str()).await;
+        env.poster(policy, facts).show(target, reaction.as_str()).await;
     }
 }
 
@@ -219,21 +216,11 @@ pub(super) async fn post(
         .as_ref()
         .map_or_else(|| "label".to_owned(), |comment| comment.id.to_string());
     let marker = marker("answer", &[("comment", &asked), ("run", &env.job.run_id)]);
-    if let Some(posting) = posting(env, trigger, policy, (&marker, body)) {
-        match policy.admit(posting, facts) {
-            Ok(permit) => {
-                if let Err(error) = env.forge.post(permit).await {
-                    tracing::warn!(%error, "the answer was not posted");
-                }
-            }
-            Err(refusal) => tracing::warn!(%refusal, "the answer was not posted"),
-        }
+    if let Some(posting) = posting(env, trigger, policy, (&marker, body))
+        && let Err(why) = env.poster(policy, facts).post(posting).await
+    {
+        tracing::warn!(%why, "the answer was not posted");
     }
-}
-
-/// Returns the word that commands begin with here; empty where comments start nothing.
-pub(super) fn prefix_of(env: &ActionEnv<'_>, triggers: &Triggers) -> String {
-    env.inputs.tighten(triggers).comment.map_or_else(String::new, |comment| comment.prefix)
 }
 
 /// Returns a comment of ours where an event happened, sanitised; `None` where it happened on no
@@ -245,7 +232,7 @@ pub(super) fn posting(
     (hidden, body): (&str, &str),
 ) -> Option<Posting> {
     let number = trigger.subject.as_ref()?.number;
-    let prefix = prefix_of(env, &policy.settings().triggers);
+    let prefix = policy.settings().triggers.prefix().to_owned();
     let markers: Vec<String> = hidden.lines().map(str::to_owned).collect();
     let marker = markers.first()?.clone();
     let rules = TextRules { markers, prefix, ..TextRules::default() };

@@ -3,14 +3,13 @@
 //!
 //! In: an admitted event and its work. Out: the mistake, with the place that names the branch.
 
+use crate::run::action::ActionEnv;
 use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::work_items::{self, WorkItem};
-use crate::run::action::{ActionEnv, earlier};
 use crate::run::error::RunError;
 use crate::run::plan::RunSubject;
-use locum_agent::report::branch;
+use crate::run::publish::own_branch::OwnBranchName;
 use locum_base::secret::Redactor;
-use locum_forge::sanitise;
 use locum_policy::schema::PublishForm;
 
 /// The input that names the branch for changes.
@@ -27,7 +26,7 @@ pub(super) fn check_own(
     item: &WorkItem,
 ) -> Result<(), RunError> {
     let subject = item.subject(admitted);
-    let has_own = match earlier::form(work_items::forms(admitted, item.mode()), &subject) {
+    let has_own = match subject.publish_form(work_items::forms(admitted, item.mode())) {
         PublishForm::PullRequest => true,
         PublishForm::Commit => !matches!(subject, RunSubject::PullRequest { .. }),
         PublishForm::Review | PublishForm::Comment => false,
@@ -40,15 +39,14 @@ pub(super) fn check_own(
         Some(template) => (template, BRANCH_TEMPLATE),
         None => (&policy.settings().publish.branch, policy.origin()),
     };
-    let title = subject.title().unwrap_or(item.task());
-    let name = branch::name(template, &subject.branch_words(), title);
+    let own = OwnBranchName::of(template, &subject, item.task());
+    let name = own.as_str();
     let base = work_items::base_branch(env, admitted);
-    let refused = if [&base, &admitted.event.default_branch].contains(&&name) {
+    let refused = if [base.as_str(), &admitted.event.default_branch].contains(&name) {
         Some(format!("the branch for changes would be `{name}`, which they are merged into"))
     } else {
-        let prefix = template.split(['{', '/']).next().unwrap_or_default();
-        let named = sanitise::branch_name(&name, prefix, &base, &Redactor::new([]));
-        named.err().map(|refused| refused.to_string())
+        let checked = own.checked(None, (&base, &Redactor::new([])));
+        checked.err().map(|refused| refused.to_string())
     };
     let hint = "begin the name with a word and a slash, and let it hold `{subject}`, such as \
                 `locum/{subject}-{slug}`";

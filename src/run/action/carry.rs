@@ -17,6 +17,7 @@ use crate::run::action::admission::{PROGRESS, thread_of};
 use crate::run::action::declined::Declined;
 use crate::run::action::{ActionEnv, ForgeEvent, SessionRun, claim, refs};
 use crate::run::error::RunError;
+use crate::run::marker::Marker;
 use crate::run::prepare::PreparedRun;
 use crate::run::publish::destination::PublishDestination;
 use crate::run::run_request::RunRequest;
@@ -51,6 +52,10 @@ pub(super) struct CarriedState {
     /// Where results go.
     #[serde(flatten)]
     pub(super) destination: PublishDestination,
+    /// The repository, `owner/name`; lists of sessions show it. Empty in sessions of older
+    /// versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(super) repository: String,
     /// Reactions that say that it was seen, until it is over.
     #[serde(default)]
     pub(super) seen: Vec<OwnReaction>,
@@ -88,15 +93,11 @@ impl WaitingSession {
     /// Reads the second line of one of our comments; `None` when nothing waits there.
     pub(super) fn parse(comment: &OwnComment) -> Option<Self> {
         let line = comment.body.lines().nth(1)?.trim_end();
-        let value = |key: &str| {
-            line.split(' ')
-                .find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
-                .map(str::to_owned)
-        };
+        let marker = Marker::parse(line)?;
         let waits = Self {
-            session: SessionId::parse(&value("id")?)?,
-            commit: CommitId(value("commit")?),
-            ids: value("waits")?.split('.').map(str::to_owned).collect(),
+            session: SessionId::parse(marker.get("id")?)?,
+            commit: CommitId(marker.get("commit")?.to_owned()),
+            ids: marker.get("waits")?.split('.').map(str::to_owned).collect(),
             is_at_work: says_working(&comment.body),
         };
         // Only a line that we would write ourselves, letter for letter.
@@ -128,11 +129,9 @@ impl TakenBy {
     /// Reads the hidden line off a comment of ours; `None` where nobody decided.
     pub(super) fn parse(body: &str) -> Option<Self> {
         hidden_lines_of(body).find_map(|line| {
-            let (comment, run) = line
-                .strip_prefix("<!-- locum:v1 kind=resumed comment=")?
-                .strip_suffix(" -->")?
-                .split_once(" run=")?;
-            Some(Self { comment: comment.parse().ok()?, run: run.to_owned() })
+            let marker = Marker::parse(line)?.of_kind("resumed")?;
+            let comment = marker.get("comment")?.parse().ok()?;
+            Some(Self { comment, run: marker.get("run")?.to_owned() })
         })
     }
 

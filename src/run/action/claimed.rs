@@ -129,6 +129,7 @@ pub(super) async fn run(
             materials: Vec::new(),
             ..request
         },
+        repository: env.job.repository.clone(),
         seen: Vec::new(),
         images: shown,
     };

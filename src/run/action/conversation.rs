@@ -111,8 +111,7 @@ pub(super) async fn prepare(
         request.base.clone_from(base);
     }
     let mut run = prepare::prepare(request.clone(), &admitted.config, env.workspace)?;
-    let triggers = &admitted.config.policy.settings().triggers;
-    let prefix = triggers.comment.as_ref().map_or("", |comment| comment.prefix.as_str());
+    let prefix = admitted.config.policy.settings().triggers.prefix();
     let goes_on_with = resumed.as_ref().map(|resumed| &resumed.earlier.session);
     let (before, superseded) = (sessions.newest().cloned(), sessions.superseded(goes_on_with));
     let removed = sessions.too_many(goes_on_with);
@@ -160,7 +159,7 @@ async fn choose(
         }
         candidates => candidates.unwrap_or_default(),
     };
-    let only_goes_on = going_on::is_alone(env, admitted);
+    let only_goes_on = going_on::is_alone(admitted);
     let mut settled = None;
     let mut over = None;
     for one in candidates.into_iter().filter(|one| asks(one.is_own)) {

@@ -21,7 +21,6 @@ use crate::run::execute;
 use crate::run::prepare::{self, PreparedRun};
 use crate::run::proposed_rule::ProposedRule;
 use crate::run::publish::destination::PublishDestination;
-use crate::run::publish::reactions::Reactions;
 use crate::run::request::{DecisionRequest, DecisionTarget, RefusalNotice, RequestRefusal};
 use crate::run::source::FileSource;
 use crate::run::trusted::{ConfigOrigin, TrustedConfig};
@@ -147,9 +146,9 @@ async fn take<'a>(
         }
     };
     if let Some(taken) = before {
-        let reactions = Reactions { forge: env.forge, policy: &run.policy, facts: &run.plan.facts };
+        let poster = env.poster(&run.policy, &run.plan.facts);
         if let Some(target) = comment_target(&event.trigger, taken.comment) {
-            reactions.show(target, OutcomeReaction::Confused.as_str()).await;
+            poster.show(target, OutcomeReaction::Confused.as_str()).await;
         }
     }
     let destination = PublishDestination { thread, ..carried.destination };
@@ -252,7 +251,8 @@ fn prepare(
         user: UserFolder::default(),
         environment: env.environment,
     };
-    let config = TrustedConfig::load(origin, &[], None)?.within(admitted.bounds.as_deref());
+    let config = TrustedConfig::load(origin, &[], None)?.tightened_by(env.inputs);
+    let config = config.within(admitted.bounds.as_deref());
     prepare::prepare(request, &config, env.workspace)
 }
 

@@ -13,15 +13,14 @@ use crate::run::error::RunError;
 use crate::run::job::OnOpen;
 use crate::run::plan::RunSubject;
 use crate::run::publish::own_branch::{
-    BranchUpdate, OwnBranch, OwnPullRequest, PullRequestMarker, subject_of,
+    BranchUpdate, OwnBranch, OwnBranchName, OwnPullRequest, PullRequestMarker, subject_of,
 };
 use crate::run::task_material::TaskMaterial;
-use locum_agent::report::branch;
 use locum_forge::commits::CommitAuthor;
 use locum_forge::event::Trigger;
 use locum_forge::pull_requests::{ListedPullRequest, PullRequestFilter};
 use locum_forge::{Forge, ForgeError};
-use locum_policy::schema::{PublishForm, PublishForms};
+use locum_policy::schema::PublishForm;
 use locum_workspace::repo::CommitId;
 
 /// What a run does about earlier ones of its subject.
@@ -91,7 +90,7 @@ pub(super) async fn find(
         another: admitted.request.flags.new_pull_request,
         subject: &subject,
     };
-    let form = form(work_items::forms(admitted, item.mode()), &subject);
+    let form = subject.publish_form(work_items::forms(admitted, item.mode()));
     let pull = match form {
         PublishForm::PullRequest => {
             let Some(open) = listed(env.forge, PullRequestFilter::Open).await? else {
@@ -203,8 +202,8 @@ async fn without_pull_request(
     }
     let rules = &admitted.config.policy.settings().publish;
     let template = env.inputs.branch_template.as_deref().unwrap_or(&rules.branch);
-    let title = wanted.subject.title().unwrap_or(item.task());
-    let name = branch::name(template, &wanted.words, title);
+    let own = OwnBranchName::of(template, wanted.subject, item.task());
+    let name = own.as_str().to_owned();
     let tip = env.git.branch_tip(env.remote, &name).await.map_err(RunError::internal)?;
     if tip.is_none() {
         return Ok(None);
@@ -229,19 +228,6 @@ async fn without_pull_request(
     };
     let branch = OwnBranch { name, tip, update, pull_request: None };
     Ok(Some(EarlierWork { branch, title: String::new() }))
-}
-
-/// Returns what becomes of the changes of a run.
-pub(super) fn form(forms: PublishForms, subject: &RunSubject) -> PublishForm {
-    match subject {
-        RunSubject::PullRequest { is_fork: true, .. } => PublishForm::Comment,
-        RunSubject::PullRequest { own_pull_request: true, .. } => PublishForm::PullRequest,
-        RunSubject::PullRequest { .. } => forms.pull_requests,
-        RunSubject::Prompt
-        | RunSubject::Issue { .. }
-        | RunSubject::Discussion { .. }
-        | RunSubject::Job { .. } => forms.issues,
-    }
 }
 
 /// Reads pull requests; `None` where the token may not read them, and so opens none either.

@@ -33,11 +33,10 @@ pub(super) fn is_asked(command: &CommentCommand, modes: &[String]) -> bool {
 }
 
 /// Returns whether the comment of an event asks to go on, and for nothing else.
-pub(super) fn is_alone(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> bool {
+pub(super) fn is_alone(admitted: &AdmittedEvent<'_>) -> bool {
     let settings = admitted.config.policy.settings();
-    let triggers = env.inputs.tighten(&settings.triggers);
     let comment = admitted.event.trigger.comment.as_ref();
-    let asked = comment.zip(triggers.comment.as_ref());
+    let asked = comment.zip(settings.triggers.comment.as_ref());
     let command = asked.and_then(|(comment, rule)| command::parse(&comment.body, &rule.prefix));
     command.is_some_and(|command| is_asked(&command, &settings.modes.allow))
 }
@@ -53,7 +52,7 @@ pub(super) async fn decision(
 ) -> Result<Option<Trigger>, RunError> {
     let trigger = &admitted.event.trigger;
     let settings = admitted.config.policy.settings();
-    let triggers = env.inputs.tighten(&settings.triggers);
+    let triggers = &settings.triggers;
     let (Some(rule), Some(subject), Some(comment)) =
         (&triggers.comment, &trigger.subject, &trigger.comment)
     else {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::claim::{self, ClaimAnswer, ClaimRequest};
 use crate::run::action::work_items::WorkItem;
-use crate::run::action::{ActionEnd, ActionEnv, FinishedRun, answer};
+use crate::run::action::{ActionEnd, ActionEnv, FinishedRun};
 use crate::run::error::RunError;
 use crate::run::jobs::dashboard::{self, DashboardFacts, dashboard_marker};
 use crate::run::jobs::state_ref::{JobStateRef, permit};
@@ -421,7 +421,7 @@ impl<'e> JobBook<'e> {
         let triggers = &self.admitted.config.policy.settings().triggers;
         let rules = TextRules {
             markers: vec![marker.to_owned()],
-            prefix: answer::prefix_of(self.env, triggers),
+            prefix: triggers.prefix().to_owned(),
             ..TextRules::default()
         };
         sanitise::markdown(body, &rules, &Redactor::new(self.env.environment.secrets()))
@@ -433,8 +433,8 @@ impl<'e> JobBook<'e> {
             "" => request.facts.clone(),
             job => Facts { job: Some(job.to_owned()), ..request.facts.clone() },
         };
-        let permit = config.policy.admit(posting, &facts).map_err(|refusal| refusal.to_string())?;
-        self.env.forge.post(permit).await.map_err(|error| error.to_string())
+        let poster = self.env.poster(&config.policy, &facts);
+        poster.post(posting).await.map_err(|why| why.to_string())
     }
 }
 

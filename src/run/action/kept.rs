@@ -10,6 +10,7 @@
 //! over.
 
 use crate::run::action::{ActionEnv, SessionRun, carry};
+use crate::run::marker::Marker;
 use crate::run::publish::{PublishResult, Publisher};
 use locum_agent::report::markdown;
 use locum_agent::session::id::SessionId;
@@ -47,12 +48,9 @@ impl KeptSession {
     /// letter for letter.
     pub(super) fn parse(body: &str) -> Option<Self> {
         let line = body.lines().nth(1)?.trim_end();
-        let value = |key: &str| {
-            let mut words = line.split(' ');
-            words.find_map(|word| word.strip_prefix(key)?.strip_prefix('=')).map(str::to_owned)
-        };
-        let kept =
-            Self { session: SessionId::parse(&value("id")?)?, commit: CommitId(value("commit")?) };
+        let marker = Marker::parse(line)?;
+        let session = SessionId::parse(marker.get("id")?)?;
+        let kept = Self { session, commit: CommitId(marker.get("commit")?.to_owned()) };
         (kept.line() == line).then_some(kept)
     }
 }

@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_secs(30);
 pub(super) struct FollowedThread<'a> {
     env: &'a ActionEnv<'a>,
     event: &'a ForgeEvent,
-    triggers: Triggers,
+    triggers: &'a Triggers,
     inbox: &'a Inbox,
     since: Timestamp,
     seen: BTreeSet<u64>,
@@ -47,7 +47,7 @@ impl<'a> FollowedThread<'a> {
     pub(super) fn new(
         env: &'a ActionEnv<'a>,
         event: &'a ForgeEvent,
-        triggers: Triggers,
+        triggers: &'a Triggers,
         inbox: &'a Inbox,
     ) -> (Self, BoxFuture<'static, ()>) {
         let now = env.clock.now();

@@ -72,6 +72,7 @@ use crate::run::kept_file::KeptAt;
 use crate::run::plan::{RunPlan, RunSubject};
 use crate::run::prepare::{self};
 use crate::run::publish::Publication;
+use crate::run::publish::poster::Poster;
 use crate::run::request::{RefusalNotice, RequestRefusal, RequestedAction};
 use crate::run::run_request::{RunPurpose, RunRequest};
 use locum_agent::session::event::JournalLine;
@@ -81,6 +82,7 @@ use locum_base::clock::Clock;
 use locum_forge::event::{self, EventError, Trigger};
 use locum_forge::posts::CheckConclusion;
 use locum_forge::{Forge, PullRequest, ReadPatience};
+use locum_policy::Policy;
 use locum_policy::intent::{Facts, TriggerKind};
 use locum_workspace::Workspace;
 use locum_workspace::git_binary::GitBinary;
@@ -117,6 +119,11 @@ impl<'a> ActionEnv<'a> {
         let (name, payload) = (self.job.event_name.as_str(), self.payload);
         let trigger = event::parse(name, payload).or_else(|_| event::parse_other(name, payload));
         trigger.ok().and_then(|trigger| serde_json::to_string(&trigger).ok()).unwrap_or_default()
+    }
+
+    /// Returns what posts as a policy lets it.
+    fn poster<'p>(&'p self, policy: &'p Policy, facts: &'p Facts) -> Poster<'p> {
+        Poster { forge: self.forge, policy, facts }
     }
 
     /// Returns where refs of Locum's own are.

@@ -9,12 +9,14 @@ use crate::run::action::admission::{AdmittedEvent, PROGRESS, thread_of};
 use crate::run::action::carry::WaitingSession;
 use crate::run::action::places::comment_target;
 use crate::run::action::{ActionEnv, answer, status};
-use crate::run::publish::reactions::Reactions;
 use locum_agent::report::comment;
 use locum_agent::report::markdown::code;
 use locum_agent::session::event::SessionStart;
 use locum_agent::session::word::OutcomeReaction;
-use locum_forge::{ForgeError, OwnComment};
+use locum_forge::OwnComment;
+
+/// What is so where the comment of a run stays as it is.
+const STILL_OFFERED: &str = "a comment still offers a decision that does not count";
 
 /// Returns why a session cannot go on any more: what it was judged by, or what it started from, is
 /// not what is there now.
@@ -43,28 +45,28 @@ pub(super) async fn close(
     let Some(subject) = &event.trigger.subject else { return };
     let comments = match env.forge.own_comments(thread_of(subject), PROGRESS, None).await {
         Ok(comments) => comments,
-        Err(error) => return still_offered(&error),
+        Err(error) => {
+            tracing::warn!(%error, "the comments of runs are not looked for");
+            return;
+        }
     };
     let is_its = |comment: &OwnComment| WaitingSession::parse(comment).as_ref() == Some(waits);
     let Some(own) = comments.into_iter().find(is_its) else { return };
     let Some(marker) = own.body.lines().next() else { return };
     let run_url = status::run_of(&own).map(|run| env.job.url_of_run(&run));
-    let prefix = answer::prefix_of(env, &config.policy.settings().triggers);
+    let prefix = config.policy.settings().triggers.prefix();
     let retry = code(&format!("{prefix} retry"));
     let body = comment::outdated(&own.body, run_url.as_deref(), (why, &retry));
-    let (policy, facts) = (&config.policy, &request.facts);
-    let posting = answer::posting(env, &event.trigger, policy, (marker, &body));
-    let Some(Ok(permit)) = posting.map(|posting| policy.admit(posting, facts)) else { return };
-    if let Err(error) = env.forge.post(permit).await {
-        return still_offered(&error);
+    let policy = &config.policy;
+    let poster = env.poster(policy, &request.facts);
+    let Some(posting) = answer::posting(env, &event.trigger, policy, (marker, &body)) else {
+        return;
+    };
+    if poster.try_to_post(posting, STILL_OFFERED).await.is_none() {
+        return;
     }
     let asked = status::value_of(&own, "comment").and_then(|id| id.parse().ok());
     if let Some(target) = asked.and_then(|id| comment_target(&event.trigger, id)) {
-        let reactions = Reactions { forge: env.forge, policy, facts };
-        reactions.show(target, OutcomeReaction::Confused.as_str()).await;
+        poster.show(target, OutcomeReaction::Confused.as_str()).await;
     }
-}
-
-fn still_offered(error: &ForgeError) {
-    tracing::warn!(%error, "a comment still offers a decision that does not count");
 }

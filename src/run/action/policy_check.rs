@@ -5,10 +5,11 @@
 //! policy.
 
 use crate::run::action::admission::AdmittedEvent;
-use crate::run::action::{ActionEnd, ActionEnv, CheckMaker, FinishedCheck, answer, refs};
+use crate::run::action::{ActionEnd, ActionEnv, CheckMaker, FinishedCheck, refs};
 use crate::run::error::RunError;
 use crate::run::policy_check::{self, PolicyExamination};
 use crate::run::publish::check_run::NEEDS;
+use crate::run::publish::unpublished::NotPosted;
 use crate::run::source::FileSource;
 use crate::run::trusted::ConfigOrigin;
 use crate::run::user::UserFolder;
@@ -49,7 +50,7 @@ pub(super) async fn check(
     let source = FileSource::Commit(&env.workspace.repo, head.clone());
     let origin = ConfigOrigin { source, user: UserFolder::default(), environment: env.environment };
     let found = policy_check::examine(&origin, &config.settings)?;
-    let prefix = answer::prefix_of(env, &config.policy.settings().triggers);
+    let prefix = config.policy.settings().triggers.prefix().to_owned();
     let rules = TextRules { prefix, ..TextRules::default() };
     let redactor = Redactor::new(env.environment.secrets());
     let clean = |text: &str| sanitise::markdown(text, &rules, &redactor);
@@ -67,16 +68,17 @@ pub(super) async fn check(
         annotations: annotations.collect(),
         details_url: env.job.run_url(),
     });
-    let posted = match config.policy.admit(posting, &request.facts) {
-        _ if env.inputs.dry_run => Err("it is a dry run".to_owned()),
-        _ if env.inputs.writes_bundle() => Err("a bundle is written".to_owned()),
-        Err(refusal) => Err(refusal.to_string()),
-        Ok(permit) => env.forge.post(permit).await.map_err(|error| match error {
-            ForgeError::Forbidden { .. } => format!("{error}; {NEEDS}"),
-            _ => error.to_string(),
-        }),
+    let unpublished = if env.inputs.dry_run {
+        Some("it is a dry run".to_owned())
+    } else if env.inputs.writes_bundle() {
+        Some("a bundle is written".to_owned())
+    } else {
+        let posted = env.poster(&config.policy, &request.facts).post(posting).await;
+        posted.err().map(|not| match not {
+            NotPosted::Forge(ForgeError::Forbidden { .. }) => format!("{not}; {NEEDS}"),
+            NotPosted::Policy(_) | NotPosted::Forge(_) | NotPosted::LeaseOver => not.to_string(),
+        })
     };
-    let unpublished = posted.err();
     Ok(Some(ActionEnd::Checked(FinishedCheck {
         name: NAME.to_owned(),
         by: CheckMaker::Program,

@@ -95,12 +95,8 @@ pub(super) async fn comment(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>, e
     else {
         return;
     };
-    let posted = match policy.admit(posting, facts) {
-        Ok(permit) => env.forge.post(permit).await.map(drop).map_err(|error| error.to_string()),
-        Err(refusal) => Err(refusal.to_string()),
-    };
-    if let Err(why) = posted {
-        tracing::warn!(why, "the verdicts of checks are only in the log");
+    if let Err(why) = env.poster(policy, facts).post(posting).await {
+        tracing::warn!(%why, "the verdicts of checks are only in the log");
     }
 }
 

@@ -6,9 +6,9 @@
 //! in the quote, where the words are those of a question that waits there; where they are those of
 //! several, one that is refused with the reason.
 
+use crate::run::action::ActionEnv;
 use crate::run::action::admission::{Admission, PROGRESS, thread_of};
 use crate::run::action::carry::WaitingSession;
-use crate::run::action::{ActionEnv, answer};
 use crate::run::error::RunError;
 use locum_agent::report::waiting::question_in;
 use locum_forge::OwnComment;
@@ -40,9 +40,9 @@ pub(super) async fn answering(
     let (Some(subject), Some(comment)) = (&trigger.subject, &trigger.comment) else {
         return Ok(None);
     };
-    let prefix = answer::prefix_of(env, &policy.settings().triggers);
-    let Some(quote) = command::quoted_above(&comment.body, &prefix) else { return Ok(None) };
-    let Some(said) = command::parse(&comment.body, &prefix) else { return Ok(None) };
+    let prefix = policy.settings().triggers.prefix();
+    let Some(quote) = command::quoted_above(&comment.body, prefix) else { return Ok(None) };
+    let Some(said) = command::parse(&comment.body, prefix) else { return Ok(None) };
     if asks_for_a_run(&said, &policy.settings().modes.allow) {
         return Ok(None);
     }

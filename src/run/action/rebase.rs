@@ -130,7 +130,7 @@ impl ConflictTask {
         );
         request.materials.extend(conflicts.into_iter().map(|conflict| TaskMaterial {
             what: format!("conflict in {}: {}", conflict.path, conflict.what),
-            origin: "git; `here` is the branch, `sub-task` is the base".to_owned(),
+            origin: "git; `here` is the branch".to_owned(),
             text: conflict.sides,
         }));
         merge

@@ -6,7 +6,7 @@
 //! words of others; or what was done in place of a run.
 
 use crate::run::action::admission::{AdmittedEvent, thread_of};
-use crate::run::action::{ActionEnd, ActionEnv, answer};
+use crate::run::action::{ActionEnd, ActionEnv, answer, status};
 use crate::run::error::RunError;
 use crate::run::request::RequestedAction;
 use locum_agent::report::comment;
@@ -42,15 +42,13 @@ pub(super) async fn begin(
         return Ok(None);
     };
     let rules = admitted.config.policy.settings().triggers.repairs;
-    let own = format!(" run={} ", env.job.run_id);
     let comments = env
         .forge
         .own_comments(thread_of(subject), REPAIRS, None)
         .await
         .map_err(RunError::internal)?;
-    let before = comments
-        .iter()
-        .filter(|comment| !comment.body.lines().next().is_some_and(|line| line.contains(&own)));
+    let own = Some(env.job.run_id.as_str());
+    let before = comments.iter().filter(|comment| status::value_of(comment, "run") != own);
     let before = u32::try_from(before.count()).unwrap_or(u32::MAX);
     let reruns = checks.is_workflow && checks.attempt <= u64::from(rules.reruns);
     if env.inputs.writes_bundle() && (before >= rules.attempts || reruns) {
@@ -141,16 +139,14 @@ async fn say_passed(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result
     if env.inputs.dry_run {
         return Err(format!("a dry run does not say that `{name}` passes on {commit}"));
     }
-    let is_hidden = |line: &&str| line.starts_with("<!-- locum:v1 ");
-    let markers: Vec<String> = body.lines().take_while(is_hidden).map(str::to_owned).collect();
+    let markers: Vec<String> = comment::hidden_lines_of(&body).map(str::to_owned).collect();
     let marker = markers.first().cloned().unwrap_or_default();
-    let prefix = answer::prefix_of(env, &config.policy.settings().triggers);
+    let prefix = config.policy.settings().triggers.prefix().to_owned();
     let rules = TextRules { markers, prefix, ..TextRules::default() };
     let body = sanitise::markdown(&body, &rules, &Redactor::new(env.environment.secrets()));
     let posting = Posting::Comment { number: subject.number, marker, body, replaces: None };
-    let permit =
-        config.policy.admit(posting, &request.facts).map_err(|refusal| refusal.to_string())?;
-    env.forge.post(permit).await.map_err(|error| error.to_string())?;
+    let poster = env.poster(&config.policy, &request.facts);
+    poster.post(posting).await.map_err(|why| why.to_string())?;
     Ok(format!("`{name}` passes on commit {commit}, which a repair made; its comment says so"))
 }
 
@@ -185,11 +181,8 @@ async fn run_again(
     if request.facts.restriction.read_only {
         return Err("this run may only read".to_owned());
     }
-    let permit = config
-        .policy
-        .admit(Posting::Rerun { run: checks.id }, &request.facts)
-        .map_err(|refusal| refusal.to_string())?;
-    env.forge.post(permit).await.map_err(|error| error.to_string())?;
+    let poster = env.poster(&config.policy, &request.facts);
+    poster.post(Posting::Rerun { run: checks.id }).await.map_err(|why| why.to_string())?;
     let what =
         format!("the failed jobs of `{}` are run again, before a model is asked", checks.name);
     Ok(ActionEnd::Answered { what, refused: false })
@@ -205,21 +198,21 @@ async fn hand_over(
     let AdmittedEvent { event, request, config, .. } = admitted;
     let tried = counted(usize::try_from(attempts).unwrap_or(usize::MAX), "repair");
     let page = page_of(checks);
-    let prefix = answer::prefix_of(env, &config.policy.settings().triggers);
-    let prefix = if prefix.is_empty() { "/locum".to_owned() } else { prefix };
+    let policy = &config.policy;
+    let by_hand = match policy.settings().triggers.prefix() {
+        "" => String::new(),
+        prefix => format!(" {} starts a run by hand.", code(&format!("{prefix} fix"))),
+    };
     let body = format!(
         "**locum: handed over**\n\n{} still fails{page}, after {tried}. No more is tried here: a \
-         person has to look. {} starts a run by hand.",
-        code(&checks.name),
-        code(&format!("{prefix} fix"))
+         person has to look.{by_hand}",
+        code(&checks.name)
     );
-    let policy = &config.policy;
     let posting =
         answer::posting(env, &event.trigger, policy, (&marker("handed-over", &[]), &body));
-    if let Some(Ok(permit)) = posting.map(|posting| policy.admit(posting, &request.facts))
-        && let Err(error) = env.forge.post(permit).await
-    {
-        tracing::warn!(%error, "it was not said that the repair is handed over");
+    if let Some(posting) = posting {
+        let lost = "it was not said that the repair is handed over";
+        env.poster(policy, &request.facts).try_to_post(posting, lost).await;
     }
     let what = format!("`{}` still fails after {tried}; it is handed over", checks.name);
     ActionEnd::Answered { what, refused: true }

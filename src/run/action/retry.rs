@@ -24,8 +24,7 @@ pub(super) async fn last_request(
     let (Some(subject), Some(_)) = (&trigger.subject, &trigger.comment) else {
         return Err(Declined::refused("only a comment can ask again"));
     };
-    let triggers = env.inputs.tighten(&admitted.config.policy.settings().triggers);
-    let Some(rule) = &triggers.comment else {
+    let Some(rule) = &admitted.config.policy.settings().triggers.comment else {
         return Err(Declined::refused("comments start nothing here"));
     };
     let (place, modes) = (thread_of(subject), &admitted.config.policy.settings().modes.allow);

@@ -222,9 +222,9 @@ pub(super) async fn carry_out(
     let seen: Vec<OwnReaction> = carried.seen.iter().copied().chain(first).collect();
     let caller = serde_json::to_value(CarriedState { seen: seen.clone(), ..carried.clone() })
         .map_err(RunError::internal)?;
-    let triggers = env.inputs.tighten(&run.policy.settings().triggers);
+    let triggers = &run.policy.settings().triggers;
     let inbox = Inbox::of(folder);
-    let (mut followed, stopped) = FollowedThread::new(env, event, triggers.clone(), &inbox);
+    let (mut followed, stopped) = FollowedThread::new(env, event, triggers, &inbox);
     followed.look().await;
     let execution = session.execution(env, &inbox, caller);
     let RunControl { cancelled, watch, wish } = control;
@@ -254,9 +254,9 @@ pub(super) async fn carry_out(
     };
     let thread_number = thread.clone().ok();
     let kept = carry::keep(env, &session, &outcome, thread).await;
-    let prefix = triggers.comment.map_or_else(String::new, |comment| comment.prefix);
+    let prefix = triggers.prefix();
     let decide = match &kept {
-        Ok(Some(marker)) => DecisionChannel::Comment { prefix: &prefix, marker },
+        Ok(Some(marker)) => DecisionChannel::Comment { prefix, marker },
         Ok(None) => DecisionChannel::Unneeded,
         Err(why) => DecisionChannel::Nowhere(why),
     };
@@ -298,7 +298,7 @@ pub(super) async fn carry_out(
         work,
         mode: mode.filter(|_| work == KeptWork::Own),
     });
-    let retry = Some(prefix.as_str()).filter(|prefix| !prefix.is_empty());
+    let retry = Some(prefix).filter(|prefix| !prefix.is_empty());
     let next = FollowUp { retry, kept: shown };
     let publication = publisher.publish_report(&mut outcome, &ending, next, landed).await;
     if let (Some(claim), Ok(None), None) = (start.claim(), &kept, &line) {

@@ -11,7 +11,7 @@ use crate::run::action::admission::{self, thread_of};
 use crate::run::action::{ActionEnv, ForgeEvent, answer, bundle, progress_marker, reaction_target};
 use crate::run::error::{RunError, RunErrorKind};
 use crate::run::publish::SEEN;
-use crate::run::publish::reactions::Reactions;
+use crate::run::publish::unpublished::NotPosted;
 use crate::run::request::{self, RequestFacts};
 use crate::run::trusted::POLICY_FILE;
 use locum_agent::report::comment::hidden_lines_of;
@@ -58,7 +58,7 @@ pub(super) async fn tell_maintainer(
     if !is_by_maintainer(env, trigger).await {
         return error;
     }
-    say(env, trigger, (&Policy::builtin(), &Facts::default()), error).await
+    say(env, trigger, (&stand_in(env), &Facts::default()), error).await
 }
 
 /// Tells someone who may write here, and asks by a command, that there is no policy; returns it for
@@ -76,7 +76,7 @@ pub(super) async fn tell_no_policy(
         "without one no event starts anything: `locum init` writes a starter; commit it to the \
          default branch",
     );
-    Some(say(env, trigger, (&Policy::builtin(), &Facts::default()), error).await)
+    Some(say(env, trigger, (&stand_in(env), &Facts::default()), error).await)
 }
 
 /// Takes back what a comment of ours says of the set-up, now that a run starts on its thread; `own`
@@ -96,11 +96,15 @@ pub(super) async fn settle(env: &ActionEnv<'_>, place: &SetupPlace<'_>, own: &[T
     let body =
         format!("{SETTLED}\n\nWhat was wrong with it is corrected: a run has started since.");
     let posting = answer::posting(env, &place.event.trigger, place.policy, (&marker, &body));
-    if let Some(Ok(permit)) = posting.map(|posting| place.policy.admit(posting, place.facts))
-        && let Err(error) = env.forge.post(permit).await
-    {
-        tracing::warn!(%error, "what was said of the set-up is not taken back");
+    if let Some(posting) = posting {
+        let lost = "what was said of the set-up is not taken back";
+        env.poster(place.policy, place.facts).try_to_post(posting, lost).await;
     }
+}
+
+/// Returns the policy that counts where the repository's cannot be read.
+fn stand_in(env: &ActionEnv<'_>) -> Policy {
+    env.inputs.applied_to(Policy::builtin())
 }
 
 /// Returns whether an event is a command of someone who may write here, by the rules of the
@@ -117,10 +121,11 @@ async fn is_by_maintainer(env: &ActionEnv<'_>, trigger: &Trigger) -> bool {
     if !may_be_command || !env.inputs.allows_user(&trigger.actor.login) {
         return false;
     }
-    let triggers = env.inputs.tighten(&Policy::builtin().settings().triggers);
+    let policy = stand_in(env);
+    let triggers = &policy.settings().triggers;
     let default_branch = admission::default_branch(env, trigger);
     let job = admission::job_facts(env, &default_branch);
-    if request::screen(trigger, &triggers, &job).is_err() {
+    if request::screen(trigger, triggers, &job).is_err() {
         return false;
     }
     let subject = trigger.subject.as_ref().filter(|subject| subject.is_pull_request);
@@ -145,7 +150,7 @@ async fn is_by_maintainer(env: &ActionEnv<'_>, trigger: &Trigger) -> bool {
         profiles: &[],
     };
     // Modes are not known, so what the command says is not judged.
-    let examined = request::examine(trigger, Some(&triggers), &known);
+    let examined = request::examine(trigger, Some(triggers), &known);
     examined.checks.iter().filter_map(|check| check.refused.as_ref()).all(|no| no.rule == "command")
 }
 
@@ -178,22 +183,22 @@ async fn say(
     if is_silent || trigger.subject.is_none() {
         return error;
     }
-    let reactions = Reactions { forge: env.forge, policy, facts };
+    let poster = env.poster(policy, facts);
     if let Some(target) = reaction_target(trigger) {
-        reactions.show(target, SEEN).await;
+        poster.show(target, SEEN).await;
     }
     let (hidden, begun) = match own_comment(env, trigger).await {
         Some(hidden) => (hidden, true),
         None => (marker("setup", &[]), false),
     };
     let body = body(env, trigger, &error, begun);
-    let posting = answer::posting(env, trigger, policy, (&hidden, &body));
-    let Some(Ok(permit)) = posting.map(|posting| policy.admit(posting, facts)) else {
+    let Some(posting) = answer::posting(env, trigger, policy, (&hidden, &body)) else {
         return error;
     };
-    match env.forge.post(permit).await {
+    match poster.post(posting).await {
         Ok(_) => {}
-        Err(refused @ ForgeError::Forbidden { .. }) => {
+        Err(NotPosted::Policy(_)) => return error,
+        Err(NotPosted::Forge(refused @ ForgeError::Forbidden { .. })) => {
             let already = error.diagnostics.iter().any(|one| one.origin == "github-token");
             if !already {
                 error.diagnostics.extend(may_not_write(refused).diagnostics);
@@ -202,7 +207,7 @@ async fn say(
         Err(failed) => tracing::warn!(%failed, "the mistakes could not be posted on the thread"),
     }
     if let Some(target) = reaction_target(trigger) {
-        reactions.add(target, OutcomeReaction::Confused.as_str()).await;
+        poster.react(target, OutcomeReaction::Confused.as_str()).await;
     }
     error
 }

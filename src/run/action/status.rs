@@ -8,6 +8,7 @@ use crate::run::action::admission::{AdmittedEvent, PROGRESS, thread_of};
 use crate::run::action::carry::TakenBy;
 use crate::run::action::{ActionEnv, carry};
 use crate::run::error::RunError;
+use crate::run::marker::Marker;
 use locum_agent::report::figures;
 use locum_agent::report::markdown::{code, inline};
 use locum_forge::{OwnComment, ThreadComment, command};
@@ -89,8 +90,7 @@ fn event_words(word: &str) -> &'static str {
 
 /// Returns a value of the hidden first line of one of our comments.
 pub(super) fn value_of<'c>(comment: &'c OwnComment, key: &str) -> Option<&'c str> {
-    let words = comment.body.lines().next()?.split(' ');
-    words.filter_map(|word| word.split_once('=')).find(|(name, _)| *name == key).map(|(_, it)| it)
+    Marker::parse(comment.body.lines().next()?)?.get(key)
 }
 
 /// Returns the workflow run that is at work by a comment of ours, or was last: the one that a

@@ -13,12 +13,12 @@ use serde_json::Value;
 
 use crate::run::action::admission::{self, PROGRESS};
 use crate::run::action::carry::{TakenBy, WaitingSession};
+use crate::run::action::claim::listed::ClaimList;
 use crate::run::action::kept::KeptSession;
-use crate::run::action::{ActionEnd, ActionEnv, carry, claim, refs, status, thread};
+use crate::run::action::{ActionEnd, ActionEnv, carry, refs, status, thread};
 use crate::run::error::RunError;
 use crate::run::publish::SEEN;
 use crate::run::publish::own_branch::PullRequestMarker;
-use crate::run::publish::reactions::Reactions;
 use crate::run::source::FileSource;
 use crate::run::trusted::{POLICY_FILE, TrustedConfig};
 use locum_agent::report::comment::{AbandonedRun, abandoned, hidden_lines_of};
@@ -120,9 +120,10 @@ pub(super) async fn repository(env: &ActionEnv<'_>) -> Result<ActionEnd, RunErro
     let branch = admission::default_branch(env, &trigger);
     let trusted = refs::default_tip(env, &branch).await?;
     let source = FileSource::Commit(&env.workspace.repo, trusted.clone());
-    let config = TrustedConfig::load_for_event(source, env.environment)?.ok_or_else(|| {
-        RunError::usage(POLICY_FILE, format!("there is no policy in commit {trusted}"))
-    })?;
+    let config =
+        TrustedConfig::load_for_event(source, env.environment, env.inputs)?.ok_or_else(|| {
+            RunError::usage(POLICY_FILE, format!("there is no policy in commit {trusted}"))
+        })?;
     let (policy, facts) = (&*config.policy, Facts::default());
     carry::sweep(env, policy, &facts).await;
     let since = env.clock.now().checked_sub(SINCE).map_err(RunError::internal)?;
@@ -146,13 +147,14 @@ async fn sweep(
     evidence: Evidence,
 ) -> Swept {
     let mut swept = Swept::default();
+    let claims = ClaimList::new(env.kept_at());
     let working = comments.iter().filter(|placed| works(placed, scope.own));
     for placed in working.take(CLOSED_AT_ONCE) {
         let why = match evidence {
             Evidence::HasClaim => {
                 Some("The run or its machine was stopped before it could say so.".to_owned())
             }
-            Evidence::Asked => why_over(env, &placed.comment).await,
+            Evidence::Asked => why_over(env, &claims, &placed.comment).await,
         };
         if let Some(why) = why
             && close(env, scope, placed, &why).await
@@ -160,7 +162,7 @@ async fn sweep(
             swept.closed += 1;
         }
     }
-    for (placed, is_seen) in unanswered(env, scope, comments).await {
+    for (placed, is_seen) in unanswered(env, scope, &claims, comments).await {
         if answer(env, scope, (placed, is_seen)).await {
             swept.answered += 1;
         }
@@ -179,14 +181,18 @@ fn works(placed: &PlacedComment, own: &str) -> bool {
 }
 
 /// Returns how it is known that the run of a comment is over; `None` where it may be at work.
-async fn why_over(env: &ActionEnv<'_>, comment: &ThreadComment) -> Option<String> {
+async fn why_over(
+    env: &ActionEnv<'_>,
+    claims: &ClaimList<'_>,
+    comment: &ThreadComment,
+) -> Option<String> {
     let body = OwnComment { id: comment.id, body: comment.body.clone() };
     let run = status::run_of(&body).unwrap_or_default();
     if run == env.job.run_id {
         return None;
     }
     let now = env.clock.now();
-    let claim = claim::of_comment(env, comment.body.lines().next().unwrap_or_default()).await;
+    let claim = claims.end_of_comment(comment.body.lines().next().unwrap_or_default()).await;
     // While it is renewed, the run is at work, whatever else is said.
     if claim.as_ref().is_ok_and(|ends| ends.is_some_and(|ends| ends > now)) {
         return None;
@@ -221,7 +227,7 @@ async fn close(
     let marker = placed.comment.body.lines().next().unwrap_or_default().to_owned();
     let own = OwnComment { id: placed.comment.id, body: placed.comment.body.clone() };
     let run_url = status::run_of(&own).map(|run| env.job.url_of_run(&run));
-    let cure = cure(&prefix(env, scope), &own);
+    let cure = cure(scope.policy.settings().triggers.prefix(), &own);
     // A session is found by them that waited for the decision by which the run went on.
     let hidden: Vec<String> = hidden_lines_of(&own.body).map(str::to_owned).collect();
     let opened = opened_by(env, &own).await;
@@ -241,10 +247,10 @@ async fn close(
     };
     let closed = post(env, scope, posting).await;
     if closed {
-        let reactions = Reactions { forge: env.forge, policy: scope.policy, facts: scope.facts };
+        let poster = env.poster(scope.policy, scope.facts);
         for id in requests_of(&own) {
             let target = target_of(&placed.comment, id);
-            reactions.show(target, OutcomeReaction::Confused.as_str()).await;
+            poster.show(target, OutcomeReaction::Confused.as_str()).await;
         }
     }
     closed
@@ -264,8 +270,12 @@ async fn opened_by(env: &ActionEnv<'_>, own: &OwnComment) -> Option<(u64, String
     left.map(|pull| (pull.number, pull.url))
 }
 
-/// Says how the work of a run that ended without a result is done all the same.
+/// Says how the work of a run that ended without a result is done all the same; nothing where
+/// comments start none.
 fn cure(prefix: &str, own: &OwnComment) -> String {
+    if prefix.is_empty() {
+        return String::new();
+    }
     let [retry, go_on] = ["retry", "go on"].map(|verb| code(&format!("{prefix} {verb}")));
     let Some(waited) = WaitingSession::parse(own) else {
         let kept = KeptSession::parse(&own.body).map_or_else(String::new, |_| {
@@ -293,10 +303,10 @@ fn requests_of(own: &OwnComment) -> impl Iterator<Item = u64> {
 async fn unanswered<'c>(
     env: &ActionEnv<'_>,
     scope: &SweepScope<'_>,
+    claims: &ClaimList<'_>,
     comments: &'c [PlacedComment],
 ) -> Vec<(&'c PlacedComment, bool)> {
-    let triggers = env.inputs.tighten(&scope.policy.settings().triggers);
-    let Some(rule) = &triggers.comment else { return Vec::new() };
+    let Some(rule) = &scope.policy.settings().triggers.comment else { return Vec::new() };
     let now = env.clock.now();
     let asks = |placed: &&PlacedComment| {
         let comment = &placed.comment;
@@ -317,7 +327,7 @@ async fn unanswered<'c>(
             continue;
         };
         let is_seen = !reactions.is_empty();
-        if is_seen && !is_given_up(env, placed, &reactions).await {
+        if is_seen && !is_given_up(env, claims, placed, &reactions).await {
             continue;
         }
         let tier = thread::tier_of(env, comment, scope.is_private).await;
@@ -335,12 +345,14 @@ async fn unanswered<'c>(
 /// said is that it has seen it, and nobody renews a claim on the thread.
 async fn is_given_up(
     env: &ActionEnv<'_>,
+    claims: &ClaimList<'_>,
     placed: &PlacedComment,
     reactions: &[(OwnReaction, String)],
 ) -> bool {
+    let now = env.clock.now();
     reactions.iter().all(|(_, content)| content == SEEN)
-        && is_older(&placed.comment, SEEN_PATIENCE, env.clock.now())
-        && matches!(claim::is_renewed_on(env, placed.number).await, Ok(false))
+        && is_older(&placed.comment, SEEN_PATIENCE, now)
+        && matches!(claims.is_renewed_on(placed.number, (&env.job.run_id, now)).await, Ok(false))
 }
 
 /// Returns where reactions on a comment go that is of the kind of another one.
@@ -390,16 +402,11 @@ async fn answer(
     };
     let answered = post(env, scope, posting).await;
     if answered && is_seen {
-        let reactions = Reactions { forge: env.forge, policy: scope.policy, facts: scope.facts };
         let target = target_of(comment, comment.id);
-        reactions.show(target, OutcomeReaction::Confused.as_str()).await;
+        let poster = env.poster(scope.policy, scope.facts);
+        poster.show(target, OutcomeReaction::Confused.as_str()).await;
     }
     answered
-}
-
-fn prefix(env: &ActionEnv<'_>, scope: &SweepScope<'_>) -> String {
-    let triggers = env.inputs.tighten(&scope.policy.settings().triggers);
-    triggers.comment.map_or_else(|| "/locum".to_owned(), |comment| comment.prefix)
 }
 
 fn cleaned(
@@ -408,18 +415,13 @@ fn cleaned(
     markers: Vec<String>,
     body: &str,
 ) -> String {
-    let rules = TextRules { markers, prefix: prefix(env, scope), ..TextRules::default() };
+    let prefix = scope.policy.settings().triggers.prefix().to_owned();
+    let rules = TextRules { markers, prefix, ..TextRules::default() };
     sanitise::markdown(body, &rules, &Redactor::new(env.environment.secrets()))
 }
 
 /// Posts what the policy lets it; returns whether it did.
 async fn post(env: &ActionEnv<'_>, scope: &SweepScope<'_>, posting: Posting) -> bool {
-    let Ok(permit) = scope.policy.admit(posting, scope.facts) else { return false };
-    match env.forge.post(permit).await {
-        Ok(_) => true,
-        Err(error) => {
-            tracing::warn!(%error, "what a run left behind stays as it is");
-            false
-        }
-    }
+    let poster = env.poster(scope.policy, scope.facts);
+    poster.try_to_post(posting, "what a run left behind stays as it is").await.is_some()
 }

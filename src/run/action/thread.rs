@@ -12,6 +12,7 @@ use crate::run::action::ActionEnv;
 use crate::run::action::admission::{AdmittedEvent, PROGRESS, thread_of};
 use crate::run::action::findings;
 use crate::run::task_material::TaskMaterial;
+use locum_agent::report::comment::hidden_lines_of;
 use locum_base::text::ClippedText;
 use locum_forge::ThreadComment;
 use locum_forge::event::{EventSubject, Trigger};
@@ -227,8 +228,8 @@ fn material(
 }
 
 fn result(comment: &ThreadComment) -> TaskMaterial {
-    let seen: Vec<&str> =
-        comment.body.lines().skip_while(|line| line.starts_with("<!-- locum:v1 ")).collect();
+    let hidden = hidden_lines_of(&comment.body).count();
+    let seen: Vec<&str> = comment.body.lines().skip(hidden).collect();
     let text = seen_of_markdown(&seen.join("\n"));
     TaskMaterial {
         what: "the result of the last run on this thread".to_owned(),

@@ -3,13 +3,11 @@
 
 use crate::run::publish::lease::LEASE_OVER;
 use crate::run::publish::moved::JudgedCommit;
-use crate::run::publish::own_branch::{BranchUpdate, OwnBranch};
+use crate::run::publish::own_branch::{BranchUpdate, OwnBranch, OwnBranchName};
 use crate::run::publish::unpublished::Unpublished;
 use crate::run::publish::{PublishResult, Publisher};
-use locum_agent::report::branch;
 use locum_forge::ForgeError;
 use locum_forge::commits::{ForgeCommit, TargetBranch};
-use locum_forge::sanitise;
 use locum_policy::Permit;
 use locum_policy::intent::{self, Act, Intent};
 use locum_policy::schema::CommitSigner;
@@ -107,19 +105,13 @@ impl Publisher<'_> {
         let plan = &self.run.plan;
         let rules = &self.run.policy.settings().publish;
         let template = self.branch_template.unwrap_or(&rules.branch);
-        let name = branch::name(template, &plan.subject.branch_words(), self.title());
-        let prefix = template.split(['{', '/']).next().unwrap_or_default();
+        let own = OwnBranchName::of(template, &plan.subject, &plan.task);
         let session = plan.session.as_str();
         let tail = session.get(session.len().saturating_sub(8)..).unwrap_or(session);
         let mut refused = String::new();
-        for name in [name.clone(), format!("{name}-{tail}")] {
-            let name = sanitise::branch_name(
-                &name,
-                prefix,
-                &self.destination.base_branch,
-                &self.run.redactor,
-            )
-            .map_err(|why| why.to_string())?;
+        for tail in [None, Some(tail)] {
+            let known = (self.destination.base_branch.as_str(), &self.run.redactor);
+            let name = own.checked(tail, known).map_err(|why| why.to_string())?;
             let commit = self.same_change(&name, commit).unwrap_or_else(|| commit.clone());
             match self.place(&name, &commit).await {
                 Ok(made) => return Ok((name, made)),

@@ -100,12 +100,10 @@ impl Publisher<'_> {
             summary: clean(&check.summary),
             ..check
         });
-        if let Err(NotPosted::Forge(ForgeError::Forbidden { .. })) =
-            self.attempt(posting, published).await
-            && let Some(note) = published.notes.last_mut()
-        {
-            note.push_str("; ");
-            note.push_str(NEEDS);
+        if let Err(not) = self.attempt(posting, published).await {
+            let is_right_missing = matches!(not, NotPosted::Forge(ForgeError::Forbidden { .. }));
+            let needs = if is_right_missing { format!("; {NEEDS}") } else { String::new() };
+            published.notes.push(format!("{not}{needs}"));
         }
     }
 

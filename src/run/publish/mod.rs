@@ -13,14 +13,15 @@ pub mod follow_up;
 pub mod lease;
 mod moved;
 pub mod own_branch;
+pub(crate) mod poster;
 mod pull_request;
-pub(crate) mod reactions;
+mod reactions;
 mod report;
 mod resolved;
 mod review;
 mod seen;
 pub mod summary_words;
-mod unpublished;
+pub(crate) mod unpublished;
 
 use std::path::Path;
 
@@ -31,6 +32,7 @@ use crate::run::publish::destination::PublishDestination;
 use crate::run::publish::follow_up::{FollowUp, RunEnd};
 use crate::run::publish::lease::Lease;
 use crate::run::publish::moved::JudgedCommit;
+use crate::run::publish::poster::Poster;
 use crate::run::publish::unpublished::{NotPosted, Unpublished};
 use locum_agent::report::comment::{ChangeDestination, PullRequestEffect};
 use locum_agent::report::waiting::DecisionChannel;
@@ -45,7 +47,7 @@ use locum_base::secret::Redactor;
 use locum_forge::Forge;
 use locum_forge::posts::{Posting, ReactionTarget, Receipt};
 use locum_forge::sanitise::{self, TextRules};
-use locum_policy::schema::PublishForm;
+use locum_policy::schema::{PublishForm, PublishForms};
 use locum_workspace::Workspace;
 use locum_workspace::diff::FileChange;
 use locum_workspace::git_binary::GitBinary;
@@ -331,10 +333,12 @@ impl Publisher<'_> {
 
     /// Asks the policy, then publishes; a refusal or an error becomes a note.
     pub async fn post(&self, posting: Posting, published: &mut Publication) -> Option<Receipt> {
-        self.attempt(posting, published).await.ok()
+        let posted = self.attempt(posting, published).await;
+        posted.map_err(|not| published.notes.push(not.to_string())).ok()
     }
 
-    /// As [`Publisher::post`]; the error says which of both it was.
+    /// As [`Publisher::post`]; the error says which of both it was, and noting it is up to whoever
+    /// posts.
     async fn attempt(
         &self,
         posting: Posting,
@@ -343,21 +347,22 @@ impl Publisher<'_> {
         let posted = self.ask_and_post(posting).await;
         match &posted {
             Ok(receipt) => published.receipts.push(receipt.clone()),
-            Err(not) => {
-                tracing::warn!("not published: {not}");
-                published.notes.push(not.to_string());
-            }
+            Err(not) => tracing::warn!("not published: {not}"),
         }
         posted
     }
 
-    async fn ask_and_post(&self, posting: Posting) -> Result<Receipt, NotPosted> {
+    /// Asks the policy, then publishes.
+    pub(crate) async fn ask_and_post(&self, posting: Posting) -> Result<Receipt, NotPosted> {
         if self.is_late() {
             return Err(NotPosted::LeaseOver);
         }
-        let permit = self.run.policy.admit(posting, &self.run.plan.facts);
-        let permit = permit.map_err(NotPosted::Policy)?;
-        self.forge.post(permit).await.map_err(NotPosted::Forge)
+        self.poster().post(posting).await
+    }
+
+    fn poster(&self) -> Poster<'_> {
+        let (policy, facts) = (&*self.run.policy, &self.run.plan.facts);
+        Poster { forge: self.forge, policy, facts }
     }
 
     /// Returns whether the time is over in which the run may post.
@@ -410,15 +415,9 @@ impl Publisher<'_> {
             .notes
             .extend(executables.iter().map(|path| format!("`{path}` becomes executable")));
         match form {
-            PublishForm::Comment => Err(Unpublished::Intended(String::new())),
+            PublishForm::Comment => Err(Unpublished::Intended(self.why_shown().to_owned())),
             PublishForm::Review => self.land_review(outcome, published).await,
             PublishForm::Commit | PublishForm::PullRequest => {
-                if let RunSubject::PullRequest { is_fork: true, .. } = self.run.plan.subject {
-                    return Err(Unpublished::Intended(
-                        "the pull request comes from a fork, whose branch is not ours to change"
-                            .to_owned(),
-                    ));
-                }
                 let base = self.run.plan.base.clone();
                 let judged = JudgedCommit { base, id: commit, flaw: self.flaw(outcome) };
                 let (judged, remark) = self.follow(outcome, judged, form).await?;
@@ -428,23 +427,28 @@ impl Publisher<'_> {
         }
     }
 
-    /// Returns what a change of this run becomes. Asking for a pull request of its own makes one of
-    /// what would be a commit.
+    /// Returns what a change of this run becomes.
     fn form(&self) -> PublishForm {
-        let forms = &self.run.policy.settings().publish.publish_as;
-        let forms = forms.in_mode(&self.run.plan.mode);
-        match (&self.run.plan.subject, forms.pull_requests) {
-            (RunSubject::PullRequest { own_pull_request: true, .. }, PublishForm::Commit) => {
-                PublishForm::PullRequest
+        self.run.plan.subject.publish_form(self.forms())
+    }
+
+    fn forms(&self) -> PublishForms {
+        self.run.policy.settings().publish.publish_as.in_mode(&self.run.plan.mode)
+    }
+
+    /// Says why a change is only shown, where the policy does not say so itself.
+    fn why_shown(&self) -> &'static str {
+        match self.run.plan.subject {
+            RunSubject::PullRequest { is_fork: true, .. }
+                if self.forms().pull_requests != PublishForm::Comment =>
+            {
+                "the pull request comes from a fork, whose branch is not ours to change"
             }
-            (RunSubject::PullRequest { .. }, form) => form,
-            (
-                RunSubject::Prompt
-                | RunSubject::Issue { .. }
-                | RunSubject::Discussion { .. }
-                | RunSubject::Job { .. },
-                _,
-            ) => forms.issues,
+            RunSubject::PullRequest { .. }
+            | RunSubject::Prompt
+            | RunSubject::Issue { .. }
+            | RunSubject::Discussion { .. }
+            | RunSubject::Job { .. } => "",
         }
     }
 
@@ -453,14 +457,7 @@ impl Publisher<'_> {
     }
 
     fn text_rules(&self, marker: &str) -> TextRules {
-        let prefix = self
-            .run
-            .policy
-            .settings()
-            .triggers
-            .comment
-            .as_ref()
-            .map_or_else(String::new, |comment| comment.prefix.clone());
+        let prefix = self.run.policy.settings().triggers.prefix().to_owned();
         TextRules { markers: vec![marker.to_owned()], prefix, ..TextRules::default() }
     }
 }

@@ -69,6 +69,7 @@ impl Publisher<'_> {
             base: &self.run.plan.base,
             ours: &tip,
             theirs: &judged.id,
+            their_name: "change",
             touched: &touched,
         };
         let rebased = self.workspace.repo.rebase(&sides).map_err(|error| error.to_string())?;

@@ -6,14 +6,16 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::run::marker::Marker;
+use crate::run::plan::RunSubject;
+use locum_agent::report::branch;
 use locum_agent::report::commit::SUBJECT_TRAILER;
 use locum_agent::report::markdown::{marker, marker_value};
 use locum_base::path::RepoPath;
+use locum_base::secret::Redactor;
 use locum_forge::PullRequest;
+use locum_forge::sanitise::{self, TextRefusal};
 use locum_workspace::repo::CommitId;
-
-/// How the line of a pull request begins.
-const MARKER: &str = "<!-- locum:v1 kind=pull-request ";
 
 /// A branch that an earlier run pushed for the same subject.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +28,40 @@ pub struct OwnBranch {
     pub update: BranchUpdate,
     /// The open pull request from it; `None` where opening one failed.
     pub pull_request: Option<OwnPullRequest>,
+}
+
+/// The name of the branch of its own that the change of a run gets, before it is checked.
+pub struct OwnBranchName<'a> {
+    template: &'a str,
+    name: String,
+}
+
+impl<'a> OwnBranchName<'a> {
+    /// Fills in the template, which is that of the policy or of an input.
+    pub fn of(template: &'a str, subject: &RunSubject, task: &str) -> Self {
+        let title = subject.title().unwrap_or(task);
+        Self { template, name: branch::name(template, &subject.branch_words(), title) }
+    }
+
+    /// Returns the name.
+    pub fn as_str(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the name with a dash and a tail behind it, where that is one of ours and not that of
+    /// the base.
+    ///
+    /// # Errors
+    /// When no branch of ours can have it.
+    pub fn checked(
+        &self,
+        tail: Option<&str>,
+        (base, redactor): (&str, &Redactor),
+    ) -> Result<String, TextRefusal> {
+        let prefix = self.template.split(['{', '/']).next().unwrap_or_default();
+        let name = tail.map_or_else(|| self.name.clone(), |tail| format!("{}-{tail}", self.name));
+        sanitise::branch_name(&name, prefix, base, redactor)
+    }
 }
 
 /// How a run changes a branch that an earlier one pushed.
@@ -115,12 +151,8 @@ impl PullRequestMarker {
     /// letter for letter.
     pub fn parse(body: &str) -> Option<Self> {
         let line = body.lines().next()?.trim_end();
-        let keys = line.strip_prefix(MARKER)?;
-        let value = |key: &str| {
-            keys.split(' ')
-                .find_map(|word| word.strip_prefix(key)?.strip_prefix('='))
-                .map(str::to_owned)
-        };
+        let marker = Marker::parse(line)?;
+        let value = |key: &str| marker.get(key).map(str::to_owned);
         let read = Self {
             session: value("session")?,
             subject: value("subject")?,

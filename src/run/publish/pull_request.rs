@@ -209,10 +209,9 @@ impl Publisher<'_> {
         };
         let why = format!("the branch `{branch}` is there, but there is no pull request: {not}");
         if matches!(not, NotPosted::Policy(_)) {
+            published.notes.push(not.to_string());
             return Err(Unpublished::Intended(why));
         }
-        // It is said beside the branch, in one sentence.
-        published.notes.pop();
         let base = &self.destination.base_branch;
         let compare_url = self.repository_url.map(|page| compare_url(page, base, branch));
         let pushed = Some(PushedBranch { name: branch.to_owned(), compare_url });

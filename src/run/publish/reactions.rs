@@ -3,35 +3,22 @@
 //! In: what the request is, and the reaction that counts now. Out: that one alone; what an earlier
 //! try left there is withdrawn. None of it can fail a run.
 
-use locum_forge::Forge;
+use crate::run::publish::poster::Poster;
 use locum_forge::posts::{OwnReaction, Posting, ReactionTarget};
-use locum_policy::Policy;
-use locum_policy::intent::Facts;
 
 /// The reactions that say how a request stands.
 const STATES: &[&str] = &["eyes", "rocket", "confused"];
 
-/// Where reactions are put, and what permits it.
-#[derive(Clone, Copy)]
-pub(crate) struct Reactions<'a> {
-    /// API of the forge.
-    pub(crate) forge: &'a dyn Forge,
-    /// The policy that lets Locum comment.
-    pub(crate) policy: &'a Policy,
-    /// What its decision depends on.
-    pub(crate) facts: &'a Facts,
-}
-
-impl Reactions<'_> {
+impl Poster<'_> {
     /// Puts a reaction on something, in place of those of ours that said something else.
     pub(crate) async fn show(&self, target: ReactionTarget, content: &str) {
-        self.add(target, content).await;
+        self.react(target, content).await;
         self.withdraw_others(target, content).await;
     }
 
     /// Puts a reaction on something, beside those that are there.
-    pub(crate) async fn add(&self, target: ReactionTarget, content: &str) {
-        self.post(Posting::Reaction { target, content: content.to_owned() }).await;
+    pub(crate) async fn react(&self, target: ReactionTarget, content: &str) {
+        self.put(Posting::Reaction { target, content: content.to_owned() }).await;
     }
 
     /// Withdraws the reactions of ours that say something else than this; returns them.
@@ -56,13 +43,12 @@ impl Reactions<'_> {
 
     /// Withdraws a reaction. One that cannot be withdrawn does no harm.
     pub(crate) async fn withdraw(&self, reaction: OwnReaction) {
-        self.post(Posting::Withdrawal(reaction)).await;
+        self.put(Posting::Withdrawal(reaction)).await;
     }
 
-    async fn post(&self, posting: Posting) {
-        let Ok(permit) = self.policy.admit(posting, self.facts) else { return };
-        if let Err(error) = self.forge.post(permit).await {
-            tracing::debug!(%error, "no reaction");
+    async fn put(&self, posting: Posting) {
+        if let Err(why) = self.post(posting).await {
+            tracing::debug!(%why, "no reaction");
         }
     }
 }

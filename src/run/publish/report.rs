@@ -5,7 +5,6 @@
 use crate::run::checks::CHECKS_LIMIT;
 use crate::run::plan::RunSubject;
 use crate::run::publish::follow_up::{FollowUp, RunEnd};
-use crate::run::publish::reactions::Reactions;
 use crate::run::publish::unpublished::{self, NotPosted};
 use crate::run::publish::{Landed, Publication, PublishResult, Publisher};
 use locum_agent::report::comment::{self, CommentFacts};
@@ -59,8 +58,9 @@ impl Publisher<'_> {
                     published.comment = Some(receipt);
                 }
                 // What the policy does not let it say is meant to be said nowhere.
-                Err(NotPosted::Policy(_)) => {}
+                Err(not @ NotPosted::Policy(_)) => published.notes.push(not.to_string()),
                 Err(not) => {
+                    published.notes.push(not.to_string());
                     let why = format!("the comment on #{number} could not be written: {not}");
                     hindrance.get_or_insert_with(|| unpublished::hindrance(why));
                     self.settle(outcome, &hindrance, is_cancelled);
@@ -101,14 +101,13 @@ impl Publisher<'_> {
     async fn react(&self, outcome: &Outcome, ending: &RunEnd<'_>, published: &mut Publication) {
         let reaction = outcome.word.reaction();
         let waits = reaction == OutcomeReaction::Eyes;
-        let (policy, facts) = (&*self.run.policy, &self.run.plan.facts);
-        let reactions = Reactions { forge: self.forge, policy, facts };
+        let poster = self.poster();
         let mut gone = Vec::new();
         if let Some(target) = self.reaction {
             let content = if waits && ending.decided.is_some() { TAKEN } else { reaction.as_str() };
             self.post(Posting::Reaction { target, content: content.to_owned() }, published).await;
             if !self.is_late() {
-                gone = reactions.withdraw_others(target, content).await;
+                gone = poster.withdraw_others(target, content).await;
             }
         }
         // What asked first says the same, where another comment decided since.
@@ -119,13 +118,13 @@ impl Publisher<'_> {
             }
         }
         for target in first.into_iter().filter(|_| !self.is_late()) {
-            reactions.add(target, reaction.as_str()).await;
-            gone.extend(reactions.withdraw_others(target, reaction.as_str()).await);
+            poster.react(target, reaction.as_str()).await;
+            gone.extend(poster.withdraw_others(target, reaction.as_str()).await);
         }
         let seen = if waits { &[] } else { ending.seen };
         for reaction in seen.iter().copied().chain(ending.decided) {
             if !gone.contains(&reaction) {
-                reactions.withdraw(reaction).await;
+                poster.withdraw(reaction).await;
             }
         }
     }

@@ -3,6 +3,7 @@
 
 use sha2::{Digest, Sha256};
 
+use crate::run::marker::Marker;
 use crate::run::plan::RunSubject;
 use crate::run::publish::unpublished::Unpublished;
 use crate::run::publish::{Publication, PublishResult, Publisher};
@@ -133,8 +134,9 @@ impl Publisher<'_> {
 
     /// Returns the number of the workflow run, as the hidden line of its comment has it.
     fn run_of_marker(&self) -> &str {
-        let words = self.destination.marker.split(' ');
-        words.filter_map(|word| word.strip_prefix("run=")).next().unwrap_or_default()
+        Marker::parse(&self.destination.marker)
+            .and_then(|marker| marker.get("run"))
+            .unwrap_or_default()
     }
 
     async fn lines(&self) -> Result<CommentableLines, String> {
@@ -195,10 +197,8 @@ impl Publisher<'_> {
             body,
             comments,
         };
-        let receipt = self.attempt(posting, published).await.inspect_err(|_| {
-            // It is said where the changes are.
-            published.notes.pop();
-        })?;
+        // What is not posted is said where the changes are.
+        let receipt = self.attempt(posting, published).await?;
         Ok(PublishResult::Review { url: receipt.url, comments: counts.0 + counts.1 })
     }
 

@@ -3,7 +3,6 @@
 
 use jiff::Timestamp;
 
-use crate::run::plan::RunSubject;
 use crate::run::publish::{Publisher, SEEN};
 use locum_agent::report::comment::{self, Progress};
 use locum_agent::report::waiting::DecisionChannel;
@@ -56,12 +55,11 @@ impl Publisher<'_> {
     fn becomes_commit(&self) -> bool {
         let plan = &self.run.plan;
         let changes = plan.tools.iter().filter_map(|tool| ToolName::find(tool)).any(may_change);
-        let is_fork = matches!(plan.subject, RunSubject::PullRequest { is_fork: true, .. });
         let pushed = matches!(self.form(), PublishForm::Commit | PublishForm::PullRequest)
             && self.run.policy.settings().publish.sign == CommitSigner::Git;
         let commit = Intent::Publish(PublicationKind::Commit);
         let allowed = self.run.policy.decide(&commit, &plan.facts).decision == Decision::Allow;
-        changes && !is_fork && !plan.facts.restriction.read_only && pushed && allowed
+        changes && !plan.facts.restriction.read_only && pushed && allowed
     }
 
     /// Posts the run's comment before there is any progress.

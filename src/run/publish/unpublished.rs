@@ -23,7 +23,7 @@ pub(super) enum Unpublished {
 
 /// Why a posting was not made.
 #[derive(Debug)]
-pub(super) enum NotPosted {
+pub(crate) enum NotPosted {
     /// The policy does not let it.
     Policy(Box<Refusal>),
     /// The forge refused, or failed.
@@ -43,6 +43,28 @@ impl Unpublished {
 pub(super) fn hindrance(why: String) -> Hindrance {
     let why = why.trim_end().trim_end_matches('.').to_owned();
     Hindrance { cure: cure::of(&why), why, ..Hindrance::default() }
+}
+
+impl NotPosted {
+    /// Returns whether the same posting may be tried again later: the forge was busy for longer
+    /// than a posting waits, or answered something odd. A limit is not tried again: that is what
+    /// the forge asks for.
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Self::LeaseOver
+            | Self::Forge(
+                ForgeError::Unavailable { .. }
+                | ForgeError::Failed { .. }
+                | ForgeError::Conflict { .. },
+            ) => true,
+            Self::Policy(_)
+            | Self::Forge(
+                ForgeError::Forbidden { .. }
+                | ForgeError::NotFound { .. }
+                | ForgeError::RateLimited { .. },
+            ) => false,
+        }
+    }
 }
 
 /// Whatever is not known to be intended stood in the way.

@@ -30,6 +30,8 @@ pub struct MergeSides<'a> {
     pub ours: &'a CommitId,
     /// The side that comes in.
     pub theirs: &'a CommitId,
+    /// What that side is called where the two contradict each other: `sub-task`, `base`.
+    pub their_name: &'a str,
     /// Every path that may differ between them.
     pub touched: &'a BTreeSet<RepoPath>,
 }
@@ -78,7 +80,8 @@ impl Repo {
         let index =
             self.git.merge_trees(&trees.0, &trees.1, &trees.2, Some(options.find_renames(true)))?;
         if index.has_conflicts() {
-            let conflicts = index.conflicts()?.map(|found| self.conflict(&found?));
+            let conflicts =
+                index.conflicts()?.map(|found| self.conflict(&found?, sides.their_name));
             return Ok(MergeOutcome::Conflicts(conflicts.collect::<Result<_, RepoError>>()?));
         }
         let mut merged: BTreeMap<RepoPath, MergeEntry> = BTreeMap::new();
@@ -141,7 +144,7 @@ impl Repo {
         Ok(self.git.find_tree(changes.apply(&self.git, &nothing)?)?)
     }
 
-    fn conflict(&self, found: &IndexConflict) -> Result<Conflict, RepoError> {
+    fn conflict(&self, found: &IndexConflict, their_name: &str) -> Result<Conflict, RepoError> {
         let (base, ours, theirs) =
             (found.ancestor.as_ref(), found.our.as_ref(), found.their.as_ref());
         let shown = ours.or(theirs).or(base);
@@ -149,12 +152,17 @@ impl Repo {
         let of = |what: &str, sides| Ok(Conflict { path, what: what.to_owned(), sides });
         let (Some(ours), Some(theirs)) = (ours, theirs) else {
             let what = match (base, ours, theirs) {
-                (Some(_), Some(_), None) => "changed here and removed by the sub-task",
-                (Some(_), None, Some(_)) => "removed here and changed by the sub-task",
-                (None, None, None) => "the sides cannot be merged",
-                _ => "a file on one side stands where the other has a folder or has moved it",
+                (Some(_), Some(_), None) => {
+                    format!("changed here and removed by the {their_name}")
+                }
+                (Some(_), None, Some(_)) => {
+                    format!("removed here and changed by the {their_name}")
+                }
+                (None, None, None) => "the sides cannot be merged".to_owned(),
+                _ => "a file on one side stands where the other has a folder or has moved it"
+                    .to_owned(),
             };
-            return of(what, String::new());
+            return of(&what, String::new());
         };
         let content = |entry: Option<&IndexEntry>| -> Result<Vec<u8>, RepoError> {
             entry.map_or(Ok(Vec::new()), |entry| {
@@ -170,24 +178,28 @@ impl Repo {
         } else {
             "both sides changed the same lines"
         };
-        of(what, sides_of(&before, &mine, &other)?)
+        of(what, sides_of(&before, &mine, (&other, their_name))?)
     }
 }
 
 /// Returns the hunks in which two sides contradict each other, each with the line it begins at in
 /// the merged text.
-fn sides_of(before: &[u8], ours: &[u8], theirs: &[u8]) -> Result<String, RepoError> {
+fn sides_of(
+    before: &[u8],
+    ours: &[u8],
+    (theirs, their_name): (&[u8], &str),
+) -> Result<String, RepoError> {
     let (mut before_input, mut our_input, mut their_input) =
         (MergeFileInput::new(), MergeFileInput::new(), MergeFileInput::new());
     before_input.content(before);
     our_input.content(ours);
     their_input.content(theirs);
     let mut options = MergeFileOptions::new();
-    options.our_label("here").their_label("sub-task").ancestor_label("before").style_diff3(true);
+    options.our_label("here").their_label(their_name).ancestor_label("before").style_diff3(true);
     let merged = git2::merge_file(&before_input, &our_input, &their_input, Some(&mut options))?;
     let text = String::from_utf8_lossy(merged.content()).into_owned();
     let mut shown = String::new();
-    let mut inside = false;
+    let (mut inside, end) = (false, format!(">>>>>>> {their_name}"));
     for (number, line) in text.lines().enumerate() {
         if line.starts_with("<<<<<<< here") {
             inside = true;
@@ -197,7 +209,7 @@ fn sides_of(before: &[u8], ours: &[u8], theirs: &[u8]) -> Result<String, RepoErr
             shown.push_str(line);
             shown.push('\n');
         }
-        if line.starts_with(">>>>>>> sub-task") {
+        if line.starts_with(&end) {
             inside = false;
         }
     }

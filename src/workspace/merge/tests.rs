@@ -44,6 +44,7 @@ impl MergeFixture {
             base: &self.base,
             ours: &self.ours,
             theirs: &theirs,
+            their_name: "sub-task",
             touched: &self.touched,
         };
         self.fixture.repo.merge(&sides).unwrap()

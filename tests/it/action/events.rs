@@ -55,6 +55,10 @@ fn a_pull_request_is_looked_at_when_it_is_opened() {
     assert_eq!((ran.code, ran.output("outcome")), (Some(0), "done"), "{ran:?}");
     let comments = fixture.server.comments(8);
     assert!(comments.iter().any(|text| text.contains("Looked at it.")), "{comments:#?}");
+    let dry = [("INPUT_DRY_RUN", "true")];
+    let planned = fixture.step_with("pull_request", &opened.to_string(), &dry);
+    let plan = planned.output("final-message");
+    assert!(plan.contains("asked by  maintainer by pull_request"), "{plan}");
     for (event, login, tier, why) in [
         ("pull_request", "eve", STRANGER, "tier `stranger` may not start runs this way"),
         ("pull_request_target", "eve", STRANGER, "tier `stranger` may not start runs this way"),

@@ -106,7 +106,7 @@ tasks:
       - calls: [{ tool: attempt_completion, args: { result: "Said another." } }]
   - contains: Resolve the conflicts
     turns:
-      - expect: { contains: ["- src/lib.txt", "[material: conflict in src/lib.txt", "better", "theirs", "the short way"] }
+      - expect: { contains: ["- src/lib.txt", "[material: conflict in src/lib.txt", "better", "theirs", ">>>>>>> base", "the short way"] }
         calls: [{ tool: read_file, args: { path: src/lib.txt } }, { tool: write_to_file, args: { path: src/lib.txt, content: "theirs\nbetter\n" } }]
       - calls: [{ tool: attempt_completion, args: { result: "Both sides stay." } }]
   - contains: improve it
@@ -150,7 +150,7 @@ tasks:
       - calls: [{ tool: attempt_completion, args: { result: "Went on." } }]
   - contains: write by command
     turns:
-      - calls: [{ tool: execute_command, args: { command: "mkdir -p src/held; for f in held/a hello; do echo $f > src/$f.txt; done" } }]
+      - calls: [{ tool: execute_command, args: { command: "mkdir -p src/held; for f in $(echo held/a hello); do echo $f > src/$f.txt; done" } }]
       - expect: { contains: ["Files changed: src/hello.txt", "approved the changes of `src/held/a.txt`"] }
         calls: [{ tool: attempt_completion, args: { result: "Went on." } }]
   - contains: hold two, then read

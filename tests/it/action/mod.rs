@@ -40,6 +40,7 @@ mod shell;
 mod summaries;
 mod sweep;
 mod threads;
+pub(crate) mod trigger_phrase;
 mod trusted;
 mod undo;
 mod unpublished;

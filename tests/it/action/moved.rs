@@ -6,6 +6,7 @@ use pretty_assertions::assert_eq;
 
 use crate::action::fixture::{ActionFixture, Ask, WorkflowStep};
 use crate::action::git_data;
+use crate::action::trigger_phrase;
 use crate::support::stage::Ran;
 
 const BRANCH: &str = "locum/issue-7-greeting-is-missing";
@@ -71,17 +72,22 @@ fn a_pull_request_is_opened_from_the_base_as_it_is_then() {
 
 #[test]
 fn a_conflict_with_the_base_makes_a_draft_that_says_so() {
-    let fixture = publishing("git");
-    let ask = Ask::comment("/locum code improve it");
-    let step = while_it_works(&fixture, &ask, || push(&fixture, "main", "src/lib.txt", "other\n"));
-    assert_eq!(step.output("outcome"), "done", "{step:?}");
-    let pull = fixture.server.pulls()[0].clone();
-    assert_eq!(pull["draft"], true);
-    let body = pull["body"].as_str().unwrap();
-    assert!(body.contains("conflicts with it in `src/lib.txt`"), "{body}");
-    let comment = fixture.server.comments(7)[0].clone();
-    let said = "conflicts with it in `src/lib.txt`; `/locum rebase` there resolves that.";
-    assert!(comment.contains(said), "{comment}");
+    for (word, inputs) in [("/locum", &[] as &[(&str, &str)]), ("!agent", trigger_phrase::INPUTS)] {
+        let fixture = publishing("git");
+        let body = format!("{word} code improve it");
+        let ask = Ask { inputs, ..Ask::comment(&body) };
+        let meanwhile = || push(&fixture, "main", "src/lib.txt", "other\n");
+        let step = while_it_works(&fixture, &ask, meanwhile);
+        assert_eq!(step.output("outcome"), "done", "{step:?}");
+        let pull = fixture.server.pulls()[0].clone();
+        assert_eq!(pull["draft"], true);
+        let body = pull["body"].as_str().unwrap();
+        assert!(body.contains("conflicts with it in `src/lib.txt`"), "{body}");
+        let comment = fixture.server.comments(7)[0].clone();
+        let said =
+            format!("conflicts with it in `src/lib.txt`; `{word} rebase` there resolves that.");
+        assert!(comment.contains(&said), "{comment}");
+    }
 }
 
 #[test]

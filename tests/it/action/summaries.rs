@@ -1,6 +1,10 @@
-//! The job summary of a step: all that several runs say together has room in what GitHub shows.
+//! What is said of runs beside their comments: all that several of them say in the job summary has
+//! room in what GitHub shows, and lists of sessions name them.
+
+use std::path::Path;
 
 use pretty_assertions::assert_eq;
+use serde_json::json;
 
 use crate::action::fixture::{ActionFixture, Ask};
 
@@ -33,4 +37,22 @@ fn the_summary_of_several_jobs_has_room_in_what_is_shown_of_a_step() {
         assert_eq!(summary.matches(said).count(), 4, "{said}");
     }
     assert_eq!(fixture.server.pulls().len(), 4);
+}
+
+#[test]
+fn lists_of_sessions_and_sums_of_costs_name_the_repository_of_a_run() {
+    let fixture = ActionFixture::new();
+    let step = fixture.step(&Ask::comment("/locum code say hello"));
+    let journal = Path::new(step.output("transcript-path"));
+    let sessions = journal.ancestors().nth(2).unwrap().to_str().unwrap();
+    let asked = |arguments: &[&str]| {
+        fixture.stage.run(&[arguments, &["--json", "--session-dir", sessions]].concat()).json()
+    };
+    let listed = asked(&["session", "list"]);
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+    assert_eq!(listed[0]["repository"], "acme/app");
+    assert_eq!(listed[0]["actor"], "alice");
+    assert_eq!(asked(&["session", "list", "--repository", "ACME"]), listed);
+    assert_eq!(asked(&["session", "list", "--repository", "other"]), json!([]));
+    assert_eq!(asked(&["cost", "--by", "repository"])["rows"][0]["name"], "acme/app");
 }

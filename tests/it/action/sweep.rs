@@ -188,7 +188,12 @@ fn a_request_whose_run_died_once_it_had_seen_it_is_answered() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(fixture.server.comments(7).len(), 3, "{:?}", fixture.server.comments(7));
-    fixture.remote(&["update-ref", "-d", "refs/locum/claims/issue-7"]);
+    // A job whose name ends in the number of the issue is none on it.
+    let claim = "refs/locum/claims/issue-7";
+    fixture.remote(&["update-ref", "refs/locum/claims/job-docs-7", claim]);
+    fixture.remote(&["update-ref", "-d", claim]);
+    // Neither does one on another issue count, although nobody can read it.
+    fixture.remote(&["update-ref", "refs/locum/claims/issue-99", "refs/heads/main"]);
     let said = sweep();
     assert!(said.contains("1 request"), "{said}");
     let reply = fixture.server.comments(7).pop().unwrap();

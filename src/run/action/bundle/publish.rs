@@ -52,15 +52,13 @@ pub(in crate::run::action) async fn publish(
     publisher.check_push().await.map_err(setup::may_not_push)?;
     session.sweep_thread(env, event, claim).await;
     let seen: Vec<OwnReaction> = own.into_iter().collect();
-    let triggers = env.inputs.tighten(&run.policy.settings().triggers);
-    let prefix = triggers.comment.map_or_else(String::new, |comment| comment.prefix);
     let ending = RunEnd {
         thread: carried.destination.thread,
         seen: &seen,
         decided: None,
         decide: DecisionChannel::Nowhere(NO_WAIT),
     };
-    let retry = Some(prefix.as_str()).filter(|prefix| !prefix.is_empty());
+    let retry = Some(run.policy.settings().triggers.prefix()).filter(|prefix| !prefix.is_empty());
     let next = FollowUp { retry, kept: None };
     let mut outcome = own_outcome(&bundle, &session);
     let taken = match &bundle.work {

@@ -41,7 +41,7 @@ pub(in crate::run::action) async fn write(
     check_uncounted(&session)?;
     let lock = env.workspace.repo.lock_run().map_err(RunError::internal)?;
     let _lock = lock.named(Some(run.plan.session.as_str())).map_err(RunError::internal)?;
-    let triggers = env.inputs.tighten(&run.policy.settings().triggers);
+    let triggers = &run.policy.settings().triggers;
     let inbox = Inbox::of(folder);
     let (mut thread, stopped) = FollowedThread::new(env, event, triggers, &inbox);
     thread.look().await;

@@ -7,6 +7,7 @@
 //! over takes it over. Only the holder publishes. Where the job may not write refs there are no
 //! claims: then the workflow's `concurrency` has to keep runs apart.
 
+pub(super) mod listed;
 mod record;
 mod refs;
 #[cfg(test)]
@@ -15,7 +16,7 @@ mod tests;
 use std::rc::Rc;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 
 use crate::run::action::ActionEnv;
 use crate::run::action::claim::record::{ClaimRecord, Claimant, LEASE_MINUTES};
@@ -143,46 +144,6 @@ pub(super) async fn sweep(
             Err(error) => tracing::warn!(%error, name, "could not remove a claim that is over"),
         }
     }
-}
-
-/// Returns when the claim of the run ends whose comment has this hidden line; `None` where no claim
-/// names it.
-///
-/// # Errors
-/// When the remote cannot be reached, or a claim holds something else.
-pub(super) async fn of_comment(
-    env: &ActionEnv<'_>,
-    comment: &str,
-) -> Result<Option<Timestamp>, RunError> {
-    let refs = env.git.own_refs(env.remote).await.map_err(RunError::internal)?;
-    for name in refs.iter().filter_map(|(name, _)| name.strip_prefix(CLAIM_REFS)) {
-        let place = ClaimRef::named(name, env.kept_at());
-        if let Some((_, record)) = place.look().await?
-            && record.comment == comment
-        {
-            return Ok(Some(record.ends()));
-        }
-    }
-    Ok(None)
-}
-
-/// Returns whether another run has a claim on an issue or pull request, and renews it.
-///
-/// # Errors
-/// When the remote cannot be reached, or a claim holds something else.
-pub(super) async fn is_renewed_on(env: &ActionEnv<'_>, number: u64) -> Result<bool, RunError> {
-    let refs = env.git.own_refs(env.remote).await.map_err(RunError::internal)?;
-    let number = number.to_string();
-    let names = refs.iter().filter_map(|(name, _)| name.strip_prefix(CLAIM_REFS));
-    for name in names.filter(|name| name.split('-').any(|part| part == number)) {
-        let there = ClaimRef::named(name, env.kept_at()).look().await?;
-        if there.is_some_and(|(_, record)| {
-            record.run() != env.job.run_id && record.ends() > env.clock.now()
-        }) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 async fn ask<'a>(

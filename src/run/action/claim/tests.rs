@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use locum_testing::clock::TestClock;
 use pretty_assertions::{assert_eq, assert_ne};
 
+use super::listed::ClaimList;
 use super::record::{ClaimRecord, Claimant, LEASE_MINUTES};
 use super::refs::ClaimRef;
 use super::{Claim, ClaimAnswer, HoldClaim, ask, permit};
@@ -51,16 +52,24 @@ impl Machines {
         Self { _folder: folder, remote, machines, clock }
     }
 
-    fn place(&self, machine: usize) -> ClaimRef<'_> {
+    fn at(&self, machine: usize) -> KeptAt<'_> {
         let (repo, git) = &self.machines[machine];
-        ClaimRef::of("issue-7", KeptAt { git, remote: &self.remote, repo })
+        KeptAt { git, remote: &self.remote, repo }
+    }
+
+    fn place(&self, machine: usize) -> ClaimRef<'_> {
+        ClaimRef::of("issue-7", self.at(machine))
     }
 
     async fn ask(&self, machine: usize, id: &str) -> ClaimAnswer<'_> {
+        self.ask_for(self.place(machine), id).await
+    }
+
+    async fn ask_for<'a>(&'a self, place: ClaimRef<'a>, id: &str) -> ClaimAnswer<'a> {
         // Nobody is there who knows how workflow runs ended.
         let forge = LocalForge::new("unused");
         let services = (&forge as &dyn Forge, &self.clock as &dyn Clock);
-        ask(self.place(machine), permitted(), claimant(id), services).await.unwrap()
+        ask(place, permitted(), claimant(id), services).await.unwrap()
     }
 
     async fn granted(&self, machine: usize, id: &str) -> Claim<'_> {
@@ -151,6 +160,28 @@ async fn a_renewal_whose_answer_was_lost_is_no_loss() {
     first.held.as_mut().unwrap().tip = before;
     first.release().await;
     assert_eq!(machines.place(0).tip().await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_sweep_reads_claims_once_and_that_of_a_job_is_none_on_a_thread() {
+    let machines = Machines::new();
+    let first = machines.granted(0, "a").await;
+    for subject in ["job-docs-12", "pr-8-check-12"] {
+        let other = machines.ask_for(ClaimRef::of(subject, machines.at(0)), "b").await;
+        assert!(matches!(other, ClaimAnswer::Granted(_)), "{subject}");
+    }
+    let (now, claims) = (machines.clock.now(), ClaimList::new(machines.at(1)));
+    for (number, own, is_renewed) in
+        [(7, "c", true), (7, "a", false), (12, "c", false), (8, "c", false)]
+    {
+        let known = claims.is_renewed_on(number, (own, now)).await;
+        assert_eq!(known, Ok(is_renewed), "{number} {own}");
+    }
+    assert_eq!(claims.is_renewed_on(7, ("c", now + LEASE)).await, Ok(false), "it is over");
+    first.release().await;
+    assert_eq!(claims.is_renewed_on(7, ("c", now)).await, Ok(true), "it is not read again");
+    let later = ClaimList::new(machines.at(1));
+    assert_eq!(later.is_renewed_on(7, ("c", now)).await, Ok(false));
 }
 
 #[test]

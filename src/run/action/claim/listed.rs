@@ -1,0 +1,115 @@
+//! `ClaimList`: the claims of a repository, each read once for all that a sweep asks of them.
+//!
+//! In: the refs at the remote, at the first question. Out: when the claim of a comment ends, and
+//! whether one on a thread is renewed. Nothing is known where a claim that may be the one cannot be
+//! read, or where there are more than are read: nobody is taken for dead then.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use tokio::sync::OnceCell;
+
+use crate::run::action::claim::record::ClaimRecord;
+use crate::run::action::claim::refs::ClaimRef;
+use crate::run::error::RunError;
+use crate::run::kept_file::KeptAt;
+use crate::run::plan::RunSubject;
+use locum_workspace::carried::CLAIM_REFS;
+
+/// Claims that are read at most to find that of a comment: each is fetched.
+const READ_LIMIT: usize = 100;
+
+/// The claims of a repository.
+pub(in crate::run::action) struct ClaimList<'a> {
+    at: KeptAt<'a>,
+    /// The names of their refs.
+    names: OnceCell<Vec<String>>,
+    /// Those that were read; `None` for one that was given up meanwhile or cannot be read.
+    read: RefCell<BTreeMap<String, Result<Option<ClaimRecord>, ClaimUnread>>>,
+}
+
+/// That a claim could not be read; the log says why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::run::action) struct ClaimUnread;
+
+impl<'a> ClaimList<'a> {
+    /// Returns those at a remote; nothing is read yet.
+    pub(in crate::run::action) fn new(at: KeptAt<'a>) -> Self {
+        Self { at, names: OnceCell::new(), read: RefCell::default() }
+    }
+
+    /// Returns when the claim of the run ends whose comment has this hidden line; `None` where no
+    /// claim names it.
+    ///
+    /// # Errors
+    /// When the claims cannot be listed, are more than are read, or none names the comment and one
+    /// of them cannot be read.
+    pub(in crate::run::action) async fn end_of_comment(
+        &self,
+        comment: &str,
+    ) -> Result<Option<Timestamp>, ClaimUnread> {
+        let names = self.names().await?;
+        if names.len() > READ_LIMIT {
+            tracing::warn!(claims = names.len(), "more claims are kept than are read");
+            return Err(ClaimUnread);
+        }
+        let mut end = Ok(None);
+        for name in names {
+            match self.record(name).await {
+                Ok(Some(record)) if record.comment == comment => return Ok(Some(record.ends())),
+                Ok(_) => {}
+                Err(unread) => end = Err(unread),
+            }
+        }
+        end
+    }
+
+    /// Returns whether another run than `own` has a claim on an issue, pull request or discussion,
+    /// and renews it.
+    ///
+    /// # Errors
+    /// When the claims cannot be listed, or one on it cannot be read.
+    pub(in crate::run::action) async fn is_renewed_on(
+        &self,
+        number: u64,
+        (own, now): (&str, Timestamp),
+    ) -> Result<bool, ClaimUnread> {
+        let names = self.names().await?;
+        for word in RunSubject::thread_words(number) {
+            let Some(name) = names.iter().find(|name| **name == word) else { continue };
+            let record = self.record(name).await?;
+            if record.is_some_and(|record| record.run() != own && record.ends() > now) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    async fn names(&self) -> Result<&[String], ClaimUnread> {
+        let names = self.names.get_or_try_init(|| async {
+            let refs = self.at.git.own_refs(self.at.remote).await.map_err(RunError::internal)?;
+            let names = refs.iter().filter_map(|(name, _)| name.strip_prefix(CLAIM_REFS));
+            Ok(names.map(str::to_owned).collect())
+        });
+        names.await.map(Vec::as_slice).map_err(|error: RunError| unread("all of them", &error))
+    }
+
+    async fn record(&self, name: &str) -> Result<Option<ClaimRecord>, ClaimUnread> {
+        let known = self.read.borrow().get(name).cloned();
+        if let Some(known) = known {
+            return known;
+        }
+        let found = ClaimRef::named(name, self.at).look().await;
+        let record = found
+            .map(|found| found.map(|(_, record)| record))
+            .map_err(|error| unread(name, &error));
+        self.read.borrow_mut().insert(name.to_owned(), record.clone());
+        record
+    }
+}
+
+fn unread(name: &str, error: &RunError) -> ClaimUnread {
+    tracing::warn!(name, %error, "a claim cannot be read; who has it is not taken for dead");
+    ClaimUnread
+}
