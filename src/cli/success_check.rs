@@ -113,10 +113,9 @@ impl SuccessCheck {
             .map(|why| format!("{} could not be tried: {why}", listed(&self.commands)));
         let of_one = self.tried.iter().filter_map(|tried| {
             let (failure, _) = tried.failure.as_ref()?;
-            Some(format!(
-                "the success command `{}` does not pass: {}",
-                tried.report.command, failure.why
-            ))
+            let TriedCommand { report, .. } = tried;
+            let said = if report.succeeded() { "shows nothing" } else { "does not pass" };
+            Some(format!("the success command `{}` {said}: {}", report.command, failure.why))
         });
         of_all.chain(of_one).collect()
     }
@@ -138,7 +137,8 @@ impl SuccessCheck {
             match failure {
                 None => output.line(format_args!("check: `{command}` passes in the sandbox")),
                 Some((failure, cure)) => {
-                    output.line(format_args!("check: `{command}` does not pass: {failure}"));
+                    let said = if report.succeeded() { "shows nothing" } else { "does not pass" };
+                    output.line(format_args!("check: `{command}` {said}: {failure}"));
                     output.talk(format_args!("  hint: {cure}"));
                 }
             }
@@ -147,7 +147,7 @@ impl SuccessCheck {
         if !left.is_empty() {
             output.line(format_args!("check: {} not tried after that", listed(&left)));
         }
-        if !self.passes() {
+        if !self.tried.iter().all(|tried| tried.report.succeeded()) || !left.is_empty() {
             output.talk(format_args!(
                 "note: until it passes where Locum runs, every pull request that a run opens is a \
                  draft, and no run commits to the branch of another one: `publish.success` of \
@@ -295,9 +295,14 @@ fn cure(report: &CheckReport, failure: &CheckFailure, installs: &[String]) -> St
              Locum's"
                 .to_owned()
         }
+        CheckLack::Tests => format!(
+            "name the command that runs your tests in place of `{}` in `publish.success`, or add a \
+             test; `locum doctor --check` tries it",
+            report.command
+        ),
         CheckLack::Dependencies => before("install what it needs"),
         CheckLack::Network => before("fetch what it needs"),
-        CheckLack::Success => format!(
+        CheckLack::Unknown => format!(
             "run `{}` yourself; if it passes outside the sandbox, `locum run --mode code` shows \
              what it may not do, else name another command in `publish.success`",
             report.command

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use locum_agent::report::markdown::visible;
+use locum_agent::session::no_tests;
 use locum_agent::session::outcome::{CheckEnd, CheckReport};
 use locum_base::text::tail_lines;
 use locum_policy::command::change_of_folder;
@@ -31,8 +32,10 @@ pub enum CheckLack {
     Version,
     /// The package manager, of the version that `package.json` pins.
     PackageManager,
+    /// A test: it found none that it could run.
+    Tests,
     /// Nothing known: the command itself fails.
-    Success,
+    Unknown,
 }
 
 impl CheckLack {
@@ -44,7 +47,8 @@ impl CheckLack {
             Self::Network => Some("network"),
             Self::Version => Some("version"),
             Self::PackageManager => Some("package-manager"),
-            Self::Success => None,
+            Self::Tests => Some("tests"),
+            Self::Unknown => None,
         }
     }
 }
@@ -131,7 +135,7 @@ const NETWORK: &[&str] = &[
 ];
 
 impl CheckFailure {
-    /// Returns what a check lacks; `None` for one that passed.
+    /// Returns what a check lacks; `None` for one that passed and ran a test, where it tests.
     pub fn of(report: &CheckReport) -> Option<Self> {
         let output = tail_lines(report.output.trim_end(), SHOWN_LINES, SHOWN_BYTES).to_owned();
         let exit = match &report.end {
@@ -149,21 +153,24 @@ impl CheckFailure {
                     && !missing.iter().any(|name| name == own)
                     || missing.iter().any(is_below);
                 let lack = match (missing.is_empty(), is_brought) {
-                    (true, _) => CheckLack::Success,
+                    (true, _) => CheckLack::Unknown,
                     (false, true) => CheckLack::Dependencies,
                     (false, false) => CheckLack::Program,
                 };
                 return Some(Self { lack, why: why.clone(), output });
             }
             CheckEnd::Unclean(what) => {
-                return Some(Self { lack: CheckLack::Success, why: what.clone(), output });
+                return Some(Self { lack: CheckLack::Unknown, why: what.clone(), output });
             }
+            CheckEnd::NoTests => Exit::Code(0),
             CheckEnd::Exited(exit) => *exit,
         };
         let written = report.output.to_ascii_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| written.contains(word));
         let pinned = pinned_manager(&written);
-        let lack = if pinned.is_some() {
+        let lack = if report.end == CheckEnd::NoTests {
+            CheckLack::Tests
+        } else if pinned.is_some() {
             CheckLack::PackageManager
         } else if says(DEPENDENCIES) {
             CheckLack::Dependencies
@@ -175,8 +182,10 @@ impl CheckFailure {
             // A script of the project starts what its packages bring along.
             let brings = starts_packages(&report.command);
             if brings { CheckLack::Dependencies } else { CheckLack::Program }
+        } else if no_tests::ran_none(&report.output) {
+            CheckLack::Tests
         } else {
-            CheckLack::Success
+            CheckLack::Unknown
         };
         let ended = match exit {
             Exit::Code(code) => format!("exit code {code}"),
@@ -195,7 +204,8 @@ impl CheckFailure {
                 "{}, which `packageManager` of `package.json` pins, is not installed ({ended})",
                 pinned.unwrap_or_default()
             ),
-            CheckLack::Success => format!("the command itself fails ({ended})"),
+            CheckLack::Tests => format!("it ran no test ({ended})"),
+            CheckLack::Unknown => format!("the command itself fails ({ended})"),
         };
         Some(Self { lack, why, output })
     }
@@ -280,7 +290,7 @@ mod tests {
             ("cd web && mix test", &["tap"], CheckLack::Program),
             ("composer exec phpunit", &["phpunit"], CheckLack::Dependencies),
             ("vendor/bin/phpunit", &["vendor/bin/phpunit"], CheckLack::Dependencies),
-            ("mix test", &[], CheckLack::Success),
+            ("mix test", &[], CheckLack::Unknown),
         ] {
             assert_eq!(lack(command, missing), Some(expected), "{command}");
         }
@@ -329,7 +339,7 @@ mod tests {
                 "[ERROR] Could not create local repository at /home/a/.m2/repository",
                 Some(CheckLack::Dependencies),
             ),
-            ("mvn -o test", code(1), "[ERROR] Tests run: 1, Failures: 1", Some(CheckLack::Success)),
+            ("mvn -o test", code(1), "[ERROR] Tests run: 1, Failures: 1", Some(CheckLack::Unknown)),
             (
                 "go test ./...",
                 code(1),
@@ -342,8 +352,17 @@ mod tests {
                 "ERROR  Command failed with exit code 1: pnpm add pnpm@11.3.0 --loglevel=error",
                 Some(CheckLack::PackageManager),
             ),
-            ("cargo test", code(101), "test a ... FAILED", Some(CheckLack::Success)),
-            ("cargo test", CheckEnd::Exited(Exit::TimedOut), "", Some(CheckLack::Success)),
+            ("cargo test", code(101), "test a ... FAILED", Some(CheckLack::Unknown)),
+            (
+                "pytest",
+                code(5),
+                "collected 0 items\n\nno tests ran in 0.01s",
+                Some(CheckLack::Tests),
+            ),
+            ("pytest", code(1), "collected 1 item\n\n1 failed in 0.01s", Some(CheckLack::Unknown)),
+            ("python -m unittest", CheckEnd::NoTests, "", Some(CheckLack::Tests)),
+            ("npm test", code(1), "No tests found, exiting with code 1", Some(CheckLack::Tests)),
+            ("cargo test", CheckEnd::Exited(Exit::TimedOut), "", Some(CheckLack::Unknown)),
         ] {
             assert_eq!(lack(command, end, output), expected, "{command}: {output}");
         }

@@ -91,6 +91,7 @@ pub fn exit(exit: Exit) -> String {
 pub fn check_end(end: &CheckEnd) -> String {
     match end {
         CheckEnd::Exited(code) => exit(*code),
+        CheckEnd::NoTests => "ran no test".to_owned(),
         CheckEnd::NotStarted(why) => format!("could not run: {why}"),
         CheckEnd::Unclean(what) => what.clone(),
     }

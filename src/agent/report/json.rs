@@ -210,9 +210,9 @@ pub struct CheckEntry<'a> {
     /// How the command ended; none of its keys is set where it did not start.
     #[serde(flatten)]
     pub command: CommandEnd<'a>,
-    /// True when it ended with 0 and left nothing behind.
+    /// True when it ended with 0, ran a test where it is to, and left nothing behind.
     pub succeeded: bool,
-    /// Why it did not start, or what it left behind.
+    /// Why it did not start, that it ran no test, or what it left behind.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<&'a str>,
     /// The last lines it wrote, where it failed.
@@ -365,6 +365,7 @@ impl<'a> CheckEntry<'a> {
     pub fn new(report: &'a CheckReport) -> Self {
         let (exit, problem) = match &report.end {
             CheckEnd::Exited(exit) => (Some(*exit), None),
+            CheckEnd::NoTests => (Some(Exit::Code(0)), Some("ran no test")),
             CheckEnd::NotStarted(problem) | CheckEnd::Unclean(problem) => {
                 (None, Some(problem.as_str()))
             }

@@ -9,7 +9,7 @@
 use std::time::Duration;
 
 use crate::session::live::Session;
-use crate::session::named_command::{self, NamedCommand};
+use crate::session::named_command::{self, NamedCommand, NamedRun};
 use crate::session::stop::Stop;
 use crate::session::task_env::TaskEnv;
 use crate::tools::Observation;
@@ -101,11 +101,9 @@ async fn run(env: &TaskEnv<'_>, command: &str, paths: &[RepoPath]) -> (EditCheck
     };
     let named = NamedCommand { command, timeout: Some(TIMEOUT), before: None };
     match named_command::run(env, named).await {
-        Ok(Observation { exit: Some(Exit::Code(0)), .. }) => {
-            (check(Ok(Exit::Code(0)), ""), String::new())
-        }
-        Ok(observation) => {
-            let output = named_command::output_of(&observation);
+        Ok(NamedRun { exit: Exit::Code(0), .. }) => (check(Ok(Exit::Code(0)), ""), String::new()),
+        Ok(ran) => {
+            let output = ran.output();
             let lines: Vec<&str> = output.lines().take(OUTPUT_LIMIT_LINES).collect();
             let lines = lines.join("\n");
             let shown = head(&lines, OUTPUT_LIMIT_BYTES);
@@ -113,9 +111,8 @@ async fn run(env: &TaskEnv<'_>, command: &str, paths: &[RepoPath]) -> (EditCheck
             let said = format!(
                 "\n\nThe file is changed, and the check `{command}` fails on it:\n{shown}{cut}"
             );
-            let end = observation.exit.ok_or_else(String::new);
             let last = tail_lines(&output, OUTPUT_LIMIT_LINES, OUTPUT_LIMIT_BYTES);
-            (check(end, last), said)
+            (check(Ok(ran.exit), last), said)
         }
         Err(why) => {
             let why = head(why.lines().next().unwrap_or_default(), OUTPUT_LIMIT_BYTES);

@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use crate::session::checked::{ChecksUnderWay, DecidedCompletion};
 use crate::session::event::Event;
 use crate::session::live::Session;
-use crate::session::named_command::{self, NamedCommand};
+use crate::session::named_command::{self, NamedCommand, NamedRun};
+use crate::session::no_tests;
 use crate::session::outcome::{CheckEnd, CheckReport};
 use crate::session::parts::CheckTiming;
 use crate::session::stop::Stop;
@@ -229,9 +230,7 @@ impl<'a> Session<'a> {
                 "changed `{path}`, which has changes that are in no commit; it is left as it is now"
             ));
         }
-        let failed = reports
-            .iter()
-            .any(|report| matches!(report.end, CheckEnd::Exited(exit) if exit != Exit::Code(0)));
+        let failed = reports.iter().any(|report| ran_and_failed(&report.end));
         let handed_back = failed
             && completion.status == CompletionStatus::Done
             && self.state.checked.handed_back < HANDED_BACK_LIMIT
@@ -317,12 +316,12 @@ async fn check(
     let mut why = "no mode of this run may run commands".to_owned();
     for env in envs {
         match named_command::run(env, NamedCommand { command, timeout: None, before }).await {
-            Ok(observation) => {
-                let mut report = report(command, &observation);
-                if matches!(report.end, CheckEnd::Exited(exit) if exit != Exit::Code(0)) {
+            Ok(ran) => {
+                let mut report = report(command, &ran);
+                if ran_and_failed(&report.end) {
                     report.output.push_str(&seen_as_empty(env));
                 }
-                return (report, observation);
+                return (report, ran.observation);
             }
             Err(refused) => why = refused,
         }
@@ -343,19 +342,32 @@ fn seen_as_empty(env: &TaskEnv<'_>) -> String {
     format!("\n(The policy hides files: commands see as empty {}.)", names.join(", "))
 }
 
-fn report(command: &str, observation: &Observation) -> CheckReport {
-    let exit = observation.exit.unwrap_or(Exit::Code(0));
-    let output = if exit == Exit::Code(0) {
-        String::new()
-    } else {
-        let output = named_command::output_of(observation);
-        tail_lines(&output, OUTPUT_LIMIT_LINES, OUTPUT_LIMIT_BYTES).to_owned()
-    };
-    let missing = &observation.command.not_started;
-    if exit == Exit::Code(0) || missing.is_empty() {
-        return CheckReport { output, ..CheckReport::new(command, CheckEnd::Exited(exit)) };
+/// Whether a check ran and does not show that the change is ready, so that it can be repaired.
+fn ran_and_failed(end: &CheckEnd) -> bool {
+    match end {
+        CheckEnd::Exited(exit) => *exit != Exit::Code(0),
+        CheckEnd::NoTests | CheckEnd::NotStarted(_) | CheckEnd::Unclean(_) => false,
     }
-    let names = observation.command.programs(|program| format!("`{program}`"));
-    let end = CheckEnd::NotStarted(format!("{names} did not start"));
-    CheckReport { output, missing: missing.clone(), ..CheckReport::new(command, end) }
+}
+
+fn report(command: &str, ran: &NamedRun) -> CheckReport {
+    let output = ran.output();
+    let last = tail_lines(&output, OUTPUT_LIMIT_LINES, OUTPUT_LIMIT_BYTES);
+    if ran.exit == Exit::Code(0) {
+        // Of an output that is not whole, the part that is missing may show a test.
+        let is_whole = ran.observation.lost_bytes == 0;
+        if !is_whole || !no_tests::ran_none(&output) {
+            return CheckReport::new(command, CheckEnd::Exited(ran.exit));
+        }
+        return CheckReport::new(command, CheckEnd::NoTests);
+    }
+    let details = &ran.observation.command;
+    let end = if details.not_started.is_empty() {
+        CheckEnd::Exited(ran.exit)
+    } else {
+        let names = details.programs(|program| format!("`{program}`"));
+        CheckEnd::NotStarted(format!("{names} did not start"))
+    };
+    let (output, missing) = (last.to_owned(), details.not_started.clone());
+    CheckReport { output, missing, ..CheckReport::new(command, end) }
 }

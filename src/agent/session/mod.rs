@@ -66,6 +66,7 @@ mod met_text;
 pub mod mode_reach;
 pub mod model;
 mod named_command;
+pub mod no_tests;
 pub mod other_repositories;
 pub mod outcome;
 pub mod outputs;

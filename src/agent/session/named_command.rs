@@ -10,6 +10,7 @@ use crate::tools::{EffectInputs, Observation, ToolContext, dispatch};
 use locum_base::chat::ToolCall;
 use locum_base::secret::view::without_escapes;
 use locum_base::tool::ToolName;
+use locum_sandbox::exec::Exit;
 use locum_workspace::touched::Snapshot;
 
 /// A command that the policy names.
@@ -23,11 +24,27 @@ pub(crate) struct NamedCommand<'c> {
     pub(crate) before: Option<&'c Snapshot>,
 }
 
+/// A command that ran.
+pub(crate) struct NamedRun {
+    /// How it ended.
+    pub(crate) exit: Exit,
+    /// What else is known of it.
+    pub(crate) observation: Observation,
+}
+
+impl NamedRun {
+    /// Returns what the command wrote, without what the tool says of it.
+    pub(crate) fn output(&self) -> String {
+        let output = self.observation.text.split_once("\nOutput:\n");
+        without_escapes(output.map_or("", |(_, output)| output))
+    }
+}
+
 /// Runs one in the surroundings of a task.
 ///
 /// # Errors
 /// Says why it did not start.
-pub(crate) async fn run(env: &TaskEnv<'_>, named: NamedCommand<'_>) -> Result<Observation, String> {
+pub(crate) async fn run(env: &TaskEnv<'_>, named: NamedCommand<'_>) -> Result<NamedRun, String> {
     if let Some(layer) = &env.layer {
         // One that a command wrote to before cannot be mounted again as it is.
         layer.begin().map_err(|error| error.to_string())?;
@@ -43,11 +60,8 @@ pub(crate) async fn run(env: &TaskEnv<'_>, named: NamedCommand<'_>) -> Result<Ob
         .map_err(|error| error.to_string())?;
     let permit = env.run.policy.admit(call, &env.facts).map_err(|refusal| refusal.to_string())?;
     let observation = dispatch::perform(permit, context).await;
-    if observation.exit.is_some() { Ok(observation) } else { Err(observation.text) }
-}
-
-/// Returns what a command wrote, without what the tool says of it.
-pub(crate) fn output_of(observation: &Observation) -> String {
-    let output = observation.text.split_once("\nOutput:\n");
-    without_escapes(output.map_or("", |(_, output)| output))
+    match observation.exit {
+        Some(exit) => Ok(NamedRun { exit, observation }),
+        None => Err(observation.text),
+    }
 }

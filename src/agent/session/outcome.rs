@@ -425,6 +425,9 @@ pub struct CheckReport {
 pub enum CheckEnd {
     /// It ran: exit code, signal, or why it was killed.
     Exited(Exit),
+    /// It exited with 0 and ran no test. It counts as one that succeeded, and is shown as what it
+    /// is.
+    NoTests,
     /// It did not start; says why.
     NotStarted(String),
     /// It ran and left something behind that could not be taken back; says what.
@@ -439,14 +442,14 @@ impl CheckReport {
 
     /// Returns true when the check ended well.
     pub fn succeeded(&self) -> bool {
-        self.end == CheckEnd::Exited(Exit::Code(0))
+        matches!(self.end, CheckEnd::Exited(Exit::Code(0)) | CheckEnd::NoTests)
     }
 
     /// Returns what went wrong, as a sentence without a full stop; `None` when nothing did.
     pub fn failure(&self) -> Option<String> {
         let Self { command, end, .. } = self;
         match end {
-            CheckEnd::Exited(Exit::Code(0)) => None,
+            CheckEnd::Exited(Exit::Code(0)) | CheckEnd::NoTests => None,
             CheckEnd::Exited(_) => Some(format!("the check `{command}` failed")),
             CheckEnd::NotStarted(why) => {
                 Some(format!("the check `{command}` could not run: {why}"))

@@ -158,6 +158,19 @@ fn a_check_that_may_not_run_is_said_to_be_one() {
 }
 
 #[test]
+fn a_check_that_exits_with_0_and_runs_no_test_is_shown_as_what_it_is() {
+    for count in [0, 1] {
+        let fixture = fixture(&[write("good"), end("")].concat(), "");
+        let step = format!("#!/bin/sh\necho 'Ran {count} tests in 0.000s'\necho OK\n");
+        std::fs::write(fixture.root.join("step.sh"), step).unwrap();
+        let ran = fixture.run();
+        assert_eq!((ran.word(), checked(&ran)), ("done", vec![(true, false)]));
+        let report = &ran.outcome.checks[0];
+        assert_eq!(report.end == CheckEnd::NoTests, count == 0, "{report:?}");
+    }
+}
+
+#[test]
 fn a_kill_at_any_line_of_a_check_changes_nothing() {
     let script = [write("bad"), end(""), repair("good"), end("")].concat();
     for layered in [true, false] {

@@ -36,6 +36,7 @@ pub(crate) fn check_line(checks: &[CheckReport], surface: Surface) -> String {
         let command = surface.code(&check.command);
         match &check.end {
             CheckEnd::Exited(Exit::Code(0)) => format!("✅ {command}"),
+            CheckEnd::NoTests => format!("⚠️ {command} (ran no test)"),
             end => format!("❌ {command} ({})", surface.words(&figures::check_end(end))),
         }
     };
@@ -109,4 +110,24 @@ pub(crate) fn commands(commands: &[CommandReport], surface: Surface) -> String {
         format!("- {mark} {}: {ended}", surface.code(&command.command))
     });
     surface.fold(&title, &lines)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_line;
+    use crate::report::surface::Surface;
+    use crate::session::outcome::{CheckEnd, CheckReport};
+    use locum_sandbox::exec::Exit;
+
+    #[test]
+    fn a_check_that_ran_no_test_has_no_check_mark_and_did_not_fail() {
+        let ends =
+            [CheckEnd::Exited(Exit::Code(0)), CheckEnd::NoTests, CheckEnd::Exited(Exit::Code(1))];
+        let checks = ends.map(|end| CheckReport::new("go test ./...", end));
+        assert_eq!(
+            check_line(&checks, Surface::Markdown),
+            "✅ `go test ./...` · ⚠️ `go test ./...` (ran no test) · ❌ `go test ./...` (exit 1)"
+        );
+        assert_eq!(checks.map(|check| check.failure().is_some()), [false, false, true]);
+    }
 }

@@ -212,7 +212,7 @@ const CHECKS: &[Key] = &[
     SIGNAL,
     TIMED_OUT,
     ("succeeded", Flag, Always, "whether it ended with 0 and left nothing behind"),
-    ("problem", Text, Sometimes, "why it did not start, or what it left behind"),
+    ("problem", Text, Sometimes, "why it did not start, that it ran no test, or what it left"),
     ("output", Text, Sometimes, "the last lines it wrote, where it failed"),
 ];
 
