@@ -6,16 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use locum_base::secret::name::{Sureness, sureness};
+
 /// Prefixes of what the runner gives its own steps: tokens, command files, inputs.
 const RUNNER_PREFIXES: [&str; 3] = ["GITHUB_", "ACTIONS_", "INPUT_"];
-
-/// Words that mark a name as a secret's wherever they stand in it.
-const SECRET_WORDS: [&str; 7] =
-    ["TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "COOKIE"];
-
-/// Words that mark a name as a secret's when they are a part of it, between underscores or at the
-/// end of one.
-const SECRET_PARTS: [&str; 4] = ["KEY", "KEYS", "AUTH", "PAT"];
 
 /// Returns the variables of `all` that are named in `allowed` and not secret by their name.
 pub fn clean_env(all: &BTreeMap<String, String>, allowed: &[String]) -> BTreeMap<String, String> {
@@ -35,12 +29,7 @@ fn is_secret_name(name: &str) -> bool {
 /// Returns true for names that say that their value is a secret. What a runner gives its steps is
 /// withheld from commands, but most of it (the repository's name, say) is not secret.
 pub fn holds_a_secret(name: &str) -> bool {
-    let name = name.to_ascii_uppercase();
-    let word = SECRET_WORDS.iter().any(|word| name.contains(word));
-    let part = name
-        .split(['_', '-', '.'])
-        .any(|part| SECRET_PARTS.contains(&part) || part.ends_with("APIKEY"));
-    word || part
+    sureness(name) == Sureness::Surely
 }
 
 #[cfg(test)]
@@ -69,11 +58,16 @@ mod tests {
             "GH_PAT",
             "GOOGLE_APPLICATION_CREDENTIALS",
             "github_token",
+            "GPG_PASSPHRASE",
+            "SIGNING_PWD",
+            "TLS_PRIVATE_KEY_FILE",
         ] {
             assert!(is_secret_name(name), "{name}");
         }
         for name in [
             "PATH",
+            "PWD",
+            "OLDPWD",
             "HOME",
             "LANG",
             "CARGO_HOME",

@@ -5,6 +5,7 @@
 //! invisible characters. Whether a text may leave is decided elsewhere.
 
 pub mod formats;
+pub mod name;
 pub mod plain;
 pub mod runs;
 pub mod view;

@@ -7,14 +7,11 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use locum_base::secret::name::holds_word;
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 
 /// Bytes of git's settings that are looked at; a longer file counts as a secret as a whole.
 const LIMIT_BYTES: u64 = 1 << 20;
-
-/// Words in a line of git's settings that mean a credential may be there.
-const CREDENTIAL_WORDS: &[&str] =
-    &["extraheader", "authorization", "cookie", "password", "secret", "token", "credential", "@"];
 
 /// Whether a settings file can be shown as it is.
 pub(crate) fn is_free_of_credentials(config: &Path) -> bool {
@@ -82,7 +79,7 @@ fn holds_credential(text: &str) -> bool {
     for known in [" git@", "=git@", "\tgit@", "\"git@", "://git@"] {
         lower = lower.replace(known, "");
     }
-    CREDENTIAL_WORDS.iter().any(|word| lower.contains(word))
+    lower.contains('@') || holds_word(&lower)
 }
 
 #[cfg(test)]
@@ -119,6 +116,7 @@ mod tests {
                 "[http]\n\tproxy = p\n",
             ),
             ("[credential]\n\thelper = store\n", ""),
+            ("[a]\n\tpassphrase = x\n\tb = c\n", "[a]\n\tb = c\n"),
             ("[a]\n\tb = c\\\\\n[credential]\n\thelper = x\n", "[a]\n\tb = c\\\\\n"),
             ("[a]\n# b \\\n[credential]\n\thelper = x\n", "[a]\n# b \\\n"),
         ] {

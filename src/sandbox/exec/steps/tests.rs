@@ -142,6 +142,7 @@ fn a_script_sees_what_it_would_see_without() {
         "",
     );
     check("set -e; test -e nothing && echo x; ls / > /dev/null; echo y", 0, "y\n", "");
+    check("set -u -e; true | false; echo survived", 1, "", "true: 0 | false: 1");
     check(
         "set -eu; yes | head -n 1; ls nothing 2> /dev/null | cat || echo z",
         0,
