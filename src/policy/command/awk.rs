@@ -5,8 +5,22 @@
 //! as code, so it refuses more than it has to.
 
 /// Words of awk that run programs, open files or load code.
-const REACHING_OUT: &[&str] =
-    &["system", "getline", "ARGV", "ARGC", "ENVIRON", "PROCINFO", "include", "load", "extension"];
+const REACHING_OUT: &[&str] = &[
+    "system",
+    "getline",
+    "ARGV",
+    "ARGC",
+    "ENVIRON",
+    "PROCINFO",
+    "SYMTAB",
+    "FUNCTAB",
+    "include",
+    "load",
+    "extension",
+];
+
+/// What a statement begins with that may write a file: `print` and `printf`.
+const PRINTING: &str = "print";
 
 /// Checks a program.
 ///
@@ -20,6 +34,8 @@ pub(super) fn check(program: &str) -> Result<(), String> {
         return Err("the awk program holds `@`, which calls or includes by name".to_owned());
     }
     let letters: Vec<char> = program.chars().collect();
+    // In front of the first statement that prints, `>` compares.
+    let first_print = program.split(PRINTING).next().map_or(0, |before| before.chars().count());
     for (at, letter) in letters.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| letters.get(at));
         let after = letters.get(at + 1);
@@ -31,8 +47,10 @@ pub(super) fn check(program: &str) -> Result<(), String> {
             '|' if before == Some(&'|') && after == Some(&'|') => {
                 return Err("the awk program holds `|||`".to_owned());
             }
-            '>' if after != Some(&'=') => {
-                return Err("the awk program holds `>`, which may write a file".to_owned());
+            '>' if after != Some(&'=') && at > first_print => {
+                return Err("the awk program holds `>` behind `print`, which may write a file; \
+                            compare before the first `print`"
+                    .to_owned());
             }
             '\\' if after == Some(&'\n') => {
                 return Err("the awk program goes on behind the end of a line".to_owned());
@@ -56,6 +74,10 @@ mod tests {
             "{gsub(/Use/,\"Usage\")}1",
             "BEGIN{FS=\":\"} {s+=$2} END{print s, s/NR}",
             "!seen[$0]++",
+            "length > 100",
+            "$3 > 5 && $3 < 9 {print $1}",
+            "NR > 3",
+            "{if ($2 > max) max = $2} END{print max}",
             "length($0) >= 100 {printf \"%s:%d\\n\", FILENAME, FNR}",
         ] {
             assert_eq!(check(program), Ok(()), "{program}");
@@ -67,6 +89,10 @@ mod tests {
         for program in [
             "BEGIN{system(\"id\")}",
             "{print > \"x\"}",
+            "{printf \"a\" > \"x\"}",
+            "NR > 3 {print $1 > \"x\"}",
+            "{print} NR > 3",
+            "{print(1)>\"x\"}",
             "{print >> \"x\"}",
             "{print | \"sh\"}",
             "{print |& \"sh\"}",
@@ -78,6 +104,9 @@ mod tests {
             "BEGIN{f=\"x\"; @f()}",
             "BEGIN{sys\\\ntem(\"id\")}",
             "{print ENVIRON[\"X\"]}",
+            "BEGIN{x=SYMTAB[\"ENV\" \"IRON\"][\"HOME\"]; print x}",
+            "BEGIN{SYMTAB[\"ARG\" \"V\"][1]=\"/etc/passwd\"}",
+            "BEGIN{for (f in FUNCTAB) print f}",
         ] {
             assert!(check(program).is_err(), "{program}");
         }

@@ -9,6 +9,7 @@
 
 mod dialect;
 mod finder;
+mod set_options;
 
 use brush_parser::ast;
 
@@ -95,17 +96,12 @@ fn read_wrapped(text: &str) -> Option<ast::Program> {
 
 /// `set -x` shows what was wrapped around a command.
 fn traces(text: &str) -> bool {
-    text.split("set -").skip(1).any(|after| {
-        after.chars().take_while(char::is_ascii_alphabetic).any(|letter| letter == 'x')
-    })
+    set_options::letters(text).contains('x')
 }
 
 /// Whether a script ends at the first command that fails.
 fn stops_at_failure(text: &str) -> bool {
-    text.contains("errexit")
-        || text.split("set -").skip(1).any(|after| {
-            after.chars().take_while(char::is_ascii_alphabetic).any(|letter| letter == 'e')
-        })
+    text.contains("errexit") || set_options::letters(text).contains('e')
 }
 
 /// One simple command and nothing else: the code of the script is its own.

@@ -42,6 +42,22 @@ fn wraps_commands_and_leaves_their_text_as_it_is() {
 }
 
 #[test]
+fn all_options_of_set_count() {
+    let piped = "{ __locum_out; ( __locum_in; a ); __locum_stage 1 1; } | \
+                 { __locum_out; ( __locum_in; b ); __locum_stage 1 2 .; }";
+    for set in ["set -u -e", "set -o pipefail -e", "set  -e", "set +x -eu"] {
+        let text = format!("{set}; a | b");
+        assert_eq!(wrapped(&text, ShellDialect::Bash), format!("{set}; {piped}"), "{set}");
+    }
+    for text in ["set -e -x; a | b", "set -o pipefail -x; a | b", "set  -x; a | b"] {
+        assert_eq!(ReportingScript::of(text, text, ShellDialect::Bash), None, "{text}");
+    }
+    // Behind `--` stand words of the script's own.
+    let plain = wrapped("set -- -e -x; a | b", ShellDialect::Bash);
+    assert!(!plain.contains("__locum_out"), "{plain}");
+}
+
+#[test]
 fn steps_are_shown_as_their_author_wrote_them() {
     let stages = |stages: &[&str]| ScriptStep {
         stages: stages.iter().map(|stage| (*stage).to_owned()).collect(),
