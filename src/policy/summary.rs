@@ -14,6 +14,7 @@ use crate::pattern::CommandForm;
 use crate::rule::{LocatedPattern, Rule};
 use crate::schema::{CommandNetwork, Expansions, Switching};
 use crate::verdict::Decision;
+use crate::words;
 
 /// Most patterns of one line; the others are counted.
 const LISTED_LIMIT: usize = 36;
@@ -135,14 +136,20 @@ pub(crate) fn lines(
     lines
 }
 
+/// Options and verbs with which a program only says which version it is.
+const VERSIONS: &str = "--version -version -v -V version";
+
 /// Returns the programs that rules allow, each once, in their order; what a shell has by itself is
-/// left out.
+/// left out, and what is only asked for its version.
 pub(crate) fn programs(rules: &[Rule]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let allowing = rules.iter().filter(|rule| rule.decision == Decision::Allow);
     for written in allowing.flat_map(|rule| &rule.patterns) {
-        let program = written.pattern.command().and_then(|command| command.words.first());
-        if let Some(program) = program
+        let command = written.pattern.command().filter(|command| {
+            let asked = command.words.get(1).filter(|_| !command.open && command.words.len() == 2);
+            !asked.is_some_and(|word| words::holds(VERSIONS, word))
+        });
+        if let Some(program) = command.and_then(|command| command.words.first())
             && !is_built_in(program)
             && !is_shell_word(program)
             && !found.contains(program)

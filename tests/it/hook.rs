@@ -386,7 +386,7 @@ commands: { sandbox: required }
         ("cd src && rg one", "allow", "allow", "allow"),
         ("cd src && rg -g '*' one", "allow", "ask", "ask"),
         ("cd docs && rg -g '*' one", "allow", "allow", "allow"),
-        ("timeout 5 rg -g .env one", "allow", "ask", "ask"),
+        ("timeout 5 rg -g '*' one src", "allow", "ask", "ask"),
         ("rg -g '*.rs' one", "allow", "allow", "allow"),
         ("rg --files", "allow", "allow", "allow"),
         ("rg -e --files", "allow", "allow", "allow"),

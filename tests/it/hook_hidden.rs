@@ -50,7 +50,8 @@ fn a_hidden_file_is_not_reached_by_another_name_repository_or_program() {
             ("rg -g '*' one", "ask"),
             ("rg -g '*.rs' -g '!docs' one", "allow"),
             // Programs that no table has.
-            ("bat src/.env", "ask"),
+            ("bat src/.env", "deny"),
+            ("timeout 5 rg -g .env one", "deny"),
             ("bat src/a.rs", "allow"),
             ("bat src/new.rs", "allow"),
             ("bat src/out", "ask"),

@@ -110,7 +110,7 @@ impl Tool for ExecuteCommand {
             } else {
                 ResolvedPath::find(&format!("{}/{inner}", folder.asked), context)?
             };
-            (command, entered) = (rest, Some(inner));
+            (command, entered) = (rest, Some((inner, command)));
         }
         match context.checkout.entry(&folder.real) {
             Ok(Some(entry)) if entry.kind == EntryKind::Folder => {}
@@ -132,7 +132,7 @@ impl Tool for ExecuteCommand {
             .below(root)
             .leaving_out(context.run.policy.settings().commands.unseen.clone());
         let script = match entered {
-            Some(folder) => script.entered_by(folder),
+            Some((folder, written)) => script.entered_by(folder, written),
             None => script,
         };
         let mut behind_links = behind_links(&script, context)?;

@@ -31,7 +31,11 @@ const STARTERS: &[&str] =
 pub(crate) fn check(script: &Script, context: ToolContext<'_>) -> Result<(), CallError> {
     let loose = script.loose_examinations().unwrap_or_default();
     for (simple, examined) in script.examinations().into_iter().chain(loose) {
-        for path in removed(simple, &examined.edits, script.folder()) {
+        let mut removals = Removal::of(simple, script.folder());
+        for words in script.commands_behind(simple) {
+            removals.extend(Removal::started(&words, script.folder()));
+        }
+        for path in removed(&removals, &examined.edits) {
             for folder in matching(&path, context) {
                 if context.repo.holds_below(&folder, |entry| is_kept(entry, context)) {
                     return Err(CallError(format!(
@@ -46,36 +50,76 @@ pub(crate) fn check(script: &Script, context: ToolContext<'_>) -> Result<(), Cal
     Ok(())
 }
 
-/// Returns the paths that a command may remove or move, as they are written: its operands, and what
-/// it is known to write.
-fn removed(simple: &SimpleCommand, edits: &[PathUse], folder: &RepoPath) -> Vec<RepoPath> {
-    let is_in =
-        |list: &[&str], word: &String| list.contains(&word.rsplit('/').next().unwrap_or_default());
-    let Some(at) = simple.words.iter().position(|word| is_in(REMOVERS, word)) else {
-        return Vec::new();
-    };
-    // Elsewhere it is a word like any other.
-    if at > 0 && !simple.words.first().is_some_and(|word| is_in(STARTERS, word)) {
-        return Vec::new();
+/// A command that removes or moves what it names.
+struct Removal {
+    operands: Vec<PathUse>,
+    /// Whether the last path is where the others go.
+    last_stays: bool,
+}
+
+impl Removal {
+    /// Reads a command of a script.
+    fn of(simple: &SimpleCommand, folder: &RepoPath) -> Vec<Self> {
+        let Some(at) = simple.words.iter().position(|word| is_in(REMOVERS, word)) else {
+            return Vec::new();
+        };
+        // Elsewhere it is a word like any other.
+        if at > 0 && !simple.words.first().is_some_and(|word| is_in(STARTERS, word)) {
+            return Vec::new();
+        }
+        let words = simple.words.get(at..).unwrap_or_default();
+        Self::read(words, folder).into_iter().collect()
     }
-    let rest = simple.words.get(at..).and_then(<[String]>::split_first);
-    let Some((program, words)) = rest else { return Vec::new() };
-    let finds = program.ends_with("find");
-    if finds && !words.iter().any(|word| word == "-delete" || is_in(REMOVERS, word)) {
-        return Vec::new();
+
+    /// Reads a command that another one starts. What stands for names is judged where these are.
+    fn started(words: &[String], folder: &RepoPath) -> Option<Self> {
+        let words: Vec<String> =
+            words.iter().filter(|word| !word.contains("{}")).cloned().collect();
+        Self::read(&words, folder)
     }
-    // `find` names folders first; what follows are conditions and commands.
-    let operands = words.iter().take_while(|word| !finds || !word.starts_with(['-', '(', '!']));
-    let operands = operands.filter(|word| !word.starts_with('-'));
-    let operands: Vec<PathUse> = operands.filter_map(|word| path_use(word, folder)).collect();
-    let names_target = words.iter().any(|word| word.starts_with("-t") || word.starts_with("--t"));
-    let last_stays = program.ends_with("mv") && !names_target;
-    let removed = [operands.as_slice(), edits].map(|uses| match uses.split_last() {
-        Some((_, moved)) if last_stays => moved,
-        Some(_) | None => uses,
-    });
-    let removed = removed.into_iter().flatten().filter_map(PathUse::inside).cloned();
-    removed.filter(|path| !path.is_root()).collect()
+
+    fn read(words: &[String], folder: &RepoPath) -> Option<Self> {
+        let (program, words) = words.split_first()?;
+        let finds = program.ends_with("find");
+        let removes = !finds || words.iter().any(|word| word == "-delete" || is_in(REMOVERS, word));
+        if !is_in(REMOVERS, program) || !removes {
+            return None;
+        }
+        // `find` names folders first; what follows are conditions and commands.
+        let operands = words.iter().take_while(|word| !finds || !word.starts_with(['-', '(', '!']));
+        let operands = operands.filter(|word| !word.starts_with('-'));
+        let operands = operands.filter_map(|word| path_use(word, folder)).collect();
+        let names_target =
+            words.iter().any(|word| word.starts_with("-t") || word.starts_with("--t"));
+        Some(Self { operands, last_stays: program.ends_with("mv") && !names_target })
+    }
+
+    /// Returns those of some paths that do not stay.
+    fn moved<'u>(&self, uses: &'u [PathUse]) -> &'u [PathUse] {
+        match uses.split_last() {
+            Some((_, moved)) if self.last_stays => moved,
+            Some(_) | None => uses,
+        }
+    }
+}
+
+fn is_in(list: &[&str], word: &str) -> bool {
+    list.contains(&word.rsplit('/').next().unwrap_or_default())
+}
+
+/// Returns the paths that a command may remove or move, as they are written: the operands of what
+/// it starts, and what it is known to write.
+fn removed(removals: &[Removal], edits: &[PathUse]) -> Vec<RepoPath> {
+    let mut found: Vec<RepoPath> = Vec::new();
+    for removal in removals {
+        let uses = removal.moved(&removal.operands).iter().chain(removal.moved(edits));
+        for path in uses.filter_map(PathUse::inside) {
+            if !path.is_root() && !found.contains(path) {
+                found.push(path.clone());
+            }
+        }
+    }
+    found
 }
 
 /// Returns the folders of the checkout that a shell finds by a path with wildcards. Where it may
@@ -134,7 +178,7 @@ fn is_kept(entry: &EntryBelow, context: ToolContext<'_>) -> bool {
 mod tests {
     use pretty_assertions::assert_eq;
 
-    use super::removed;
+    use super::{Removal, removed};
     use locum_base::path::RepoPath;
     use locum_policy::command::Script;
 
@@ -142,8 +186,13 @@ mod tests {
     fn folders_that_a_command_may_remove_are_its_operands() {
         let found = |text: &str| {
             let script = Script::parse(text);
-            let simple = script.simple_commands();
-            let paths = removed(simple.first().unwrap(), &[], &RepoPath::root());
+            let simple = script.simple_commands()[0];
+            let root = RepoPath::root();
+            let mut removals = Removal::of(simple, &root);
+            for words in script.commands_behind(simple) {
+                removals.extend(Removal::started(&words, &root));
+            }
+            let paths = removed(&removals, &[]);
             paths.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
         };
         for (text, expected) in [
@@ -151,6 +200,12 @@ mod tests {
             ("/bin/rm -r a", "a"),
             ("timeout 5 rm -r a", "a"),
             ("git rm -r a", "a"),
+            ("stdbuf -oL rm -rf a", "a"),
+            ("ionice -c 2 setsid rm -r a", "a"),
+            ("doas -u x mv a b", "a"),
+            ("sh -c 'cd x; rm -rf a'", "a"),
+            ("sudo -nu root find a -delete", "a"),
+            ("stdbuf -oL grep -r rm a", ""),
             ("mv a b", "a"),
             ("mv -t b a", "b a"),
             ("find a b -name x -delete", "a b"),

@@ -1,160 +1,145 @@
 //! What stands behind the words of a command: another command that it would start, or a script
 //! that a shell is given.
 //!
-//! In: the words of a command. Out: every command and script that may be meant. Only rules that
-//! refuse look here, so what is found wrongly allows nothing, and what is hidden well is for the
-//! sandbox to hold.
+//! In: the words of a command, and how many may still be copied. Out: every command and script that
+//! may be meant, as far as that number goes. Only rules that refuse look here, so what is found
+//! wrongly allows nothing, and what is hidden well is for the sandbox to hold.
 
-use crate::command::UNKNOWN;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
-/// What a command may start.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Behind {
-    /// A command.
-    Words(Vec<String>),
-    /// The text of a script.
-    Script(String),
-}
+use crate::command::behind_words::{Behind, WordsBehind, words_in};
+use crate::command::tables::launched::{self, KnownLauncher, LaunchedPlaces, script_values};
+use crate::command::tables::launcher::{FirstWord, InnerForm};
+use crate::command::tables::options::OptionTable;
+use crate::words;
 
-/// A program that starts the command among its words.
-struct Starter {
-    /// The program and, where it has one, the verb.
-    words: &'static str,
-    /// Options whose value is the next word.
-    values: &'static str,
-    /// How many words stand between the options and the command.
-    skipped: usize,
-}
-
-const STARTERS: &[Starter] = &[
-    starter("builtin", "", 0),
-    starter("bundle exec", "", 0),
-    starter("bunx", "-p --package", 0),
-    starter("bun x", "-p --package", 0),
-    starter("busybox", "", 0),
-    starter("chronic", "", 0),
-    starter("direnv exec", "", 1),
-    starter("doas", "-u -C", 0),
-    starter("env", "-u --unset -C --chdir", 0),
-    starter("exec", "-a", 0),
-    starter("flock", "-w -E --timeout --conflict-exit-code", 1),
-    starter("git bisect run", "", 0),
-    starter("hatch run", "", 0),
-    starter("ionice", "-c -n --class --classdata", 0),
-    starter("mise exec", "", 0),
-    starter("nice", "-n --adjustment", 0),
-    starter("nohup", "", 0),
-    starter("npm exec", "-p --package -w --workspace", 0),
-    starter("npm x", "-p --package -w --workspace", 0),
-    starter("npx", "-p --package -w --workspace", 0),
-    starter("parallel", "-j --jobs -I -a --arg-file --delay --timeout", 0),
-    starter("pdm run", "-p --project", 0),
-    starter("pipx run", "--spec --python --pip-args --index-url", 0),
-    starter("pnpm dlx", "--package", 0),
-    starter("pnpm exec", "", 0),
-    starter("pnpx", "--package", 0),
-    starter("poetry run", "", 0),
-    starter("pyenv exec", "", 0),
-    starter("rbenv exec", "", 0),
-    starter("rye run", "", 0),
-    starter("setsid", "", 0),
-    starter("stdbuf", "-i -o -e --input --output --error", 0),
-    starter("strace", "-o -e -s -E -a -b -O -S -u", 0),
-    starter("sudo", "-u -g -h -p -C -D -R -T -U --user --group --host --prompt --chdir", 0),
-    starter("taskset", "", 1),
-    starter("time", "-f -o --format --output", 0),
-    starter("timeout", "-k -s --kill-after --signal", 1),
-    starter("unbuffer", "", 0),
-    starter(
-        "uv run",
-        "-p --python --with --with-requirements --extra --group --package --env-file",
-        0,
+/// Programs that run each task among their words, with options whose value is the next word.
+const TASK_RUNNERS: &[(&str, &str)] = &[
+    (
+        "gradle",
+        "-x= -b= -c= -g= -I= -p= --exclude-task= --build-file= --settings-file= \
+         --gradle-user-home= --init-script= --project-dir= --include-build=",
     ),
-    starter("uv tool run", "-p --python --with --from --index-url", 0),
-    starter("uvx", "-p --python --with --from --index-url", 0),
-    starter(
-        "xargs",
-        "-a -d -E -I -L -n -P -s --arg-file --delimiter --max-lines --max-args --max-procs \
-         --max-chars --process-slot-var",
-        0,
+    ("just", "-f= -d= --justfile= --working-directory= --set== --shell= --dotenv-path="),
+    (
+        "make",
+        "-C= -f= -I= -o= -W= --directory= --file= --makefile= --include-dir= --old-file= \
+         --assume-old= --what-if= --new-file= --assume-new= -j=? -l=? -O=? -B -b -d -e -i -k -m -n \
+         -p -q -R -r -s -S -t -w",
     ),
-    starter("yarn dlx", "-p --package", 0),
-    starter("yarn exec", "", 0),
+    (
+        "mvn",
+        "-f= -pl= -P= -T= -s= -gs= -t= -l= -rf= -D= -b= --file= --projects= --activate-profiles= \
+         --threads= --settings= --define= --resume-from= --log-file=",
+    ),
+    ("nox", ""),
+    ("rake", "-f= -C= -I= -R= --rakefile= --directory= --libdir= --rakelibdir="),
+    ("task", "-d= -t= --dir= --taskfile="),
 ];
 
-const fn starter(words: &'static str, values: &'static str, skipped: usize) -> Starter {
-    Starter { words, values, skipped }
-}
-
-/// Programs that run each task among their words.
-const TASK_RUNNERS: &[&str] = &["gradle", "just", "make", "mvn", "nox", "rake", "task"];
+static TASK_OPTIONS: LazyLock<HashMap<&'static str, OptionTable>> = LazyLock::new(|| {
+    let of = |(program, options): &(&'static str, &'static str)| {
+        (*program, OptionTable::new([*options, ""]))
+    };
+    TASK_RUNNERS.iter().map(of).collect()
+});
 
 /// Programs that take the text of a script behind `-c`.
-const SHELLS: &[&str] = &["ash", "bash", "dash", "fish", "ksh", "sh", "zsh"];
+const SHELLS: &[&str] = &[
+    "ash", "bash", "csh", "dash", "elvish", "fish", "ksh", "ksh93", "mksh", "nu", "oksh", "osh",
+    "posh", "rbash", "sh", "tcsh", "xonsh", "yash", "zsh",
+];
 
-/// Returns what the words of a command may start.
-pub(crate) fn behind(words: &[String]) -> Vec<Behind> {
+/// Names of what a shell reads from its input.
+const INPUTS: &[&str] = &["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
+/// Words of the grammar of a shell behind which a command begins.
+const KEYWORDS: &str = "! { do elif else if then time until while";
+
+/// Returns what the words of a command may start, and takes what it copies from the words that are
+/// left; at none there may be more.
+pub(crate) fn behind(words: &[String], words_left: &mut usize) -> Vec<Behind> {
+    let mut found = WordsBehind::new(words_left);
     let set = words.iter().take_while(|word| is_assignment(word)).count();
     let (Some(words), Some(program)) = (words.get(set..), words.get(set)) else {
         return Vec::new();
     };
-    let mut found = Vec::new();
+    if found.is_cut() {
+        return Vec::new();
+    }
+    let rest = words.get(1..).unwrap_or_default();
     if set > 0 {
-        found.push(Behind::Words(words.to_vec()));
+        found.command(words);
     }
     if let Some(plain) = plain_name(program) {
-        found.push(with_program(plain, words));
+        found.glued(&plain, rest);
     }
-    found.extend(STARTERS.iter().filter_map(|starter| started(starter, words)).map(Behind::Words));
-    let rest = words.get(1..).unwrap_or_default();
-    found.extend(tasks_among(program, rest).into_iter().map(Behind::Words));
+    if words::holds(KEYWORDS, program) {
+        found.command(rest);
+    }
+    if !(program == "command" && only_names(rest)) {
+        launched::of(program).iter().for_each(|known| started(known, words, &mut found));
+    }
+    tasks_among(program, rest).iter().for_each(|task| found.command(task));
     match program.as_str() {
-        "command" if !rest.iter().any(|word| matches!(word.as_str(), "-v" | "-V")) => {
-            found.extend(after_options(rest, "").map(|inner| Behind::Words(inner.to_vec())));
-        }
-        "python" => {
-            let module = rest.iter().position(|word| word == "-m");
-            let inner = module.and_then(|at| rest.get(at + 1..)).unwrap_or_default();
-            found.push(Behind::Words(inner.to_vec()));
-        }
-        "env" => found.extend(value_of(rest, &["-S", "--split-string"]).map(Behind::Script)),
-        "script" => found.extend(value_of(rest, &["-c", "--command"]).map(Behind::Script)),
-        "trap" => found.extend(rest.first().cloned().map(Behind::Script)),
-        "eval" | "watch" => {
-            let text = after_options(rest, "-n --interval").unwrap_or_default().join(" ");
-            found.push(Behind::Script(text));
-        }
+        "parallel" | "sem" => run_by_parallel(words, &mut found),
         "alias" => {
             let texts = rest.iter().filter_map(|word| word.split_once('='));
-            found.extend(texts.map(|(_, text)| Behind::Script(text.to_owned())));
+            texts.for_each(|(_, text)| found.script(text));
         }
-        "find" => found.extend(run_by_find(rest)),
-        "fd" | "fdfind" => {
-            let at = rest
-                .iter()
-                .position(|word| matches!(word.as_str(), "-x" | "-X" | "--exec" | "--exec-batch"));
-            let inner = at.and_then(|at| rest.get(at + 1..)).unwrap_or_default();
-            found.push(Behind::Words(inner.to_vec()));
-        }
-        "git" => found.extend(run_by_git(rest)),
+        "find" => run_by_find(rest, &mut found),
+        "fd" | "fdfind" => run_by_fd(rest, &mut found),
+        "git" => run_by_git(rest, &mut found),
         "docker" | "podman" if rest.iter().any(|word| word == "--push") => {
-            found.push(Behind::Words(vec![program.clone(), "push".to_owned()]));
+            found.glued(program, &["push".to_owned()]);
         }
-        shell if SHELLS.contains(&shell) => found.extend(given_to_shell(rest)),
+        shell if SHELLS.contains(&shell) => given_to_shell(rest, &mut found),
         _ => {}
     }
-    found.retain(|inner| match inner {
-        Behind::Words(words) => words.first().is_some_and(|program| program != UNKNOWN),
-        Behind::Script(text) => !text.trim().is_empty() && !text.contains(UNKNOWN),
-    });
-    found
+    found.into_found()
 }
 
-/// Whether a command is a shell that runs what it reads.
+/// Whether a command is a shell that runs what it reads, perhaps behind a program that starts it.
 pub(crate) fn reads_script(words: &[String]) -> bool {
+    let set = words.iter().take_while(|word| is_assignment(word)).count();
+    let words = words.get(set..).unwrap_or_default();
     let Some((program, rest)) = words.split_first() else { return false };
-    SHELLS.contains(&plain_name(program).as_deref().unwrap_or(program))
-        && rest.iter().all(|word| word.starts_with('-') && word != "-c")
+    let name = plain_name(program);
+    let program = name.as_deref().unwrap_or(program);
+    let only_names = program == "command" && only_names(rest);
+    let starts = !launched::of(program).is_empty() && !only_names;
+    let rests = (0..words.len()).take(if starts { words.len() } else { 1 });
+    rests.filter_map(|at| words.get(at..)?.split_first()).any(|(program, rest)| {
+        let name = plain_name(program);
+        match name.as_deref().unwrap_or(program) {
+            "source" | "." => rest.first().is_some_and(|file| INPUTS.contains(&file.as_str())),
+            "at" | "batch" => rest.len() + 1 == words.len(),
+            shell => SHELLS.contains(&shell) && shell_reads(rest),
+        }
+    })
+}
+
+/// Whether a shell with these words reads a script from its input.
+fn shell_reads(rest: &[String]) -> bool {
+    let is_option = |word: &&String| word.starts_with(['-', '+']) && word.len() > 1;
+    let mut at = 0;
+    let mut is_asked = false;
+    while let Some(word) = rest.get(at).filter(is_option) {
+        let letters = if word.starts_with("--") { "" } else { word.as_str() };
+        if letters.contains('c') {
+            return false;
+        }
+        is_asked |= letters.contains('s');
+        let takes_next = letters.contains(['o', 'O']) || is_file_option(word);
+        at += 1 + usize::from(takes_next);
+    }
+    is_asked || rest.get(at).is_none_or(|file| INPUTS.contains(&file.as_str()))
+}
+
+/// An option of a shell whose value is the next word.
+fn is_file_option(word: &str) -> bool {
+    matches!(word, "--rcfile" | "--init-file")
 }
 
 /// Whether a word in front of a command sets a variable.
@@ -164,29 +149,46 @@ pub(crate) fn is_assignment(word: &str) -> bool {
     })
 }
 
+/// Whether `command` is only asked what a name stands for.
+fn only_names(rest: &[String]) -> bool {
+    let mut options = rest.iter().take_while(|word| word.starts_with('-') && *word != "--");
+    options.any(|word| word.contains(['v', 'V']))
+}
+
 /// Returns a command for each task among the words of a program that runs several, wherever it
 /// stands: `mvn deploy` for `mvn -B clean deploy`, `gradle publish` for `gradle :core:publish`.
 fn tasks_among(program: &str, rest: &[String]) -> Vec<Vec<String>> {
-    let skipped = match program {
-        "python" if rest.first().is_some_and(|script| script == "setup.py") => 1,
-        "python" => return Vec::new(),
-        _ if TASK_RUNNERS.contains(&program) => 0,
-        _ => return Vec::new(),
-    };
-    let tasks = rest.iter().enumerate().skip(skipped).filter_map(|(at, word)| {
+    let skipped = usize::from(program == "python");
+    if program == "python" && rest.first().is_none_or(|script| script != "setup.py") {
+        return Vec::new();
+    }
+    let options = TASK_OPTIONS.get(program);
+    if options.is_none() && program != "python" {
+        return Vec::new();
+    }
+    let mut tasks = Vec::new();
+    let mut at = skipped;
+    while let Some(word) = rest.get(at) {
+        if word.starts_with('-') {
+            // The value of an option that is not known may be a task.
+            let read = options.map(|options| options.read(rest, at));
+            at = read.filter(|read| read.is_known).map_or(at + 1, |read| read.next);
+            continue;
+        }
         let task = match program {
             "gradle" => word.rsplit(':').next().unwrap_or(word),
             "mvn" => word.split('@').next().unwrap_or(word),
             _ => word,
         };
-        let known = at == skipped && task == word;
-        (!known && !task.starts_with('-')).then(|| {
-            let runner =
-                std::iter::once(program).chain(rest.iter().take(skipped).map(String::as_str));
-            runner.chain([task]).map(str::to_owned).collect()
-        })
-    });
-    tasks.collect()
+        let is_known = at == skipped && task == word;
+        if !is_known && !task.starts_with('-') {
+            let before = rest.iter().take(skipped).map(String::as_str);
+            let runner = std::iter::once(program).chain(before);
+            tasks.push(runner.chain([task]).map(str::to_owned).collect());
+        }
+        at += 1;
+    }
+    tasks
 }
 
 /// Returns the name that rules have for a program, where it is written in another way: by its path,
@@ -199,163 +201,236 @@ fn plain_name(program: &str) -> Option<String> {
     let plain = match name.strip_prefix("python") {
         Some(rest) if version(rest) => "python",
         _ => match name {
-            "gmake" => "make",
+            "bmake" | "gmake" | "remake" => "make",
             "gradlew" => "gradle",
             "mvnw" | "mvnd" => "mvn",
+            // As they are called where others have the plain name.
+            "genv" => "env",
+            "gfind" => "find",
+            "gnice" => "nice",
+            "gnohup" => "nohup",
+            "gstdbuf" => "stdbuf",
+            "gtimeout" => "timeout",
+            "gxargs" => "xargs",
             name => name,
         },
     };
     (!plain.is_empty() && plain != program).then(|| plain.to_owned())
 }
 
-fn with_program(program: String, words: &[String]) -> Behind {
-    let rest = words.iter().skip(1).cloned();
-    Behind::Words(std::iter::once(program).chain(rest).collect())
+/// Adds what a launcher may start.
+fn started(known: &KnownLauncher, words: &[String], found: &mut WordsBehind<'_>) {
+    let launcher = known.launcher;
+    let Some(LaunchedPlaces { options, firsts }) = known.places(words) else { return };
+    if launcher.first == FirstWord::ModuleOption {
+        for (module, behind) in launched::modules(words, options.start) {
+            found.glued(module, words.get(behind..).unwrap_or_default());
+        }
+    }
+    for (script, next) in script_values(launcher.scripts, words, options) {
+        if launcher.name == "env" {
+            // What follows belongs to the command too.
+            found.joined(&script, words.get(next..).unwrap_or_default());
+        }
+        found.script(&script);
+    }
+    for first in firsts {
+        if found.is_cut() {
+            return;
+        }
+        let inner = words.get(first..).unwrap_or_default();
+        match launcher.form {
+            InnerForm::Words => inner_command(inner, found),
+            InnerForm::Script => found.joined("", inner),
+            InnerForm::Scripts => {
+                found.joined("", inner);
+                inner.iter().for_each(|script| found.script(script));
+            }
+        }
+    }
 }
 
-fn started(starter: &Starter, words: &[String]) -> Option<Vec<String>> {
-    let mut rest = words;
-    for wanted in starter.words.split(' ') {
-        rest = rest.split_first().filter(|(word, _)| *word == wanted)?.1;
-    }
-    let rest = after_options(rest, starter.values)?.get(starter.skipped..)?;
-    let set = rest.iter().take_while(|word| is_assignment(word)).count();
-    let mut inner = rest.get(set..)?.to_vec();
+/// Adds an inner command without variables in front of it and without the version of its program.
+fn inner_command(words: &[String], found: &mut WordsBehind<'_>) {
+    let set = words.iter().take_while(|word| is_assignment(word)).count();
+    let inner = words.get(set..).unwrap_or_default();
+    let Some((program, rest)) = inner.split_first() else { return };
     // `npm@latest`, but not `@changesets/cli`.
-    if let Some(program) = inner.first_mut()
-        && let Some((name, _)) = program.split_once('@').filter(|(name, _)| !name.is_empty())
-    {
-        *program = name.to_owned();
-    }
-    Some(inner)
+    let name = program.split_once('@').map(|(name, _)| name).filter(|name| !name.is_empty());
+    found.glued(name.unwrap_or(program), rest);
 }
 
-fn after_options<'w>(words: &'w [String], values: &str) -> Option<&'w [String]> {
-    let mut at = 0;
-    while let Some(option) = words.get(at).filter(|word| word.starts_with('-')) {
-        at += if values.split(' ').any(|known| known == option) { 2 } else { 1 };
-        if option == "--" {
-            break;
+/// Adds the commands that `parallel` makes of its command and of what stands behind `:::`.
+fn run_by_parallel(words: &[String], found: &mut WordsBehind<'_>) {
+    let is_mark = |word: &String| word.starts_with(":::");
+    let Some(end) = words.iter().position(is_mark) else { return };
+    let behind = words.get(end..).unwrap_or_default();
+    let mut combined: Vec<Vec<&str>> = vec![Vec::new()];
+    for values in behind.split(is_mark).filter(|values| !values.is_empty()) {
+        let length = combined.first().map_or(0, Vec::len) + 1;
+        let count = combined.len().saturating_mul(values.len()).saturating_mul(length);
+        if !found.count(count) {
+            return;
         }
+        let pairs = combined.iter().flat_map(|so_far| values.iter().map(move |it| (so_far, it)));
+        let longer = pairs.map(|(so_far, value)| {
+            so_far.iter().copied().chain([value.as_str()]).collect::<Vec<&str>>()
+        });
+        combined = longer.collect();
     }
-    words.get(at..)
-}
-
-fn value_of(words: &[String], names: &[&str]) -> Option<String> {
-    let mut options = words.iter().enumerate();
-    options.find_map(|(at, word)| {
-        if names.contains(&word.as_str()) {
-            return words.get(at + 1).cloned();
+    let program = words.first().map(|program| launched::of(program)).unwrap_or_default();
+    let starts = program.iter().filter_map(|known| known.places(words));
+    for start in starts.flat_map(|places| places.firsts).filter(|start| *start <= end) {
+        let command = words.get(start..end).unwrap_or_default();
+        if !found.count_words(command) {
+            return;
         }
-        let (name, value) = word.split_once('=')?;
-        names.contains(&name).then(|| value.to_owned())
-    })
+        let command = command.join(" ");
+        combined.iter().for_each(|values| with_values(&command, values, found));
+    }
 }
 
-fn run_by_find(words: &[String]) -> Vec<Behind> {
+/// Adds a command with values in the places that stand for them, or behind it.
+fn with_values(command: &str, values: &[&str], found: &mut WordsBehind<'_>) {
+    let length: usize = values.iter().map(|value| value.len() + 1).sum();
+    if found.is_cut() || !found.count(words_in(command.len() + length)) {
+        return;
+    }
+    let all = values.join(" ");
+    let (mut made, mut rest, mut is_placed) = (String::new(), command, false);
+    while let Some((before, behind)) = rest.split_once('{') {
+        made.push_str(before);
+        let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
+        let (number, after) = behind.split_at(digits);
+        let value = match number.parse::<usize>() {
+            Ok(number) => number.checked_sub(1).and_then(|at| values.get(at).copied()),
+            Err(_) => number.is_empty().then_some(all.as_str()),
+        };
+        let (Some(value), Some(after)) = (value, after.strip_prefix('}')) else {
+            made.push('{');
+            rest = behind;
+            continue;
+        };
+        if !found.count(words_in(value.len())) {
+            return;
+        }
+        made.push_str(value);
+        (rest, is_placed) = (after, true);
+    }
+    made.push_str(rest);
+    if !is_placed {
+        made = if made.is_empty() { all } else { format!("{made} {all}") };
+    }
+    found.made(made);
+}
+
+fn run_by_find(words: &[String], found: &mut WordsBehind<'_>) {
     let runs = |word: &str| matches!(word, "-exec" | "-execdir" | "-ok" | "-okdir");
-    let starts = words.iter().enumerate().filter(|(_, word)| runs(word));
-    let command = |at: usize| {
-        let rest = words.iter().skip(at + 1);
-        rest.take_while(|word| !matches!(word.as_str(), ";" | "+")).cloned().collect()
-    };
-    starts.map(|(at, _)| Behind::Words(command(at))).collect()
+    for (at, _) in words.iter().enumerate().filter(|(_, word)| runs(word)) {
+        if found.is_cut() {
+            return;
+        }
+        let behind = words.get(at + 1..).unwrap_or_default();
+        let end = behind.iter().position(|word| matches!(word.as_str(), ";" | "+"));
+        found.command(behind.get(..end.unwrap_or(behind.len())).unwrap_or_default());
+    }
 }
 
-fn run_by_git(words: &[String]) -> Vec<Behind> {
-    let mut found: Vec<Behind> = Vec::new();
-    if words.iter().any(|word| word == "rebase") {
-        found.extend(value_of(words, &["-x", "--exec"]).map(Behind::Script));
+/// Adds what `fd` starts behind `-x` and `-X`, also as `-Hx`.
+fn run_by_fd(words: &[String], found: &mut WordsBehind<'_>) {
+    for (at, word) in words.iter().enumerate() {
+        if let Some(program) = program_of_fd(word) {
+            found.glued(program, words.get(at + 1..).unwrap_or_default());
+        }
+    }
+}
+
+/// Returns the program that stands in an option of `fd` that starts one; empty where the next word
+/// names it.
+fn program_of_fd(word: &str) -> Option<&str> {
+    if word.starts_with("--exec") {
+        return Some(word.split_once('=').map_or("", |(_, program)| program));
+    }
+    let letters = word.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+    letters.split_once(['x', 'X']).map(|(_, program)| program)
+}
+
+/// Verbs of git with options whose value is a script.
+const GIT_SCRIPTS: &[(&str, &str)] = &[
+    ("rebase", "-x --exec"),
+    ("difftool", "-x --extcmd"),
+    (
+        "filter-branch",
+        "--setup --env-filter --tree-filter --index-filter --parent-filter --msg-filter \
+         --commit-filter --tag-name-filter",
+    ),
+];
+
+/// The last parts of git's settings that name a program.
+const GIT_PROGRAMS: &str = "\
+    alternaterefscommand askpass clean cmd command defaultkeycommand difffilter driver editor \
+    external fsmonitor helper packobjectshook pager process program smudge sshcommand textconv";
+
+fn run_by_git(words: &[String], found: &mut WordsBehind<'_>) {
+    let is_given = |verb: &str| words.iter().any(|word| word == verb);
+    for (_, options) in GIT_SCRIPTS.iter().filter(|(verb, _)| is_given(verb)) {
+        let values = script_values(options, words, 0..words.len());
+        values.iter().for_each(|(script, _)| found.script(script));
     }
     if let Some(at) = words.iter().position(|word| word == "foreach") {
-        let rest = words.get(at + 1..).and_then(|rest| after_options(rest, ""));
-        found.push(Behind::Script(rest.unwrap_or_default().join(" ")));
+        let behind = words.get(at + 1..).unwrap_or_default();
+        let options = behind.iter().take_while(|word| word.starts_with('-')).count();
+        found.joined("", behind.get(options..).unwrap_or_default());
     }
-    found
+    let is_set = is_given("config");
+    for pair in words.windows(2) {
+        let [option, value] = pair else { continue };
+        let setting = value.split_once('=').filter(|_| option == "-c");
+        let setting = setting.or(is_set.then_some((option.as_str(), value.as_str())));
+        if let Some(setting) = setting {
+            run_by_setting(setting, words, found);
+        }
+    }
 }
 
-/// Returns the script behind `-c`, also as `-lc`.
-fn given_to_shell(words: &[String]) -> Option<Behind> {
-    let is_option = |word: &str| word.starts_with('-') && !word.starts_with("--");
-    let at = words.iter().position(|word| is_option(word) && word.contains('c'))?;
-    let text = words.iter().skip(at + 1).find(|word| !word.starts_with('-'))?;
-    Some(Behind::Script(text.clone()))
+/// Adds the scripts that a setting of git names, an alias with the words that follow its name.
+fn run_by_setting((name, value): (&str, &str), words: &[String], found: &mut WordsBehind<'_>) {
+    let lower = name.to_lowercase();
+    let Some(alias) = lower.strip_prefix("alias.") else {
+        let last = lower.rsplit_once('.').map(|(_, last)| last);
+        let names_program = lower.starts_with("pager.")
+            || last.is_some_and(|last| words::holds(GIT_PROGRAMS, last));
+        if names_program {
+            found.script(value.strip_prefix('!').unwrap_or(value));
+        }
+        return;
+    };
+    // Its name may be any of them.
+    if !found.count_words(words) {
+        return;
+    }
+    let script = value.strip_prefix('!').map_or_else(|| format!("git {value}"), str::to_owned);
+    found.script(&script);
+    let at = words.iter().position(|word| word.to_lowercase() == alias);
+    let behind = at.and_then(|at| words.get(at + 1..)).unwrap_or_default();
+    if !behind.is_empty() {
+        found.joined(&script, behind);
+    }
+}
+
+/// Adds the script behind `-c`, also as `-lc`.
+fn given_to_shell(words: &[String], found: &mut WordsBehind<'_>) {
+    let is_option = |word: &String| word.starts_with(['-', '+']);
+    let letters = |word: &&String| is_option(word) && !word.starts_with("--");
+    let at = words.iter().position(|word| letters(&word) && word.contains('c'));
+    // The name of an option may stand before the script.
+    let names = words.iter().filter(letters).any(|word| word.contains(['o', 'O']));
+    let texts = words.iter().skip(at.map_or(words.len(), |at| at + 1));
+    let texts = texts.filter(|word| !is_option(word)).take(if names { 2 } else { 1 });
+    texts.for_each(|text| found.script(text));
+    let long = script_values("--command", words, 0..words.len());
+    long.iter().for_each(|(script, _)| found.script(script));
 }
 
 #[cfg(test)]
-mod tests {
-    use super::{Behind, behind, reads_script};
-    use crate::command::word::split;
-    use pretty_assertions::assert_eq;
-
-    fn shown(text: &str) -> Vec<String> {
-        let shown = |found: Behind| match found {
-            Behind::Words(words) => words.join(" "),
-            Behind::Script(text) => format!("script {text}"),
-        };
-        behind(&split(text).unwrap()).into_iter().map(shown).collect()
-    }
-
-    #[test]
-    fn commands_behind_others() {
-        for (text, expected) in [
-            ("env -u A FOO=1 git push", "git push"),
-            ("A=1 B=2 git push", "git push"),
-            ("/usr/bin/git push", "git push"),
-            ("timeout -k 5 60 git push", "git push"),
-            ("flock -w 1 /tmp/l git push", "git push"),
-            ("nice -n 5 git push", "git push"),
-            ("xargs -n 1 -I{} gh pr", "gh pr"),
-            ("sudo -u root -- git push", "git push"),
-            ("uvx --from x twine upload", "twine upload"),
-            ("npx -y npm@latest publish", "npm publish"),
-            ("python -m twine upload", "twine upload"),
-            ("python3.11 -m twine", "python -m twine"),
-            ("find . -name x -exec git push ';'", "git push"),
-            ("git rebase -x 'git push' main", "script git push"),
-            ("git submodule foreach --recursive git push", "script git push"),
-            ("bash -lc 'git push'", "script git push"),
-            ("sh -e -c 'git push'", "script git push"),
-            ("eval git push", "script git push"),
-            ("trap 'git push' EXIT", "script git push"),
-            ("alias p='git push'", "script git push"),
-            ("env -S 'git push'", "script git push"),
-            ("command git push", "git push"),
-            ("mvn -B -Prelease clean deploy -DskipTests", "mvn deploy"),
-            ("./mvnw -ntp deploy@central", "mvn -ntp deploy@central"),
-            ("mvn deploy@central", "mvn deploy"),
-            ("gradle --no-daemon clean :core:publish", "gradle publish"),
-            ("./gradlew publish", "gradle publish"),
-            ("make -j4 build publish", "make publish"),
-            ("python setup.py sdist upload -r pypi", "python setup.py upload"),
-            ("docker build . --push", "docker push"),
-        ] {
-            assert!(shown(text).contains(&expected.to_owned()), "{text}: {:?}", shown(text));
-        }
-    }
-
-    #[test]
-    fn what_only_names_a_command_starts_none() {
-        for text in [
-            "git log",
-            "grep -rn docker",
-            "command -v docker",
-            "bash script.sh",
-            "find . -name git",
-            "python x.py",
-            "env",
-            "timeout 5",
-            "which gh",
-            "mvn deploy",
-            "make -j4 -k",
-            "python x.py sdist upload",
-            "docker build .",
-        ] {
-            assert_eq!(shown(text), [""; 0], "{text}");
-        }
-        assert!(
-            reads_script(&split("bash -s").unwrap()) && reads_script(&split("/bin/sh").unwrap())
-        );
-        assert!(!reads_script(&split("bash x.sh").unwrap()));
-    }
-}
+mod tests;

@@ -16,7 +16,7 @@ const NO_CHECKS: &[&str] = &[
 ];
 
 /// Programs that check without running anything of the repository, besides compilers.
-const CHECKERS: &str = "cppcheck shellcheck";
+const CHECKERS: &str = "actionlint codespell cppcheck hadolint shellcheck typos yamllint";
 
 /// Programs with verbs, some of which check.
 const PACKAGE_MANAGERS: &[&str] = &[
@@ -115,6 +115,9 @@ mod tests {
             ("python -m pytest -q", true),
             ("flake8 src", true),
             ("cppcheck src", true),
+            ("yamllint .", true),
+            ("codespell docs", true),
+            ("xmllint --noout a.xml", false),
             ("g++ -fsyntax-only a.cpp", true),
             ("g++ --version", false),
             ("nm build/a", false),

@@ -5,11 +5,17 @@
 //! with what their options do, for the policy to judge. Also a [`ScriptExecution`] made from the
 //! tree, never from the text.
 
+mod activation;
 mod awk;
 pub(crate) mod behind;
+pub(crate) mod behind_search;
+pub(crate) mod behind_words;
 mod built;
 mod checks;
 pub mod examine;
+mod folders;
+pub(crate) mod home;
+mod inert;
 pub(crate) mod keywords;
 pub mod left_out;
 pub mod limits;
@@ -27,6 +33,7 @@ pub mod word;
 use std::sync::{Arc, OnceLock};
 
 use crate::command::examine::{CommandEffects, fed};
+use crate::command::folders::EnteredFolder;
 use crate::command::loose::{LooseCommand, LooseScript, ScriptFeatures};
 use crate::command::neutral::NeutralFolder;
 use crate::command::tables::programs;
@@ -40,8 +47,8 @@ pub struct Script {
     text: String,
     folder: RepoPath,
     neutral: NeutralFolder,
-    /// The folder of a `cd` that stood before it, as written.
-    entered: Option<String>,
+    /// The change of folder that stood before it.
+    entered: Option<EnteredFolder>,
     /// Whether a `cd` at its front leads elsewhere than its words say.
     is_led_elsewhere: bool,
     tree: Result<CommandList, String>,
@@ -99,13 +106,14 @@ impl Script {
             .and_then(|(folder, rest)| Some((folder, RepoPath::parse(folder).ok()?, rest)));
         inner.map_or_else(
             || Self::parse(text),
-            |(written, folder, rest)| Self::parse_in(rest, &folder).entered_by(written),
+            |(written, folder, rest)| Self::parse_in(rest, &folder).entered_by(written, text),
         )
     }
 
-    /// Says which change of folder was taken off its front: a rule may refuse that.
-    pub fn entered_by(mut self, folder: &str) -> Self {
-        self.entered = Some(folder.to_owned());
+    /// Says which change of folder was taken off the front of a text, whose rest it is: a rule may
+    /// refuse that.
+    pub fn entered_by(mut self, folder: &str, text: &str) -> Self {
+        self.entered = Some(EnteredFolder::of(folder, text));
         self
     }
 
@@ -116,9 +124,14 @@ impl Script {
         self
     }
 
-    /// Returns the folder of the `cd` that was taken off its front, as written.
+    /// Returns the folder of the change that was taken off its front, as written.
     pub(crate) fn entered(&self) -> Option<&str> {
-        self.entered.as_deref()
+        self.entered.as_ref().map(|entered| entered.folder.as_str())
+    }
+
+    /// Returns the commands of the change of folder that was taken off its front.
+    pub(crate) fn entering(&self) -> Vec<Vec<String>> {
+        self.entered.as_ref().map(EnteredFolder::commands).unwrap_or_default()
     }
 
     /// Says where the repository lies: a `cd` to where the script already is counts as nothing, and
@@ -226,8 +239,10 @@ impl Script {
             Some(_) | None => {
                 let separated = self.separated(tree);
                 let words = |simple: &SimpleCommand| {
-                    let found = separated.iter().find(|(one, _)| std::ptr::eq(*one, simple));
-                    self.neutral.words(found.map_or(&simple.words, |(_, words)| words))
+                    activation::instead(tree, simple).unwrap_or_else(|| {
+                        let found = separated.iter().find(|(one, _)| std::ptr::eq(*one, simple));
+                        self.neutral.words(found.map_or(&simple.words, |(_, words)| words))
+                    })
                 };
                 ScriptExecution::Shell(tree.render(&words))
             }
@@ -300,15 +315,30 @@ impl Script {
     /// Returns what stands behind a change of folder at its front, as a script that runs there:
     /// where nothing of it runs if there is no such folder.
     pub fn behind_folder(&self) -> Option<Self> {
-        let (written, rest) = change_of_folder(&self.text).filter(|_| !self.is_led_elsewhere)?;
+        let changed = match folders::made(&self.text) {
+            Some(made) => Some((made.folder, made.rest)),
+            None => folders::changed(&self.text),
+        };
+        let (written, rest) = changed.filter(|_| !self.is_led_elsewhere)?;
         // What stands in brackets may go on where there is no such folder.
         let is_chain = !self.text.trim_start().starts_with('(') && parse::is_chain(&self.text);
         is_chain.then_some(())?;
         let seen = self.seen_from_folder(&[written.to_owned()]);
         let folder = self.folder.join(seen.first()?).ok()?;
         let of_git = folder.parts().any(|part| part.eq_ignore_ascii_case(".git"));
-        let inner = self.with_text(rest).entered_by(written);
+        let inner = self.with_text(rest).entered_by(written, &self.text);
         (!of_git).then_some(Self { folder, ..inner })
+    }
+
+    /// Returns the command that makes the folder which the rest of the script runs in.
+    pub(crate) fn folder_maker(&self) -> Option<Self> {
+        folders::made(&self.text).map(|made| self.with_text(made.maker))
+    }
+
+    /// Returns true for a script that begins with `source .venv/bin/activate`, where its tools of
+    /// Python run by their paths if it is judged by its words.
+    pub(crate) fn enters_environment(&self) -> bool {
+        self.tree.as_ref().is_ok_and(activation::is_entered)
     }
 
     /// Returns the simple commands that are not examined: those that change nothing.
@@ -369,14 +399,18 @@ impl Script {
     /// Returns true for a command that only stays in a folder, ends something, or changes the
     /// folder when nothing follows.
     fn is_without_effect(&self, simple: &SimpleCommand) -> bool {
-        self.stays(simple) || only_ends(simple) || self.returns(simple)
+        self.stays(simple)
+            || only_ends(simple)
+            || self.returns(simple)
+            || inert::is_inert(simple, &self.neutral.root)
+            || self.tree.as_ref().is_ok_and(|tree| activation::enters(tree, simple))
     }
 
     /// Returns true for a `cd` behind all other commands.
     fn returns(&self, simple: &SimpleCommand) -> bool {
         let Ok(tree) = &self.tree else { return false };
         simple.words.first().is_some_and(|word| word == "cd")
-            && simple.redirects.is_empty()
+            && simple.redirects.iter().all(inert::is_silent)
             && simple.variables.is_empty()
             && tree.last_command().is_some_and(|last| std::ptr::eq(last, simple))
             && tree.simple_commands().len() > 1
@@ -409,18 +443,10 @@ impl Script {
 }
 
 /// Takes a change of folder off the front of a command, as models write it: `cd FOLDER && ...` is
-/// the rest, run there, and so is `(cd FOLDER; ...)` alone. Only where the folder is one plain
-/// word; any other `cd` is for the policy to refuse.
+/// the rest, run there, and so are `(cd FOLDER; ...)` alone and `pushd FOLDER && ... && popd`. Only
+/// where the folder is one plain word; any other `cd` is for the policy to refuse.
 pub fn change_of_folder(command: &str) -> Option<(&str, &str)> {
-    let command = command.trim();
-    let inner = command.strip_prefix('(').and_then(|inner| inner.strip_suffix(')'));
-    let command = inner.filter(|_| parse::is_subshell(command)).map_or(command, str::trim);
-    let behind = command.strip_prefix("cd ")?.trim_start();
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_./-".contains(letter);
-    let (folder, rest) = behind.split_at(behind.find(|letter| !is_plain(letter))?);
-    let rest = rest.trim_start_matches([' ', '\t']);
-    let rest = ["&&", ";", "\n"].iter().find_map(|sign| rest.strip_prefix(sign))?.trim_start();
-    (!folder.is_empty() && !folder.starts_with('-') && !rest.is_empty()).then_some((folder, rest))
+    folders::changed(command)
 }
 
 /// Returns true for a command that ends a loop or the script, and does nothing else.
@@ -434,7 +460,9 @@ fn only_ends(simple: &SimpleCommand) -> bool {
 
 /// Returns true for a command that no program file may be there for.
 fn is_built_in(simple: &SimpleCommand) -> bool {
-    simple.words.first().is_some_and(|program| programs::is_built_in(program))
+    let program = simple.words.first().map_or("", String::as_str);
+    programs::is_built_in(program)
+        || matches!(program, "." | "export" | "source" | "unset" | "wait")
 }
 
 #[cfg(test)]

@@ -252,7 +252,7 @@ fn variable(assignment: &ast::Assignment, word: &ast::Word) -> Result<(String, S
         ));
     };
     // A name that is refused is reported before its value is looked at.
-    variables::check(name, "")?;
+    variables::check_name(name)?;
     let value = literal(value)?;
     variables::check(name, &value)?;
     Ok((name.clone(), value))
@@ -301,13 +301,7 @@ fn file_redirect(
     kind: &ast::IoFileRedirectKind,
     target: &ast::IoFileRedirectTarget,
 ) -> Result<Redirect, String> {
-    let number = |default: u32| match fd {
-        None => Ok(default),
-        Some(fd) => u32::try_from(fd)
-            .ok()
-            .filter(|fd| *fd <= 2)
-            .ok_or_else(|| format!("the script redirects descriptor {fd}")),
-    };
+    let number = |default: u32| descriptor(fd, default);
     let path = match target {
         ast::IoFileRedirectTarget::Filename(word) => Some(literal(word)?),
         ast::IoFileRedirectTarget::Fd(_) | ast::IoFileRedirectTarget::Duplicate(_) => None,
@@ -332,6 +326,17 @@ fn file_redirect(
     }
 }
 
+/// Returns the descriptor that is redirected: input, output or errors.
+pub(super) fn descriptor(fd: Option<i32>, default: u32) -> Result<u32, String> {
+    match fd {
+        None => Ok(default),
+        Some(fd) => u32::try_from(fd)
+            .ok()
+            .filter(|fd| *fd <= 2)
+            .ok_or_else(|| format!("the script redirects descriptor {fd}")),
+    }
+}
+
 /// `>&1` and `>&2`; with a name instead of a number it would write a file.
 fn duplicate_target(target: &ast::IoFileRedirectTarget) -> Result<u32, String> {
     let number = match target {
@@ -345,7 +350,7 @@ fn duplicate_target(target: &ast::IoFileRedirectTarget) -> Result<u32, String> {
         .ok_or_else(|| "the script uses `>&` with something other than 1 or 2".to_owned())
 }
 
-fn standard_input(fd: Option<i32>) -> Result<(), String> {
+pub(super) fn standard_input(fd: Option<i32>) -> Result<(), String> {
     if fd.is_none_or(|fd| fd == 0) {
         Ok(())
     } else {
@@ -353,6 +358,6 @@ fn standard_input(fd: Option<i32>) -> Result<(), String> {
     }
 }
 
-fn without_tabs(body: &str) -> String {
+pub(super) fn without_tabs(body: &str) -> String {
     body.split_inclusive('\n').map(|line| line.trim_start_matches('\t')).collect()
 }

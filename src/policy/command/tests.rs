@@ -207,6 +207,7 @@ fn names_of_files_that_are_changed_end_where_no_name_can() {
         ),
         ("rg -l x docs | xargs rm", "'rg' '--null' '-l' 'x' 'docs' | 'xargs' '-0' 'rm'"),
         ("find docs | xargs cat", "'find' 'docs' | 'xargs' 'cat'"),
+        ("find src | xargs gofmt -l", "'find' 'src' '-print0' | 'xargs' '-0' 'gofmt' '-l'"),
         ("find docs | xargs -rn 1 rm", "'find' 'docs' '-print0' | 'xargs' '-0' '-rn' '1' 'rm'"),
         ("find docs | xargs -n=1 rm", "'find' 'docs' | 'xargs' '-n=1' 'rm'"),
         ("find docs | xargs -L1 rm", "'find' 'docs' | 'xargs' '-L1' 'rm'"),

@@ -95,6 +95,30 @@ pub enum Redirect {
     },
     /// Literal text as input.
     Text(String),
+    /// Reads or writes a file whose name a shell works out.
+    WorkedOut {
+        /// The descriptor and the operator behind it, such as `1>>`.
+        operator: String,
+        /// The name as a shell is given it.
+        word: String,
+        /// Every file that it may be, where it is written. What is read is judged beside it.
+        written: Vec<String>,
+    },
+    /// Text as input in which a shell works words out, as it is given it.
+    Template(String),
+}
+
+impl Redirect {
+    /// Returns true for one that writes a file.
+    pub fn writes(&self) -> bool {
+        match self {
+            Self::Output { .. } => true,
+            Self::WorkedOut { written, .. } => !written.is_empty(),
+            Self::Input { .. } | Self::Duplicate { .. } | Self::Text(_) | Self::Template(_) => {
+                false
+            }
+        }
+    }
 }
 
 impl CommandList {
@@ -240,6 +264,18 @@ pub(super) struct ScriptRendering {
     waiting: Vec<(String, String)>,
 }
 
+/// What the line begins with that ends a here-document.
+const MARK: &str = "LOCUM_TEXT";
+
+/// Returns a line that ends a here-document and does not stand in it, nor in what a shell makes of
+/// it: it joins lines behind a backslash, and may leave out tabs, before it looks for that line.
+fn end_of(body: &str) -> String {
+    let joined = body.replace(['\\', '\n', '\t'], "");
+    let ends = joined.split(MARK).skip(1);
+    let longest = ends.map(|end| 1 + end.len() - end.trim_start_matches('_').len()).max();
+    format!("{MARK}{}", "_".repeat(longest.unwrap_or(0)))
+}
+
 fn render_list(
     list: &CommandList,
     words: &dyn Fn(&SimpleCommand) -> Vec<String>,
@@ -344,11 +380,16 @@ impl ScriptRendering {
                 }
                 Redirect::Duplicate { fd, to } => self.push(&format!(" {fd}>&{to}")),
                 Redirect::Text(body) => {
-                    let mut mark = "LOCUM_TEXT".to_owned();
-                    while body.lines().any(|line| line == mark) {
-                        mark.push('_');
-                    }
+                    let mark = end_of(body);
                     self.push(&format!(" <<'{mark}'"));
+                    self.waiting.push((mark, body.clone()));
+                }
+                Redirect::WorkedOut { operator, word, .. } => {
+                    self.push(&format!(" {operator}{word}"));
+                }
+                Redirect::Template(body) => {
+                    let mark = end_of(body);
+                    self.push(&format!(" <<{mark}"));
                     self.waiting.push((mark, body.clone()));
                 }
             }
@@ -379,8 +420,23 @@ pub fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{end_of, quoted};
     use pretty_assertions::assert_eq;
+
+    #[test]
+    fn no_joined_lines_form_the_end_of_a_here_document() {
+        for (body, expected) in [
+            ("a\n", "LOCUM_TEXT"),
+            ("LOCUM_TEX\nx\n", "LOCUM_TEXT"),
+            ("LOCUM_TEXT\n", "LOCUM_TEXT_"),
+            ("a LOCUM_TEXT__ b LOCUM_TEXT_\n", "LOCUM_TEXT___"),
+            ("LOCUM_\\\nTEXT\n", "LOCUM_TEXT_"),
+            ("\tLOCUM\\\n_TEXT_\n", "LOCUM_TEXT__"),
+            ("LOCUM_TEXT\\\n_\\\n_\n", "LOCUM_TEXT___"),
+        ] {
+            assert_eq!(end_of(body), expected, "{body}");
+        }
+    }
 
     #[test]
     fn quotes_words_so_that_no_shell_looks_into_them() {

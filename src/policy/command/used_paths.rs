@@ -21,7 +21,10 @@ impl Script {
             match redirect {
                 Redirect::Input { path, .. } => reads.extend(self.redirect_use(path)),
                 Redirect::Output { path, .. } => edits.extend(self.redirect_use(path)),
-                Redirect::Duplicate { .. } | Redirect::Text(_) => {}
+                Redirect::WorkedOut { written, .. } => {
+                    edits.extend(written.iter().filter_map(|path| self.redirect_use(path)));
+                }
+                Redirect::Duplicate { .. } | Redirect::Text(_) | Redirect::Template(_) => {}
             }
         }
         (reads, edits)

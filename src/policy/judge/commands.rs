@@ -4,9 +4,9 @@
 //! In: a command's examination and facts. Out: the strictest verdict on it and on what it starts.
 //! How rules are found and paths judged is the parent's.
 
-use crate::command::Script;
 use crate::command::examine::{CommandEffects, PathUse, UncoveredWord};
 use crate::command::tables::verbs;
+use crate::command::{Script, home};
 use crate::command_text::NamedCommand;
 use crate::glob::{LetterCase, PathGlob};
 use crate::intent::Intent;
@@ -24,20 +24,6 @@ const PUBLIC_FILES: &[&str] =
     &["/etc/os-release", "/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/usr/bin"];
 
 impl Evaluation<'_> {
-    /// Refuses globs that a shell may expand to what cannot be read.
-    fn globs(&self, examined: &CommandEffects) -> impl Iterator<Item = Ruling> {
-        let commands = &self.spec.commands;
-        examined.globs.iter().filter_map(|(absolute, glob)| {
-            let kept: &[PathGlob] = if *absolute { &commands.unread } else { &commands.unseen };
-            let met = kept.iter().find(|kept| kept.meets(glob))?;
-            Some(Ruling::deny(format!(
-                "`{}` may match what `{}` keeps from being read; name the files",
-                glob.text(),
-                met.text()
-            )))
-        })
-    }
-
     /// Judges one command with all that it starts.
     pub(super) fn command(
         &self,
@@ -146,10 +132,11 @@ impl Evaluation<'_> {
         let mut ruling =
             if examined.runs_code { ruled.remark("; runs code of the repository") } else { ruled };
         let reads: &[PathUse] = if exact { &[] } else { &examined.reads };
-        for (used, access) in accesses(reads, &examined.edits) {
-            let refusal = self.used(used, access);
-            let is_stricter = |refusal: &Ruling| rank(refusal) > rank(&ruling);
-            if let Some(refusal) = refusal.filter(is_stricter) {
+        let files = accesses(reads, &examined.edits);
+        let refusals = files.filter_map(|(used, access)| self.used(used, access));
+        let of_globs = examined.edit_globs.iter().filter_map(|glob| self.edited_glob(glob));
+        for refusal in refusals.chain(of_globs) {
+            if rank(&refusal) > rank(&ruling) {
                 ruling = refusal;
             }
         }
@@ -185,9 +172,10 @@ impl Evaluation<'_> {
             refusal.decision == Decision::Deny
                 && !matches!(refusal.cause.origin(), Cause::NoRule { .. })
         };
-        let mut refusals =
-            accesses(reads, &examined.edits).filter_map(|(used, access)| self.used(used, access));
-        refusals.find(refuses).unwrap_or(ruling)
+        let files = accesses(reads, &examined.edits);
+        let refusals = files.filter_map(|(used, access)| self.used(used, access));
+        let of_globs = examined.edit_globs.iter().filter_map(|glob| self.edited_glob(glob));
+        refusals.chain(of_globs).find(refuses).unwrap_or(ruling)
     }
 
     /// Judges a path that a command reads or writes; `None` when nothing is wrong with it.
@@ -206,10 +194,17 @@ impl Evaluation<'_> {
         let (path, certain) = match used {
             PathUse::Inside(path) => (path, true),
             PathUse::Perhaps(path) => (path, false),
-            PathUse::Outside(path) if !edit && (self.opened(path) || self.is_public(path)) => {
+            PathUse::Outside(path)
+                if !edit
+                    && (self.opened(path) || self.is_public(path) || self.is_of_tools(path)) =>
+            {
                 return None;
             }
-            PathUse::Scratch(_) if self.facts.sandboxed => return None,
+            // A copy is called like what it is a copy of.
+            PathUse::Scratch(path) if self.facts.sandboxed => {
+                let why = self.secret_elsewhere(path).filter(|_| !edit)?;
+                return Some(Ruling::deny(format!("`{path}`: protected from reading: {why}")));
+            }
             PathUse::Outside(path) if edit && path.trim_end_matches('/') == "." => {
                 return Some(Ruling::deny(format!(
                     "it writes all of `{path}`, and protected files lie there; name files or \
@@ -244,6 +239,21 @@ impl Evaluation<'_> {
             && !protected
             && (PUBLIC_FILES.contains(&trimmed)
                 || below.is_some_and(|below| below.split('/').all(plain)))
+    }
+
+    /// Returns true for a file of a home that a tool keeps: the sandbox shows commands no more of a
+    /// home than such folders.
+    fn is_of_tools(&self, path: &str) -> bool {
+        self.facts.sandboxed
+            && self.spec.commands.unread.is_empty()
+            && home::is_of_tools(path)
+            && self.secret_elsewhere(path).is_none()
+    }
+
+    /// Returns why a path that is not of the repository is protected from reading like one that is.
+    fn secret_elsewhere(&self, path: &str) -> Option<&'static str> {
+        let inside = RepoPath::parse(path.trim_start_matches(['/', '~'])).ok()?;
+        self.judge.protection.of_read(&inside)
     }
 
     /// Returns true for an absolute path that `commands.reads` opens to commands.

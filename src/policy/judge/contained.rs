@@ -6,10 +6,11 @@
 //! writes is judged afterwards.
 
 use crate::command::Script;
-use crate::command::behind::{Behind, behind, is_assignment, reads_script};
+use crate::command::behind::is_assignment;
+use crate::command::behind_search::{BehindSearch, PartBehind};
 use crate::command::examine::{CommandEffects, PathUse};
 use crate::command::tables::tasks::is_called_secret;
-use crate::command::tree::{Redirect, SimpleCommand};
+use crate::command::tree::SimpleCommand;
 use crate::command_text::NamedCommand;
 use crate::judge::commands::{StrictestRuling, accesses};
 use crate::judge::{Evaluation, Ruling};
@@ -28,9 +29,6 @@ const SCRATCH: &[&str] = &[
     "/dev/stderr",
     "/dev/tty",
 ];
-
-/// How many commands may stand behind each other.
-const DEPTH_LIMIT: usize = 6;
 
 impl Evaluation<'_> {
     /// Judges a script that the rules do not allow by its words.
@@ -58,7 +56,14 @@ impl Evaluation<'_> {
             None => script.examinations(),
             Some(_) => match script.loose_examinations() {
                 Ok(commands) => commands,
-                Err(_) => return self.refused_in_text(script),
+                Err(_) => {
+                    let mut strictest = StrictestRuling::default();
+                    let in_text = self.refused_in_text(script).into_iter();
+                    in_text
+                        .chain(self.refused_behind(script))
+                        .for_each(|ruling| strictest.consider(ruling));
+                    return strictest.0;
+                }
             },
         };
         let mut strictest = StrictestRuling::default();
@@ -101,59 +106,22 @@ impl Evaluation<'_> {
     /// Looks for rules that refuse what stands behind the words of a script.
     pub(super) fn refused_behind(&self, script: &Script) -> Option<Ruling> {
         let mut strictest = StrictestRuling::default();
-        self.look_behind(script, DEPTH_LIMIT, &mut strictest);
+        let mut search = BehindSearch::of_script(script);
+        for part in search.by_ref() {
+            match part {
+                PartBehind::Command(words) => {
+                    self.refusing_rules(&words).for_each(|ruling| strictest.consider(ruling));
+                }
+                PartBehind::Script(inner) => {
+                    self.refused_in_text(&inner).into_iter().for_each(|it| strictest.consider(it));
+                }
+            }
+        }
+        if search.is_cut() {
+            let why = "more commands may stand behind its words than are looked at";
+            strictest.consider(Ruling::deny(why.to_owned()));
+        }
         strictest.0
-    }
-
-    fn look_behind(&self, script: &Script, depth: usize, strictest: &mut StrictestRuling) {
-        let loose = script.loose_commands().unwrap_or_default().iter().map(|loose| &loose.simple);
-        let commands: Vec<&SimpleCommand> =
-            script.simple_commands().into_iter().chain(loose).collect();
-        // What is printed may be what a shell beside it reads.
-        let is_fed = commands.iter().any(|simple| reads_script(&simple.words));
-        for simple in commands {
-            for inner in behind(&simple.words) {
-                self.consider_behind(script, inner, depth, strictest);
-            }
-            let printed = match simple.words.split_first() {
-                Some((program, words))
-                    if is_fed && matches!(program.as_str(), "echo" | "printf") =>
-                {
-                    Some(words.join(" ").replace("\\n", "\n"))
-                }
-                _ => None,
-            };
-            let texts = simple.redirects.iter().filter_map(|redirect| match redirect {
-                Redirect::Text(text) if reads_script(&simple.words) => Some(text.clone()),
-                _ => None,
-            });
-            for text in texts.chain(printed) {
-                self.consider_behind(script, Behind::Script(text), depth, strictest);
-            }
-        }
-    }
-
-    fn consider_behind(
-        &self,
-        script: &Script,
-        inner: Behind,
-        depth: usize,
-        strictest: &mut StrictestRuling,
-    ) {
-        let Some(depth) = depth.checked_sub(1) else { return };
-        match inner {
-            Behind::Words(words) => {
-                self.refusing_rules(&words).for_each(|ruling| strictest.consider(ruling));
-                for further in behind(&words) {
-                    self.consider_behind(script, further, depth, strictest);
-                }
-            }
-            Behind::Script(text) => {
-                let inner = script.with_text(&text);
-                self.refused_in_text(&inner).into_iter().for_each(|it| strictest.consider(it));
-                self.look_behind(&inner, depth, strictest);
-            }
-        }
     }
 
     /// Rules that refuse a command count for it behind `timeout` and the like too.

@@ -6,6 +6,7 @@
 
 mod commands;
 mod contained;
+mod globs;
 mod memory;
 mod network;
 mod script;

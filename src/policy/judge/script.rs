@@ -21,7 +21,9 @@ impl Evaluation<'_> {
     pub(super) fn script(&self, script: &Script) -> Ruling {
         let ruling = self.by_words(script);
         let ruling = self.allowed_in_folder(script, &ruling).unwrap_or(ruling);
-        if ruling.decision != Decision::Allow && self.spec.commands.contains(self.facts) {
+        // Where it is contained, an environment is entered as it is written.
+        let is_refused = ruling.decision != Decision::Allow;
+        if (is_refused || script.enters_environment()) && self.spec.commands.contains(self.facts) {
             return self.contained(script, ruling);
         }
         if ruling.decision == Decision::Allow {
@@ -30,18 +32,26 @@ impl Evaluation<'_> {
         ruling
     }
 
-    /// Judges a script behind a change of folder that a rule allows, where it writes nothing. Most
-    /// such changes are taken off before a script is judged.
+    /// Judges a script behind a change of folder that a rule allows, where it writes nothing, and
+    /// behind one to a folder that it makes itself. Most such changes are taken off before a script
+    /// is judged.
     fn allowed_in_folder(&self, script: &Script, ruling: &Ruling) -> Option<Ruling> {
         if ruling.decision != Decision::Deny || ruling.is_by_deny_rule() {
             return None;
         }
         let inner = script.behind_folder()?;
+        if let Some(maker) = script.folder_maker() {
+            let is_made = self.by_words(&maker).decision == Decision::Allow;
+            let ruling = self.by_words(&inner);
+            return (is_made && ruling.decision == Decision::Allow).then_some(ruling);
+        }
         let words = ["cd".to_owned(), inner.entered()?.to_owned()];
         let mut rules = self.command_matches(NamedCommand::from(words.as_slice()));
         let is_allowed = rules.any(|found| found.rule.decision == Decision::Allow);
         let loose = inner.loose_examinations().unwrap_or_default();
-        let writes = |(_, examined): &(_, CommandEffects)| !examined.edits.is_empty();
+        let writes = |(_, examined): &(_, CommandEffects)| {
+            !examined.edits.is_empty() || !examined.edit_globs.is_empty()
+        };
         let writes = !inner.redirected().1.is_empty()
             || inner.examinations().iter().chain(&loose).any(writes);
         let ruling = self.by_words(&inner);
@@ -95,6 +105,7 @@ impl Evaluation<'_> {
             examined.never.is_some()
                 || self.hidden_operand(examined).is_some()
                 || examined.edits.iter().any(|used| refused(used, Access::Write))
+                || examined.edit_globs.iter().any(|glob| self.edited_glob(glob).is_some())
         }) || reads.iter().any(|used| refused(used, Access::Read))
             || edits.iter().any(|used| refused(used, Access::Write))
     }
@@ -181,8 +192,8 @@ impl Evaluation<'_> {
     /// Looks for rules that refuse what needs no rule: a change of folder that was taken off the
     /// front, and what only stays in a folder or ends something.
     pub(super) fn refused_besides(&self, script: &Script, strictest: &mut StrictestRuling) {
-        let entered = script.entered().map(|folder| vec!["cd".to_owned(), folder.to_owned()]);
-        let entered = entered.as_deref().map(NamedCommand::from);
+        let entering = script.entering();
+        let entered = entering.iter().map(|words| NamedCommand::from(words.as_slice()));
         let named = script.set_aside().map(NamedCommand::from).chain(entered);
         named.for_each(|named| self.consider_refusals(named, strictest));
         for words in KeywordFinder::of(script.text()).found() {
@@ -204,9 +215,7 @@ impl Evaluation<'_> {
     /// Returns true where a command's output goes into a file although rules only allow that
     /// command word for word: the file is more than they spell out.
     fn redirects_spelled_out(&self, script: &Script) -> bool {
-        let writes = |simple: &SimpleCommand| {
-            simple.redirects.iter().any(|redirect| matches!(redirect, Redirect::Output { .. }))
-        };
+        let writes = |simple: &SimpleCommand| simple.redirects.iter().any(Redirect::writes);
         let loose = script.loose_commands().unwrap_or_default().iter().map(|loose| &loose.simple);
         let commands: Vec<&SimpleCommand> =
             script.simple_commands().into_iter().chain(loose).collect();

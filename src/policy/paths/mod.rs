@@ -55,6 +55,12 @@ impl Protection {
         self.reads.list.iter().map(|(glob, _)| glob)
     }
 
+    /// Returns the patterns of what is protected from edits, besides folders at the top whose names
+    /// begin with a dot.
+    pub fn unedited(&self) -> impl Iterator<Item = &PathGlob> {
+        self.edits.list.iter().map(|(glob, _)| glob)
+    }
+
     /// Returns why a path is protected from reading, or `None`.
     pub fn of_read(&self, path: &RepoPath) -> Option<&'static str> {
         self.reads.find(&plain_spelling(path)?)

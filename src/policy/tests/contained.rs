@@ -34,6 +34,8 @@ fn what_no_rule_allows_by_its_words_runs_where_it_is_contained() {
         "awk '{print $1}' src/a > src/b",
         "cat <<'EOF' > new.txt\ntext\nEOF",
         "find . -name '*.rs' | xargs wc -l",
+        "find . -name .env",
+        "rm -rf ~/.cargo/registry/cache",
         "source venv/bin/activate && pytest",
         "timeout 60 make test 2>&1 | tail -20",
         "f() { echo x; }; f",
@@ -68,6 +70,9 @@ fn rules_that_hold_or_deny_and_files_that_are_closed_refuse_by_word_all_the_same
         ("cp a src/generated/b", Decision::Deny, "denied by `edit(src/generated/**)`"),
         ("cat notes/a", Decision::Deny, "denied by `read(notes/**)`"),
         ("cat .env", Decision::Deny, "protected from reading"),
+        ("grep -rn x . --include='.env*'", Decision::Deny, "it reads `.env`: protected from"),
+        ("find . -name .env -exec cat {} +", Decision::Deny, "protected from reading"),
+        ("rg token .git", Decision::Deny, "it reads `.git/config`: protected from reading"),
         ("cat ~/.netrc", Decision::Deny, "protected from reading"),
         ("cp \"$HOME/.npmrc\" x", Decision::Deny, "protected from reading"),
         ("cat /root/.ssh/id_rsa", Decision::Deny, "protected from reading"),
@@ -101,6 +106,21 @@ fn rules_that_refuse_look_behind_wrappers_and_into_scripts_of_shells() {
         "git rebase --exec 'git push' main",
         "for f in *; do env A=1 git push; done",
         "npx -y git@latest push",
+        "sudo -nu root git push",
+        "xargs -0n 1 git push < a",
+        "env -iu A git push",
+        "env -iS 'git push'",
+        "strace -fo /tmp/x git push",
+        "perf stat git push",
+        "flock l -c 'git push'",
+        "npx -c 'git push'",
+        "coproc git push",
+        "parallel git ::: push",
+        "nice nice nice nice nice nice nice nice git push",
+        "echo 'git push' | sudo sh",
+        "f() { sudo git push; }; f",
+        "if ! sudo git push; then ((x)); fi",
+        "bash -c \"git push origin $x\"",
     ] {
         let verdict = asked(&policy, script, &contained());
         assert_eq!(verdict.decision, Decision::Deny, "{script}");
@@ -116,6 +136,11 @@ fn rules_that_refuse_look_behind_wrappers_and_into_scripts_of_shells() {
         "echo 'git push' | tee notes.txt",
         "cat <<'EOF' > run.sh\ngit push\nEOF",
         "git commit -m 'git push'",
+        "sudo -nu root git log",
+        "xargs -0n 1 grep curl < a",
+        "f() { sudo git log; }; f",
+        "make -C curl test",
+        "which bash; echo 'git push'",
     ] {
         let verdict = asked(&policy, script, &contained());
         assert!(verdict.is_contained(), "{script}: {}", verdict.reason());
@@ -137,6 +162,8 @@ fn what_is_to_show_a_credential_is_refused_by_word() {
     for (script, expected) in [
         ("printenv GITHUB_TOKEN", "`GITHUB_TOKEN` may hold credentials"),
         ("printenv HOME NPM_PAT", "`NPM_PAT` may hold credentials"),
+        ("printenv GPG_PASSPHRASE", "`GPG_PASSPHRASE` may hold credentials"),
+        ("printenv SIGNING_PWD", "`SIGNING_PWD` may hold credentials"),
         ("git config --get-regexp 'extraheader|x'", "`extraheader|x` may hold credentials"),
         ("npm config get //registry.npmjs.org/:_authToken", "_authToken` may hold credentials"),
         ("cat /proc/self/environ | tr '\\0' x", "it reads `/proc/self/environ`, which may hold"),
@@ -150,6 +177,7 @@ fn what_is_to_show_a_credential_is_refused_by_word() {
     for script in [
         "printenv",
         "printenv PATH HOME",
+        "printenv PWD OLDPWD",
         "git config --get remote.origin.url",
         "git config --get user.signingkey",
         "npm config get registry",

@@ -126,7 +126,7 @@ fn an_ignore_file_hides_itself_and_is_not_edited() {
         "read(.rooignore)",
         "read(.RooIgnore)",
         "command(cat .rooignore)",
-        "command(unheard-of .rooignore)",
+        "command(cat -n .rooignore)",
     ];
     check(&open, &facts("code"), &cases.map(|intent| (intent, Allow)));
     check(&closed, &facts("code"), &cases.map(|intent| (intent, Deny)));

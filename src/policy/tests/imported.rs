@@ -275,6 +275,20 @@ fn a_denied_change_of_folder_is_refused_at_the_front_of_a_command_too() {
     }
     let held = policy("[{ allow: 'command(ls)' }, { hold: 'command(cd:*)' }]").unwrap();
     assert_eq!(word(&held, &Intent::Command(Script::asked("cd src && ls"))), "ask");
+    for denied in ["pushd:*", "popd:*", "cd src:*"] {
+        let rules = format!("[{{ allow: 'command(ls)' }}, {{ deny: 'command({denied})' }}]");
+        let policy = policy(&rules).unwrap();
+        for (command, wanted) in [
+            ("pushd src && ls && popd", "deny"),
+            ("(pushd src >/dev/null; ls; popd)", "deny"),
+            ("cd docs && ls", "allow"),
+        ] {
+            let script = Script::asked(command);
+            assert_eq!(word(&policy, &Intent::Command(script)), wanted, "{denied} {command}");
+        }
+    }
+    let script = Script::asked("pushd docs && ls && popd");
+    assert_eq!(word(&denied, &Intent::Command(script)), "allow");
 }
 
 #[test]

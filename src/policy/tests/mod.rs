@@ -6,6 +6,7 @@ mod by_words;
 mod closest;
 mod contained;
 mod everyday;
+mod fed;
 mod hidden;
 mod imported;
 mod instead;
@@ -16,6 +17,7 @@ mod search;
 mod services;
 mod shell_words;
 mod summary;
+mod tools;
 mod visits;
 
 use pretty_assertions::assert_eq;

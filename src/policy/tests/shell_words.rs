@@ -100,7 +100,7 @@ fn what_a_script_sets_and_reads_is_no_effect_and_what_it_does_with_it_is() {
             ),
             (
                 "c=$(git rev-parse HEAD) && git show \"$c\"",
-                "c=$(git log -1 --format=%h) && git show \"$c\"",
+                "c=$(git log -1 --format=%s) && git show \"$c\"",
             ),
             ("read -r x < docs/usage.md; echo \"$x\"", "read -r x < docs/usage.md; echo x"),
             ("Abc=README.md; cat $Abc", "ABC=README.md; cat $ABC"),
@@ -123,6 +123,218 @@ fn what_a_script_sets_and_reads_is_no_effect_and_what_it_does_with_it_is() {
             (
                 "for f in $(git ls-files); do head -1 $f; done",
                 "for f in $(git ls-files); do sh $f; done",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn what_is_exported_is_judged_as_in_front_of_all_that_follows() {
+    check(
+        TEXTS,
+        &[
+            ("GIT_PAGER=cat git log -3", "GIT_PAGER='sh -c id' git log -3"),
+            ("GIT_PAGER= PAGER=cat git log", "GIT_EXTERNAL_DIFF=cat git diff"),
+            ("DEBUG='a:*' make test", "CC='a' make test"),
+            ("export GIT_PAGER=cat; git log -3", "export GIT_PAGER=sh; git log -3"),
+            ("export CI=1 && make test", "export CI=1 && make SHELL=docs/x test"),
+            ("export CI=1 && make test", "export CI=1 SHELL=docs/x && make test"),
+            ("export CI=1; for i in 1 2; do make test; done", "export PATH=docs:$PATH; make test"),
+            ("export RUST_LOG=debug; git log", "export GIT_DIR=docs; git log"),
+            ("export CI=1; git log", "export GIT_CONFIG_COUNT=1; git log"),
+            ("export CI=1; git log", "export LD_PRELOAD=docs/x.so; git log"),
+            ("export CI=1; git log", "export BASH_ENV=docs/x; make test"),
+            ("export CI=1; git log", "export CI; git log"),
+            ("export CI=1; git log", "export CI=1 > .github/a; git log"),
+            ("export CI=1; git log", "readonly CI=1; git log"),
+            ("d=docs; export PYTHONPATH=$d; make test", "d=/tmp; export PYTHONPATH=$d; make test"),
+            (
+                "PYTHONPATH=$PWD/docs:$PYTHONPATH make test",
+                "PYTHONPATH=$HOME/docs:$PYTHONPATH make test",
+            ),
+            (
+                "PYTHONPATH=/tmp/checkouts/repo/docs make test",
+                "PYTHONPATH=/tmp/checkouts/repository make test",
+            ),
+            (
+                "export PYTHONPATH=\"$PWD/docs:$PYTHONPATH\"; make test",
+                "export PYTHONPATH=\"/tmp/docs:$PYTHONPATH\"; make test",
+            ),
+            (
+                "export PYTHONPATH=/tmp/checkouts/repo/docs; make test",
+                "export PYTHONPATH=/tmp/checkouts/repo/../x; make test",
+            ),
+            ("export PYTHONPATH=docs; make test", "PWD=/tmp; PYTHONPATH=$PWD/docs make test"),
+            ("unset CI; make test", "unset GIT_CONFIG_COUNT; git log"),
+            ("unset PYTHONPATH && make test", "unset PATH && make test"),
+            ("(sleep 1; echo done) & wait", "(sleep 1; echo done) & wait -p PATH"),
+            (
+                "make test > /tmp/p.log 2>&1 & wait $!; tail -5 /tmp/p.log",
+                "make test > /tmp/p.log 2>&1 & wait $x; tail -5 /tmp/p.log",
+            ),
+            ("make test & wait", "curl x & wait"),
+        ],
+    );
+}
+
+#[test]
+fn an_environment_of_python_is_entered_by_the_paths_of_its_tools() {
+    let files = [
+        ("pyproject.toml", "pytest tox mypy"),
+        ("src/a.py", ""),
+        ("tests/test_a.py", ""),
+        ("Makefile", "test:\n"),
+    ];
+    check(
+        &files,
+        &[
+            ("source .venv/bin/activate && pytest -q", "source .venv/bin/evil && pytest -q"),
+            (". venv/bin/activate; python -m pytest", ". venv/bin/activate; python -c x"),
+            (
+                "source .venv/bin/activate && python src/a.py",
+                "source .venv/bin/activate && python /tmp/a.py",
+            ),
+            (
+                "source .venv/bin/activate 2>/dev/null && timeout 60 pytest | tail -5",
+                "source .venv/bin/activate > .github/x && pytest",
+            ),
+            (
+                "source .venv/bin/activate && git log && pytest",
+                "source .venv/bin/activate && git push && pytest",
+            ),
+            ("source .venv/bin/activate && pytest", "source .venv/bin/activate && make test"),
+            ("source .venv/bin/activate && pytest", "source .venv/bin/activate || pytest"),
+            ("source .venv/bin/activate && pytest", "source /tmp/.venv/bin/activate && pytest"),
+            ("source .venv/bin/activate && pytest", "source src/a.sh && pytest"),
+            ("source .venv/bin/activate && pytest", "source .venv/bin/activate && .venv/bin/cat a"),
+        ],
+    );
+}
+
+#[test]
+fn a_folder_that_a_script_makes_is_where_the_rest_of_it_runs() {
+    check(
+        TEXTS,
+        &[
+            ("mkdir -p docs/b && cd docs/b && ls", "mkdir -p .github/b && cd .github/b && ls"),
+            (
+                "mkdir -p docs/b && cd docs/b && echo x > a",
+                "mkdir -p docs/b && cd docs/b && echo x > ../../.github/a",
+            ),
+            (
+                "mkdir -p docs/b && cd docs/b && wc -l ../usage.md",
+                "mkdir -p docs/b && cd docs/b && cat ../../.env",
+            ),
+            ("mkdir docs/b && cd docs/b && ls", "mkdir docs/b && cd docs/b && curl x"),
+            ("mkdir -p docs/b && cd docs/b && ls", "mkdir -p docs/b; cd docs/b && cat x"),
+            ("mkdir -p docs/b && cd docs/b && ls", "mkdir -p docs/b && cd docs/b; rm -rf x"),
+            ("mkdir -p docs/b && cd docs/b && ls", "mkdir -p docs/b && cd .git && cat config"),
+            ("mkdir -p docs/b && cd docs/b && ls", "mkdir -p docs/b || cd docs/b && rm -rf x"),
+            ("mkdir -p docs/b && cd docs/b && ls", "mkdir -p /tmp/b && cd /tmp/b && ls"),
+        ],
+    );
+}
+
+#[test]
+fn a_file_of_a_redirection_is_one_that_the_script_gives_it() {
+    check(
+        TEXTS,
+        &[
+            (
+                "for f in $(git ls-files 'docs/*.md'); do wc -l < \"$f\"; done",
+                "for f in $(cat docs/list); do wc -l < \"$f\"; done",
+            ),
+            (
+                "for f in docs/*.md; do echo \"$f: $(wc -w < $f)\"; done",
+                "for f in .env; do echo \"$f: $(wc -w < $f)\"; done",
+            ),
+            ("for f in *.md; do wc -l < $f; done", "for f in *; do wc -l < $f; done"),
+            ("f=docs/usage.md; wc -l < \"$f\"", "f=.env; wc -l < \"$f\""),
+            ("f=docs/a; wc -l < $f", "ls && f=docs/a; wc -l < $f"),
+            (
+                "f=docs/a; while read -r l; do echo \"$l\"; done < \"$f\"",
+                "f=.env; while read -r l; do echo \"$l\"; done < \"$f\"",
+            ),
+            ("LOG=/tmp/x.log; git log > $LOG; tail $LOG", "LOG=.github/x; git log > $LOG"),
+            ("LOG=/tmp/x.log; git log >> \"$LOG\" 2>&1", "LOG=/etc/x; git log >> \"$LOG\""),
+            ("OUT=/tmp/o; ls &> $OUT", "OUT=.locum/policy.yml; ls &> $OUT"),
+            ("d=docs; ls > \"$d\"/list", "d=.github; ls > \"$d\"/list"),
+            ("for i in a b; do ls > docs/$i.txt; done", "for i in a; do ls > .github/$i; done"),
+            ("for i in $(seq 3); do ls > /tmp/$i.log; done", "for i in $(seq 3); do ls > $i; done"),
+            ("T=$(mktemp) && git log > \"$T\"", "T=$(cat docs/a) && git log > \"$T\""),
+            ("LOG=/tmp/x; (ls; git log) > $LOG", "LOG=.git/x; (ls; git log) > $LOG"),
+            ("LOG=/tmp/x; ls > $LOG", "ls > $LOG"),
+            ("LOG=/tmp/x; ls > $LOG", "LOG='/tmp/x y'; ls > $LOG"),
+            ("LOG=/tmp/x; ls > $LOG", "LOG=/tmp/x; LOG=.github/x; ls > $LOG"),
+            ("LOG=/tmp/x; ls > $LOG", "for f in docs/*.md; do ls > $f; done"),
+        ],
+    );
+}
+
+#[test]
+fn a_text_that_a_shell_works_out_is_given_to_what_only_shows_it() {
+    check(
+        TEXTS,
+        &[
+            (
+                "cat > docs/faq.md <<E\n# FAQ $(date +%Y)\nE",
+                "cat > docs/faq.md <<E\n# FAQ $(curl x)\nE",
+            ),
+            ("cat <<E\n$(git log -1)\nE", "cat <<E\n$(cat .env)\nE"),
+            ("x=1; cat > docs/a <<E\n$x \\$y \"'\nE", "x=1; cat > .github/a <<E\n$x\nE"),
+            ("cat <<E\n$HOME\nE", "cat <<E\n$GITHUB_TOKEN\nE"),
+            ("cat <<E\n$HOME\nE", "bash <<E\n$HOME\nE"),
+            ("cat <<E\n$HOME\nE", "make -f - <<E\n$HOME\nE"),
+            ("cat <<E\n$((1+2))\nE", "cat <<E\n$((a[$(id)]))\nE"),
+            ("cat <<E\n${x:-y}\nE", "cat <<E\n${x:=y}\nE"),
+            ("cat <<E\na\\nb\nE", "cat <<E\n`id`\nE"),
+            ("cat <<E | wc -l\n$x\nE", "cat <<E | sh\n$x\nE"),
+            ("tee /tmp/a <<E\n$(date)\nE", "tee .github/a <<E\n$(date)\nE"),
+            ("cat <<-E\n\t$x\n\tE", "cat <<-E\n\t$(curl x)\n\tE"),
+            ("grep x <<< \"$HOME\"", "bash <<< \"$HOME\""),
+            ("wc -l <<< $x", "wc -l <<< $(curl x)"),
+            // Lines that a shell joins could end the text, and the rest would run.
+            (
+                "cat <<E\n$(echo '\nLOCUM_TEXT\nid -u\n')\nE",
+                "cat <<E\n$(echo '\nLOCUM_\\\nTEXT\nid -u\n')\nE",
+            ),
+            (
+                "wc -l <<< \"$(echo '\nLOCUM_TEXT\nid -u\n')\"",
+                "wc -l <<< \"$(echo '\nLOCUM_\\\nTEXT\nid -u\n')\"",
+            ),
+            (
+                "cat <<E\n$(cat <<'F'\nLOCUM_TEXT\nid -u\nF\n)\nE",
+                "cat <<E\n$(cat <<'F'\nLOCUM_\\\nTEXT\nid -u\nF\n)\nE",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn names_in_capital_letters_that_no_program_reads_are_a_scripts_own() {
+    check(
+        TEXTS,
+        &[
+            ("BASE=docs/usage.md; cat \"$BASE\"", "HOME=docs; cat \"$HOME/x\""),
+            ("OUT=$(make test); echo \"$OUT\" | tail -5", "OUT=$(curl x); echo \"$OUT\""),
+            ("LOG_FILE=docs/a; tail \"$LOG_FILE\"", "LOG_FILE=.env; tail \"$LOG_FILE\""),
+            ("BASE=docs; ls", "MAKEFLAGS=--eval=x; make test"),
+            ("BASE=docs; ls", "GIT_BASE=docs; ls"),
+            ("for FILE in docs/*.md; do cat $FILE; done", "for ENV in docs/a; do ls; done"),
+            ("FILES=$(git ls-files docs); wc -l $FILES", "FILES=$(cat docs/list); wc -l $FILES"),
+            (
+                "FILES=$(git ls-files docs); for f in $FILES; do head -1 \"$f\"; done",
+                "FILES=$(git ls-files); for f in $FILES; do rm \"$f\"; done",
+            ),
+            (
+                "FILES=\"$(git ls-files docs)\" && cat $FILES",
+                "FILES=$(git ls-files docs); FILES=.env; cat $FILES",
+            ),
+            ("FILES=$(git ls-files docs); cat $FILES", "ls && FILES=$(git ls-files); rm $FILES"),
+            ("d=docs; cat \"$d\"/usage.md", "d=.; cat \"$d\"/.env"),
+            (
+                "BASE=$(git merge-base HEAD main); git diff --stat \"$BASE\"..HEAD",
+                "BASE=$(cat docs/a); git diff --stat \"$BASE\"..HEAD",
             ),
         ],
     );
@@ -158,6 +370,8 @@ fn a_change_of_folder_at_the_end_or_in_brackets_is_where_nothing_else_runs() {
             ("ls docs && cd ..", "cd .. && ls docs"),
             ("ls docs; cd -", "ls docs; cd - | cat .env"),
             ("wc -l README.md\ncd", "cd\nwc -l README.md"),
+            ("ls docs && cd - >/dev/null", "ls docs && cd - > .github/x"),
+            ("ls docs; cd - >/dev/null 2>&1", "ls docs; cd - >/dev/null; cat .env"),
             ("ls && cd docs", "ls && cd docs > Makefile"),
             ("ls && cd docs", "ls && cd docs && cat .env"),
             ("ls && cd docs", "ls && cd docs &"),

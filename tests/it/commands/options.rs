@@ -33,15 +33,14 @@ const KNOWN: &[(&str, &str)] = &[
     ("xxd", ""),
     ("stat", "-c"),
     ("rustfmt", ""),
-    ("rustc", "--emit"),
-    ("rustc", "--print"),
+    ("rustc", ""),
     ("jq", "--arg"),
     ("jq", "--argjson"),
     ("gofmt", "-r"),
     ("tree", ""),
     ("black", "-t"),
     ("black", "--target-version"),
-    ("mypy", "--python-version"),
+    ("mypy", ""),
 ];
 
 /// What an option takes, as the program says.
@@ -108,7 +107,7 @@ fn every_option_a_program_has_is_known_for_what_it_is_or_refused() {
             let file = spec
                 .split([' ', '=', ','])
                 .any(|part| matches!(part, "FILE" | "DIR" | "<file>" | "<path>"));
-            if file && *says == Says::Value && !matches!(takes, "=<" | "=>" | "=:") {
+            if file && *says == Says::Value && !matches!(takes, "=<" | "=>" | "=:" | "=@") {
                 wrong.push(format!("{name} {option}: it takes a file ({spec})"));
             }
         }

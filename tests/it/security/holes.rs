@@ -160,7 +160,7 @@ fn git_itself_sees_no_credential_of_a_submodule_and_stops_no_later_command() {
     let told = told(
         &stage,
         &[
-            "for f in b; do git config filter.x.clean 'cat .git/modules/libs/s/config \
+            "for f in $(echo b); do git config filter.x.clean 'cat .git/modules/libs/s/config \
              .git/modules/hooks/c*'; echo \"$f \
              filter=x\" > .git/info/attributes; echo hi > $f; done",
             "git add b && git diff --cached b",
@@ -189,8 +189,8 @@ fn a_worktree_in_git_s_own_folder_is_written_and_those_beside_it_are_not_seen() 
     let told = told(
         &stage,
         &[
-            "for f in new; do echo x > $f.txt; cat ../other/.env; git log --oneline -1; done",
-            "for f in .loc; do echo x >> ${f}um/policy.yml; done",
+            "for f in $(echo new); do echo x > $f.txt; cat ../other/.env; git log --oneline -1; done",
+            "for f in $(echo .loc); do echo x >> ${f}um/policy.yml; done",
         ],
     );
     assert!(told.contains("Files changed: new.txt") && told.contains(" first"), "{told}");

@@ -16,7 +16,7 @@ fn contained(script: &str) -> Fixture {
 fn any_script_runs_and_each_file_it_writes_is_judged() {
     let fixture = contained(
         r#"
-- calls: [{ tool: execute_command, args: { command: "for f in b c; do echo $f$(wc -l < src/a.txt) > src/$f.txt; done; echo x > notes.txt; tee src/secret.txt < README.md" } }]
+- calls: [{ tool: execute_command, args: { command: "for f in $(echo b c); do echo $f$(wc -l < src/a.txt) > src/$f.txt; done; echo x > notes.txt; tee src/secret.txt < README.md" } }]
 - expect: { contains: ["Files changed: src/b.txt, src/c.txt", "nobody changes this one"] }
   calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#,
@@ -35,7 +35,7 @@ fn what_is_too_large_is_kept_out_and_named_and_everything_else_arrives() {
         r#"
 - calls: [{ tool: execute_command, args: { command: "for f in big; do truncate -s 101M src/$f; done; echo ok > src/ok.txt" } }]
 - expect: { contains: ["Files changed: src/ok.txt", "src/big", "more than the 104857600"] }
-  calls: [{ tool: execute_command, args: { command: "for f in two; do echo $f > src/$f.txt; done; ls src/big || echo gone" } }]
+  calls: [{ tool: execute_command, args: { command: "for f in $(echo two); do echo $f > src/$f.txt; done; ls src/big || echo gone" } }]
 - expect: { contains: ["Files changed: src/two.txt", "gone"] }
   calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#,
@@ -52,7 +52,7 @@ fn a_folder_that_was_emptied_is_there_for_the_next_command() {
         r#"
 - calls: [{ tool: execute_command, args: { command: "mkdir -p src/d; echo 1 | tee src/d/a src/d/b" } }]
 - calls: [{ tool: execute_command, args: { command: "rm src/d/*; for f in src/d; do ls -d $f; done" } }]
-- calls: [{ tool: execute_command, args: { command: "for f in src/d/c; do echo 3 > $f; done" } }]
+- calls: [{ tool: execute_command, args: { command: "for f in $(echo src/d/c); do echo 3 > $f; done" } }]
 - expect: { contains: ["Files changed: src/d/c"] }
   calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#,
@@ -80,7 +80,7 @@ fn where_a_folder_cannot_be_renamed_the_answer_says_what_works() {
 fn what_is_allowed_in_the_place_of_something_denied_is_kept_and_not_said_to_have_arrived() {
     let fixture = contained(
         r#"
-- calls: [{ tool: execute_command, args: { command: "for f in src/secret.txt; do rm $f; mkdir $f; echo x > $f/inner; done; echo b > src/b.txt" } }]
+- calls: [{ tool: execute_command, args: { command: "for f in $(echo src/secret.txt); do rm $f; mkdir $f; echo x > $f/inner; done; echo b > src/b.txt" } }]
 - expect: { contains: ["Files changed: src/b.txt", "in the way: `src/secret.txt/inner`"] }
   calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#,
@@ -94,7 +94,7 @@ fn what_is_allowed_in_the_place_of_something_denied_is_kept_and_not_said_to_have
 fn what_commands_write_where_nothing_is_changed_is_thrown_away() {
     let fixture = contained(
         r#"
-- calls: [{ tool: execute_command, args: { command: "for f in b c; do echo $f > src/$f.txt; done; rm src/a.txt; cat src/c.txt" } }]
+- calls: [{ tool: execute_command, args: { command: "for f in $(echo b c); do echo $f > src/$f.txt; done; rm src/a.txt; cat src/c.txt" } }]
 - expect: { contains: ["what the command wrote (3 files) was thrown away"], not_contains: ["Files changed"] }
   calls: [{ tool: execute_command, args: { command: "ls src; echo" } }]
 - expect: { contains: ["a.txt"], not_contains: ["c.txt"] }
@@ -285,7 +285,7 @@ fn a_folder_that_is_moved_shows_nothing_that_was_hidden_in_it() {
 #[test]
 fn build_output_that_the_policy_names_is_in_the_checkout_at_the_end_and_no_other() {
     let script = r#"
-- calls: [{ tool: execute_command, args: { command: "mkdir -p dist/deep target src/gen; echo d > dist/deep/d; echo t > target/t; for f in .env secret.txt; do echo s > dist/$f; done" } }]
+- calls: [{ tool: execute_command, args: { command: "mkdir -p dist/deep target src/gen; echo d > dist/deep/d; echo t > target/t; for f in $(echo .env secret.txt); do echo s > dist/$f; done" } }]
 - calls: [{ tool: execute_command, args: { command: "cat dist/deep/d" } }]
 - calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#;
@@ -392,9 +392,9 @@ fn tools_and_commands_change_no_other_repository_and_both_say_so() {
     - { tool: search_and_replace, args: { path: src/inner/a, search: "before", replace: "tool" } }
     - { tool: write_to_file, args: { path: src/sub/new, content: "tool" } }
     - { tool: write_to_file, args: { path: src/innermost, content: "tool" } }
-- calls: [{ tool: execute_command, args: { command: "for f in a new; do echo command > src/inner/$f; done; echo command > src/b.txt" } }]
+- calls: [{ tool: execute_command, args: { command: "for f in $(echo a new); do echo command > src/inner/$f; done; echo command > src/b.txt" } }]
 - expect: { contains: ["Kept out of the checkout", "another repository", "src/inner", "Files changed: src/b.txt"], not_contains: ["git ignores"] }
-  calls: [{ tool: execute_command, args: { command: "cat src/inner/a; for f in deep; do mkdir src/sub/$f; echo command > src/sub/$f/x; done" } }]
+  calls: [{ tool: execute_command, args: { command: "cat src/inner/a; for f in $(echo deep); do mkdir src/sub/$f; echo command > src/sub/$f/x; done" } }]
 - expect: { contains: ["command", "`src/sub/deep/x`"], not_contains: ["src/inner"] }
   calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#,

@@ -89,8 +89,8 @@ fn tools_and_commands_read_the_same_and_a_new_file_is_merged() {
 #[test]
 fn an_edit_that_commands_would_not_see_is_refused_and_the_rest_is_merged() {
     let calls = [
-        "{ tool: execute_command, args: { command: \"for f in out; do echo built > src/gen/$f; \
-         done\" } }",
+        "{ tool: execute_command, args: { command: \"for f in $(echo out); do echo built > \
+         src/gen/$f; done\" } }",
         "{ tool: write_to_file, args: { path: src/gen/old, content: new } }, { tool: \
          delete_file, args: { path: src/gen/old } }, { tool: write_to_file, args: { path: \
          src/gen/out, content: new } }",

@@ -155,6 +155,7 @@ fn a_change_of_folder_at_the_front_is_where_the_command_runs() {
     same("cd src; cat a", ".", "cat a", "src");
     same("cd src\ncat a", ".", "cat a", "src");
     same("(cd src && cat a)", ".", "cat a", "src");
+    same("pushd src >/dev/null && cat a && popd >/dev/null", ".", "cat a", "src");
     same("cd . && echo x > a", "src", "echo x > a", "src");
     same(&format!("cd {} && ls", fixture.at("src").display()), ".", "ls", "src");
     for refused in [
@@ -163,6 +164,8 @@ fn a_change_of_folder_at_the_front_is_where_the_command_runs() {
         "cd out && cat passwd",
         "cd src/a && ls",
         "cd none && ls",
+        "pushd .. && cat secret && popd",
+        "pushd out; cat passwd; popd",
     ] {
         assert!(parse(refused, ".").is_err(), "{refused}");
     }
@@ -215,6 +218,8 @@ fn what_a_command_names_is_judged_where_it_really_lies() {
         ("cd sub && cd etc && cat hosts", false),
         ("cd . && cd sub/up && cat a", false),
         ("cd sub && cd missing/../up && cat a", false),
+        ("mkdir -p sub/new && cd sub/new && cat c", true),
+        ("mkdir -p sub/up && cd sub/up && cat a", false),
     ] {
         let call = parse(command, ".").unwrap();
         let intents = call.intents();

@@ -16,6 +16,7 @@ use locum_files::diagnostic::Diagnostic;
 use locum_files::fields::Diagnostics;
 use locum_files::position::Position;
 use locum_files::yaml::{MapEntry, YamlDocument, YamlNode};
+use locum_policy::command::Script;
 
 /// Where a repository keeps its hooks.
 pub const HOOKS_FILE: &str = ".claude/settings.json";
@@ -31,6 +32,9 @@ const TIMEOUT_LIMIT_S: u64 = 3600;
 
 /// What the folder of the project is called in commands of hooks.
 const PROJECT_FOLDER: &str = "CLAUDE_PROJECT_DIR";
+
+/// Letters with which a text may start more than one command.
+const MORE_COMMANDS: [char; 8] = ['\n', '\r', ';', '&', '|', '(', '`', '<'];
 
 /// What to do about a file that is not to be obeyed here.
 const WAY_OUT: &str = "mend it, or let runs go without hooks: `commands: { hooks: off }` in the \
@@ -304,11 +308,19 @@ impl HookReader<'_> {
     }
 }
 
-/// Whether a hook asks this program's policy, which has decided already (`locum hook claude`).
+/// Whether a hook does nothing but ask this program's policy, which has decided already
+/// (`locum hook claude`).
 fn asks_locum(command: &str) -> bool {
+    let script = Script::parse(command);
+    let is_alone = match script.simple_commands().as_slice() {
+        // It may hold words that only a shell works out.
+        [] => !command.contains(MORE_COMMANDS),
+        [_] => true,
+        [_, _, ..] => false,
+    };
     let mut words = command.split_whitespace();
     let program = words.next().and_then(|word| word.rsplit('/').next());
-    program == Some("locum") && words.next() == Some("hook")
+    is_alone && program == Some("locum") && words.next() == Some("hook")
 }
 
 /// Returns a command with the folder of the project as `.`: hooks run there, and a word that is

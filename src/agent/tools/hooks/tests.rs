@@ -59,6 +59,20 @@ fn hooks_are_read_with_their_lines_and_other_settings_are_left_alone() {
         .map(own),
         [0, 0, 1, 1]
     );
+    // What stands behind it runs.
+    assert_eq!(
+        [
+            "locum hook claude 2>/dev/null",
+            "$CLAUDE_PROJECT_DIR/bin/locum hook claude",
+            "locum hook claude && ./.claude/guard.sh",
+            "locum hook claude; ./guard",
+            "locum hook claude | ./guard",
+            "locum hook $(./guard)",
+            "$HOME/locum hook claude || ./guard"
+        ]
+        .map(own),
+        [0, 0, 1, 1, 1, 1, 1]
+    );
     for nothing in ["{}", r#"{ "model": "x" }"#, r#"{ "disableAllHooks": true, "hooks": 3 }"#] {
         let file = parse(nothing);
         assert!(file.hooks.is_empty() && file.mistakes.is_empty(), "{nothing}");

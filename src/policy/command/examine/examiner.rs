@@ -6,8 +6,9 @@
 
 use crate::command::examine::{CommandEffects, PathUse, StartedCommand, UncoveredWord};
 use crate::command::tables::index::{self, IndexedTable};
+use crate::command::tables::launcher::WrapperKind;
 use crate::command::tables::programs::{self, ProgramRunner, WITH_VERBS};
-use crate::command::tables::wrappers::{self, WrapperKind};
+use crate::command::tables::wrappers;
 use crate::command::tables::{OperandKind, ProgramEffect, git, spelling, verbs};
 use locum_base::path::RepoPath;
 
@@ -246,6 +247,7 @@ impl Examiner<'_> {
             let named = self.words.iter().skip(1).flat_map(|word| nameable(word, self.folder));
             self.found.perhaps = named.collect();
             self.leaving();
+            self.refuse_protected_from(1);
         } else if self.words.first().is_some_and(|program| program.eq_ignore_ascii_case("type")) {
             // Where it is no word of the shell, it shows files.
             let named = self.words.iter().skip(1).flat_map(|word| nameable(word, self.folder));
@@ -343,10 +345,14 @@ impl Examiner<'_> {
 
     fn by_table(&mut self, known: &IndexedTable) {
         let table = known.table;
-        self.known = true;
         self.found.runs_code = table.effect == ProgramEffect::RunsCode;
+        if known.is_partial && !self.has_only_known_options(&known.options) {
+            return;
+        }
+        self.known = true;
         self.found.only_reads = table.effect == ProgramEffect::Reads;
         let name = known.words.join(" ");
+        let passes_options_on = spelling::passes_options_on(&name);
         let mut given = CommandOperands::default();
         while let Some(word) = self.words.get(self.next).cloned() {
             let index = self.next;
@@ -356,10 +362,16 @@ impl Examiner<'_> {
                 matches!(table.operands, OperandKind::Program(_)) && !given.operands.is_empty();
             let is_plain =
                 is_behind || given.plain_from.is_some() || table.operands == OperandKind::Words;
+            if !is_plain && name == "go test" && matches!(word.as_str(), "-args" | "--args") {
+                self.words_for_tests(self.next);
+                break;
+            }
             if is_plain || word.len() < 2 || !word.starts_with('-') {
                 given.operands.push((index, word));
             } else if word == "--" {
                 given.plain_from = Some(given.operands.len());
+            } else if passes_options_on && !known.options.read(self.words, index).is_known {
+                given.operands.push((index, word));
             } else {
                 self.option(&known.options, &name, index);
             }
@@ -371,6 +383,9 @@ impl Examiner<'_> {
             );
         }
         self.operands(known, &name, given);
+        if known.is_partial {
+            self.refuse_protected_from(known.words.len());
+        }
         let all_of_it = || {
             let mut reads = self.found.reads.iter();
             reads.all(|read| matches!(read, PathUse::Inside(path) if path.is_root()))
@@ -381,7 +396,8 @@ impl Examiner<'_> {
         if (name == "grep" && recursive && (follows || all_of_it()))
             || copies
             // What is shown as source is named in the file that it reads.
-            || matches!(name.as_str(), "go tool cover" | "objdump" | "cppcheck")
+            || matches!(name.as_str(), "go tool cover" | "go tool objdump" | "go tool pprof")
+            || matches!(name.as_str(), "objdump" | "cppcheck")
             || (name == "shellcheck" && self.has_any(&["-x", "--external-sources"]))
             || (name == "rg" && self.has_any(REACHING_FURTHER))
         {
@@ -420,7 +436,10 @@ impl Examiner<'_> {
 
 /// Returns the paths that a word could name: the whole of it, and what stands around `=`, `:`, `,`
 /// and `@` in it.
-fn nameable<'w>(word: &'w str, folder: &'w RepoPath) -> impl Iterator<Item = RepoPath> + 'w {
+pub(super) fn nameable<'w>(
+    word: &'w str,
+    folder: &'w RepoPath,
+) -> impl Iterator<Item = RepoPath> + 'w {
     let pieces = word.split(['=', ':', ',', '@']).filter(move |piece| *piece != word);
     std::iter::once(word)
         .chain(pieces)
@@ -434,17 +453,20 @@ pub(super) fn leaves(word: &str, folder: &RepoPath) -> bool {
     if ["https://", "http://"].iter().any(|scheme| word.contains(scheme)) {
         return false;
     }
-    let attached = word
-        .strip_prefix('-')
-        .filter(|rest| !rest.starts_with('-'))
-        .and_then(|rest| rest.char_indices().nth(1).and_then(|(at, _)| rest.get(at..)));
-    let pieces = word.split(['=', ':', ',', '@']).chain(attached).chain(std::iter::once(word));
+    let pieces =
+        word.split(['=', ':', ',', '@']).chain(attached(word)).chain(std::iter::once(word));
     let outside = |piece: &str| {
         piece != "/dev/null"
             && (piece.starts_with(['/', '~'])
                 || (piece.contains("..") && folder.join(piece).is_err()))
     };
     pieces.filter(|piece| !piece.is_empty()).any(outside)
+}
+
+/// Returns what stands right behind a single letter of an option: the `/x` of `-I/x`.
+pub(super) fn attached(word: &str) -> Option<&str> {
+    let rest = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
+    rest.char_indices().nth(1).and_then(|(at, _)| rest.get(at..))
 }
 
 fn starts_with(words: &[String], wanted: &[&str]) -> bool {

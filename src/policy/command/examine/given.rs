@@ -14,6 +14,7 @@ use crate::words;
 
 /// Options and operands of a command.
 pub(crate) struct GivenWords<'w> {
+    words: &'w [String],
     table: &'static IndexedTable,
     options: Vec<GivenOption<'w>>,
     /// The words that are neither options nor values of one, by index.
@@ -26,8 +27,25 @@ impl<'w> GivenWords<'w> {
     pub(crate) fn of(words: &'w [String]) -> Option<Self> {
         let program = words.first()?;
         let table = index::of(program).iter().find(|known| known.words.len() == 1)?;
-        let mut given = Self { table, options: Vec::new(), operands: Vec::new() };
-        let (mut at, mut plain) = (1, false);
+        Self::by_table(table, words)
+    }
+
+    /// Cuts the words of a program, or of a verb of one that has a table of its own.
+    fn with_verb(words: &'w [String]) -> Option<Self> {
+        let is_verb = |known: &&IndexedTable| {
+            known.words.len() > 1
+                && words.len() >= known.words.len()
+                && known.words.iter().zip(words).all(|(wanted, word)| wanted == word)
+        };
+        match index::of(words.first()?).iter().find(is_verb) {
+            Some(table) => Self::by_table(table, words),
+            None => Self::of(words),
+        }
+    }
+
+    fn by_table(table: &'static IndexedTable, words: &'w [String]) -> Option<Self> {
+        let mut given = Self { words, table, options: Vec::new(), operands: Vec::new() };
+        let (mut at, mut plain) = (table.words.len(), false);
         while let Some(word) = words.get(at) {
             at += 1;
             if plain || word.len() < 2 || !word.starts_with('-') {
@@ -67,6 +85,12 @@ impl<'w> GivenWords<'w> {
         self.operands.len()
     }
 
+    /// Returns these words.
+    pub(crate) fn operands(&self) -> impl Iterator<Item = &'w str> {
+        let words = self.words;
+        self.operands.iter().filter_map(move |at| words.get(*at)).map(String::as_str)
+    }
+
     /// Returns the words that are files, by index; `None` for a program of which that is not known.
     fn files(&self) -> Option<&[usize]> {
         let skipped = match self.table.table.operands {
@@ -83,6 +107,52 @@ impl<'w> GivenWords<'w> {
             _ => return None,
         };
         Some(self.operands.get(skipped..).unwrap_or_default())
+    }
+
+    /// Returns the words that are files a program checks, formats or searches, by index; `None` for
+    /// one that does something else with them.
+    fn checked_files(&self) -> Option<&[usize]> {
+        let name = self.table.words.last().copied().unwrap_or_default();
+        let program = self.table.words.first().copied().unwrap_or_default();
+        match self.table.table.operands {
+            _ if program == "git" => None,
+            OperandKind::Targets if words::holds(CHECKERS, name) => Some(&self.operands),
+            OperandKind::Paths
+            | OperandKind::PathsOrHere
+            | OperandKind::EditedWith(_)
+            | OperandKind::EditedWithout(_)
+            | OperandKind::PatternThenPaths(_) => self.files(),
+            _ => None,
+        }
+    }
+}
+
+/// Programs that check or test the files they are given, besides those of which a table says so.
+const CHECKERS: &str = "eslint mypy pytest rspec";
+
+/// Returns true for a program with a table, perhaps behind one that only starts it, that checks,
+/// formats or searches the files where `mark` stands, however many there are. Each must be a name
+/// that is no option.
+pub(super) fn checks_files(words: &[String], mark: &str) -> bool {
+    let is_inside = |word: &String| word != mark && word.contains(mark);
+    if words.iter().any(is_inside) {
+        return false;
+    }
+    let mut start = 0;
+    loop {
+        let inner = words.get(start..).unwrap_or_default();
+        if let Some(given) = GivenWords::with_verb(inner) {
+            let marked: Vec<usize> = (0..words.len())
+                .filter(|at| words.get(*at).is_some_and(|word| word == mark))
+                .collect();
+            let is_file = |at: &usize| {
+                let at = at.checked_sub(start);
+                given.checked_files().is_some_and(|files| at.is_some_and(|at| files.contains(&at)))
+            };
+            return !marked.is_empty() && marked.iter().all(is_file);
+        }
+        let Some((further, _)) = wrappers::inner(inner) else { return false };
+        start += further;
     }
 }
 
@@ -161,7 +231,7 @@ fn revisions(words: &[String]) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::{GivenWords, instructions, stands_for_files};
+    use super::{GivenWords, checks_files, instructions, stands_for_files};
     use crate::command::word::split;
 
     #[test]
@@ -183,6 +253,46 @@ mod tests {
         }
         for text in ["grep --unheard x", "grep -y x", "grep --count=3 x", "grep -e", "frob -l x"] {
             assert!(GivenWords::of(&split(text).unwrap()).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_checker_is_given_names_where_it_takes_files() {
+        for text in [
+            "ruff check {}",
+            "ruff check --fix {} {}",
+            "uv run ruff format {}",
+            "python -m py_compile {}",
+            "timeout 9 python -m mypy {}",
+            "bundle exec rubocop -a {}",
+            "gofmt -l {}",
+            "prettier --write {}",
+            "javac -d /tmp/out {}",
+            "pytest -q {}",
+            "jq .a {}",
+        ] {
+            assert!(checks_files(&split(text).unwrap(), "{}"), "{text}");
+        }
+        for text in [
+            "ruff check --select {}",
+            "ruff check --unheard {}",
+            "ruff check x{}",
+            "ruff check src",
+            "ruff {}",
+            "timeout {} ruff check {}",
+            "javac -d {} a",
+            "jq {} a",
+            "git add {}",
+            "rm {}",
+            "cp {} a",
+            "uniq {}",
+            "make {}",
+            "go test {}",
+            "python {}",
+            "sh -c {}",
+            "frob {}",
+        ] {
+            assert!(!checks_files(&split(text).unwrap(), "{}"), "{text}");
         }
     }
 

@@ -9,14 +9,20 @@ pub(crate) mod awk;
 mod examiner;
 pub(crate) mod fed;
 pub(crate) mod given;
+mod java;
 mod launchers;
 pub(crate) mod names;
 mod native;
 mod operands;
 mod options;
+mod passed_on;
+mod patterns;
 mod programs;
+mod protected;
 mod scripts;
+mod searches;
 mod sed;
+mod targets;
 mod xargs;
 mod yq;
 
@@ -33,6 +39,8 @@ pub struct CommandEffects {
     pub reads: Vec<PathUse>,
     /// Files it writes.
     pub edits: Vec<PathUse>,
+    /// Files it writes that a shell finds by a pattern: all that match.
+    pub edit_globs: Vec<PathGlob>,
     /// Where no table says which words are paths: what any word of it, or a part of one, could
     /// name.
     pub perhaps: Vec<RepoPath>,
@@ -69,6 +77,7 @@ impl CommandEffects {
         self.findings.extend(findings);
         self.reads.extend(other.reads);
         self.edits.extend(other.edits);
+        self.edit_globs.extend(other.edit_globs);
         self.perhaps.extend(other.perhaps);
         self.globs.extend(other.globs);
         self.trees.extend(other.trees);

@@ -4,7 +4,7 @@
 //! with names that end where no name can, so that no name is taken for two.
 
 use crate::command::examine::given::GivenWords;
-use crate::command::examine::{CommandEffects, xargs};
+use crate::command::examine::{CommandEffects, patterns, xargs};
 use crate::command::tree::{Redirect, SimpleCommand};
 use crate::words;
 use locum_base::path::RepoPath;
@@ -27,9 +27,20 @@ const GREP_PASSES: &str = "-E -F -e -i -v -w -x -z --regexp";
 const CHOOSING: &str = "\
     -c -d -m -o -z --cached --deleted --exclude-standard --modified --others";
 
+/// Options of `git diff --name-only` that choose files and print nothing besides.
+const CHANGES: &str = "-z --cached --diff-filter --merge-base --name-only --no-renames --staged";
+
+/// What keeps git from printing names that begin like an option or a file of arguments, or that
+/// would be cut in two.
+const PLAIN_PATHSPECS: &[&str] = &[":(exclude)-*", ":(exclude)@*", ":(exclude)* *"];
+
+/// What keeps `find` from printing names that would be cut in two.
+const PLAIN_TEST: &[&str] = &["!", "-path", "*[[:space:]]*"];
+
 /// Names of files.
 pub(super) struct NamedFiles {
-    /// The folders below which they lie.
+    /// The folders below which they lie, and among these the files that may not be read and that a
+    /// pattern is about.
     pub(super) folders: Vec<String>,
     /// Whether each ends where no name can.
     pub(super) null: bool,
@@ -37,10 +48,13 @@ pub(super) struct NamedFiles {
     pub(super) by_null: Option<Vec<Vec<String>>>,
     /// Whether each begins with the name of a folder, so that none is taken for an option.
     pub(super) are_below: bool,
+    /// Whether git prints them, which can leave some out by their names.
+    pub(super) of_git: bool,
 }
 
-/// Returns what a pipe prints; `None` where it could be more than names.
-pub(super) fn source(before: &[&SimpleCommand], folder: &RepoPath) -> Option<NamedFiles> {
+/// Returns what a pipe prints; `None` where it could be more than names. `folder` is where it runs,
+/// if that is known.
+pub(super) fn source(before: &[&SimpleCommand], folder: Option<&RepoPath>) -> Option<NamedFiles> {
     let (last, earlier) = before.split_last()?;
     let program = last.words.first()?.as_str();
     let rest = last.words.get(1..).unwrap_or_default();
@@ -53,13 +67,12 @@ pub(super) fn source(before: &[&SimpleCommand], folder: &RepoPath) -> Option<Nam
     let first = |folders: Vec<String>, null: bool, by_null: Option<Vec<String>>| NamedFiles {
         // `find .` puts that before each name.
         are_below: program == "find" || folders.iter().all(|folder| begins_with_a_folder(folder)),
+        of_git: program == "git",
         folders,
         null,
         by_null: by_null.map(|words| vec![words]),
     };
-    // What is said on the other descriptor is no name, and what reads a file reads no names.
-    let only_messages = |redirect: &Redirect| matches!(redirect, Redirect::Output { fd: 2, .. });
-    if !last.redirects.iter().all(only_messages) {
+    if !only_messages(last) {
         return None;
     }
     match program {
@@ -99,7 +112,8 @@ pub(super) fn source(before: &[&SimpleCommand], folder: &RepoPath) -> Option<Nam
                 });
             let prints =
                 follows || has(&["-exec", "-printf", "-ls", "-execdir", "-ok", "-fprintf"]);
-            let folders = if starts.is_empty() { here() } else { starts };
+            let mut folders = if starts.is_empty() { here() } else { starts };
+            folders.extend(patterns::reached_by_find(&folders, rest));
             // At the end it would count for what stands behind the last `-o` alone.
             let printed: Vec<usize> = (0..last.words.len())
                 .filter(|at| last.words.get(*at).is_some_and(|word| word == "-print"))
@@ -126,15 +140,28 @@ pub(super) fn source(before: &[&SimpleCommand], folder: &RepoPath) -> Option<Nam
                             && word.starts_with('-')
                             && word.contains(['s', 't', 'v', 'u', 'f']))
                 });
-            let folders = listed_folders(rest.get(1..).unwrap_or_default())?;
+            let mut folders = listed_folders(rest.get(1..).unwrap_or_default())?;
+            folders.extend(rest.iter().flat_map(|word| patterns::named_by_pathspec(word)));
             (!shows_more).then(|| first(folders, has(&["-z"]), Some(with(2, "-z"))))
+        }
+        "git" if rest.first().is_some_and(|verb| verb == "diff") => {
+            let paths = paths_of_changes(rest.get(1..).unwrap_or_default())?;
+            // Where it runs in a folder, names are seen from the root all the same.
+            let at_root = folder.is_some_and(RepoPath::is_root);
+            let mut folders =
+                if at_root { listed_folders(paths).unwrap_or_else(here) } else { here() };
+            folders.extend(paths.iter().flat_map(|word| patterns::named_by_pathspec(word)));
+            Some(first(folders, has(&["-z"]), Some(with(2, "-z"))))
         }
         "rg" | "grep" => {
             let given = GivenWords::of(&last.words)?;
             if !given.has(if program == "rg" { RG_LISTS } else { GREP_LISTS }) {
-                let patterns = given.operand_count() + given.values("-e --regexp").count();
-                let passes = program == "grep" && patterns == 1 && given.only_has(GREP_PASSES);
-                let files = passes.then(|| source(earlier, folder))??;
+                let pattern = passed_pattern(&last.words)?;
+                let mut files = source(earlier, folder)?;
+                if !given.has("-v") {
+                    let named = patterns::named_by_regex(pattern);
+                    files.folders.extend(patterns::below(&files.folders, &named));
+                }
                 return Some(files.through(with(1, "-z"), given.has("-z")));
             }
             // Counts, colours and the like, or lines of files after all.
@@ -150,12 +177,56 @@ pub(super) fn source(before: &[&SimpleCommand], folder: &RepoPath) -> Option<Nam
                 return None;
             }
             let null = given.has(if program == "rg" { "-0 --null" } else { "-Z --null" });
-            let searched = searched_folders(&last.words, folder);
+            let root = RepoPath::root();
+            let searched = searched_folders(&last.words, folder.unwrap_or(&root));
             let by_null = searched.as_ref().map(|_| with(1, "--null"));
-            Some(first(searched.unwrap_or_else(here), null, by_null))
+            let mut folders = searched.unwrap_or_else(here);
+            folders.extend(patterns::below(&folders, &patterns::named_by_search(&last.words)));
+            Some(first(folders, null, by_null))
         }
         _ => None,
     }
+}
+
+/// Whether nothing of a command goes elsewhere but what it says on the other descriptor, which is
+/// no name; what reads a file reads no names.
+fn only_messages(command: &SimpleCommand) -> bool {
+    command.redirects.iter().all(|redirect| matches!(redirect, Redirect::Output { fd: 2, .. }))
+}
+
+/// Returns the pattern by which `grep` passes on lines of its input, whole and as they are; `None`
+/// where it does more than that.
+fn passed_pattern(words: &[String]) -> Option<&str> {
+    let given = GivenWords::of(words)?;
+    let is_grep = words.first().is_some_and(|program| program == "grep");
+    let patterns: Vec<&str> = given.values("-e --regexp").chain(given.operands()).collect();
+    match patterns.as_slice() {
+        [pattern] if is_grep && given.only_has(GREP_PASSES) => Some(*pattern),
+        _ => None,
+    }
+}
+
+/// Returns true for a program that passes on lines of its input, whole and as they are.
+pub(crate) fn passes_on(words: &[String]) -> bool {
+    let by_null = GivenWords::of(words).is_some_and(|given| given.has("-z"));
+    !by_null && (passed_pattern(words).is_some() || passes_lines(words).is_some())
+}
+
+/// Returns true for a pipe that prints names of Go's packages.
+pub(super) fn are_packages(before: &[&SimpleCommand]) -> bool {
+    let Some((last, earlier)) = before.split_last() else { return false };
+    only_messages(last)
+        && (lists_packages(&last.words) || (passes_on(&last.words) && are_packages(earlier)))
+}
+
+/// Returns true for words that print names of Go's packages, one in a line, and nothing else.
+pub(crate) fn lists_packages(words: &[String]) -> bool {
+    let plain = |word: &String| {
+        word.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '.')
+            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte))
+    };
+    matches!(words, [go, list, patterns @ ..]
+        if go == "go" && list == "list" && patterns.iter().all(plain))
 }
 
 /// Lines that `head`, `tail`, `sort` and `uniq` pass on, whole and as they are.
@@ -248,6 +319,51 @@ fn listed_folders(words: &[String]) -> Option<Vec<String>> {
         }
     }
     Some(if folders.is_empty() { here() } else { folders })
+}
+
+/// Returns the pathspecs of `git diff --name-only`; `None` where it may print something else.
+fn paths_of_changes(words: &[String]) -> Option<&[String]> {
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let is_known = |word: &String| {
+        let option = word.split('=').next().unwrap_or_default();
+        !word.starts_with('-') || words::holds(CHANGES, option)
+    };
+    let options = words.get(..end)?;
+    let known = options.iter().all(is_known) && options.iter().any(|word| word == "--name-only");
+    known.then(|| words.get(end + 1..).unwrap_or_default())
+}
+
+/// Returns the words of a command that prints names of files, so that each is one word and none is
+/// taken for an option or a file of arguments; `None` where it is not known how.
+pub(super) fn plainly(words: &[String]) -> Option<Vec<String>> {
+    let mut plain = words.to_vec();
+    let added = |words: &'static [&'static str]| words.iter().map(|word| (*word).to_owned());
+    match words.first()?.as_str() {
+        "git" => {
+            // It would complain of what is left out.
+            let complains = words.iter().any(|word| word == "--error-unmatch");
+            (!complains).then(|| plain.extend(added(PLAIN_PATHSPECS)))?;
+        }
+        "find" => {
+            let rest = words.get(1..)?;
+            let starts_plainly =
+                rest.first().is_none_or(|word| !matches!(word.as_str(), "-H" | "-P"));
+            let ends = |word: &&String| {
+                matches!(word.as_str(), "-delete" | "-quit" | "-print0" | "-prune")
+            };
+            let printed: Vec<usize> = (0..words.len())
+                .filter(|at| words.get(*at).is_some_and(|word| word == "-print"))
+                .collect();
+            let known = starts_plainly
+                && !is_alternative(rest)
+                && printed.len() <= 1
+                && !rest.iter().any(|word| ends(&word));
+            let at = printed.first().copied().unwrap_or(words.len());
+            known.then(|| drop(plain.splice(at..at, added(PLAIN_TEST))))?;
+        }
+        _ => return None,
+    }
+    Some(plain)
 }
 
 /// Returns the folders that `rg` and `grep` search, where all of their words are known.

@@ -2,8 +2,8 @@
 //!
 //! In: the words that are not options. Out: files that are read or written, and findings.
 
+use crate::command::examine::PathUse;
 use crate::command::examine::examiner::Examiner;
-use crate::command::examine::{CommandEffects, PathUse};
 use crate::command::tables::tasks;
 use crate::words;
 use locum_base::path::RepoPath;
@@ -126,23 +126,5 @@ impl Examiner<'_> {
         if !self.has_any(&["-B", "-N", "--preset", "--list-presets"]) {
             self.edits(["."].into_iter());
         }
-    }
-
-    /// Flags for a compiler behind `--`.
-    pub(super) fn flags(&mut self, name: &str, flags: &[(usize, String)]) {
-        let Some((first, _)) = flags.first() else { return };
-        let compiler = ["clang", "-fsyntax-only"].map(str::to_owned).into_iter();
-        let words: Vec<String> =
-            compiler.chain(flags.iter().map(|(_, word)| word.clone())).collect();
-        let examined = CommandEffects::of(&words, self.folder);
-        if let Some(found) = examined.findings.first() {
-            self.finding(
-                *first,
-                format!("`{name}` passes on what is behind `--`: {}", found.reason),
-            );
-        }
-        self.found.needs_sandbox |= examined.needs_sandbox;
-        self.found.reads.extend(examined.reads);
-        self.found.edits.extend(examined.edits);
     }
 }

@@ -3,61 +3,21 @@
 //! In: the words, and what the table says they are. Out: paths that are read or written, and
 //! findings.
 
-use crate::command::examine::examiner::{CommandOperands, Examiner, leaves};
+use crate::command::examine::examiner::{CommandOperands, Examiner};
 use crate::command::examine::yq::IN_PLACE;
 use crate::command::examine::{PathUse, path_use};
 use crate::command::tables::index::IndexedTable;
-use crate::command::tables::{OperandKind, ProgramEffect, compilers, git, tasks};
+use crate::command::tables::{OperandKind, ProgramEffect, git, spelling, tasks};
 use crate::words;
 use locum_base::path::RepoPath;
-
-/// Programs that read more of their words from a file named after `@`, wherever it stands, besides
-/// compilers.
-const ARGUMENT_FILES: &[&str] = &[
-    "strings",
-    "pytest",
-    "python -m pytest",
-    "python3 -m pytest",
-    "mypy",
-    "tsc",
-    "ruff check",
-    "ruff format",
-    "dotnet test",
-    "dotnet build",
-    "javac",
-    "javap",
-    "rustc",
-    "cargo clippy",
-    "google-java-format",
-    "objdump",
-    "readelf",
-    "size",
-    "c++filt",
-    "clang-format",
-    "clang-tidy",
-    "nm",
-];
-
-/// Programs that run code of the repository and take a word with `@` before it for a name.
-const NAMES_WITH_AT: &str = "\
-    pnpm-ls pnpm-list pnpm-why pnpm-root pnpm-outdated yarn-list yarn-why yarn-info cargo-test \
-    cargo-t cargo-nextest cargo-bench cargo-run";
-
-/// Options of scripts of a package that name what they write.
-const WRITING_OPTIONS: &str = "\
-    --coverage.reportsDirectory --coverageDirectory --out-dir --outDir --outfile --output-file \
-    --outputFile";
 
 impl Examiner<'_> {
     pub(super) fn operands(&mut self, known: &IndexedTable, name: &str, given: CommandOperands) {
         let table = known.table;
         let CommandOperands { mut operands, plain_from } = given;
+        self.passed_on(name, &mut operands, plain_from);
         self.argument_file(known, name, &operands);
-        if let Some(from) = plain_from.filter(|_| name == "clang-tidy") {
-            let flags = operands.split_off(from.min(operands.len()));
-            self.flags(name, &flags);
-        }
-        if is_script_of_a_package(name) {
+        if spelling::starts_a_script(name) {
             self.words_of_a_script(&operands);
         }
         let pattern = operands.iter().find(|(_, word)| {
@@ -70,6 +30,11 @@ impl Examiner<'_> {
         });
         let operands = operands.as_slice();
         match table.operands {
+            OperandKind::Text
+                if table.effect == ProgramEffect::RunsCode && !spelling::starts_a_script(name) =>
+            {
+                self.refuse_protected(operands);
+            }
             OperandKind::Words | OperandKind::Text => {}
             OperandKind::Plain => self.plain(name, operands),
             OperandKind::HarmlessKeys => self.harmless_keys(name, operands),
@@ -87,6 +52,10 @@ impl Examiner<'_> {
             }
             OperandKind::PathsUnder(options) => {
                 self.reads(texts(operands));
+                let address = operands.iter().find(|(_, word)| word.contains(':'));
+                self.refuse(address.filter(|_| name == "go tool pprof"), |word| {
+                    format!("`{name}` may take `{word}` for an address")
+                });
                 self.changes_without(name, options);
             }
             OperandKind::RevisionThenEdited => {
@@ -99,7 +68,14 @@ impl Examiner<'_> {
             OperandKind::Copied => {
                 let count = operands.len().saturating_sub(1);
                 self.reads(texts(operands).take(count));
+                if name == "cp" && self.has_any(&["-r", "-R", "-a", "--recursive", "--archive"]) {
+                    self.goes_through_store();
+                }
                 self.edits(texts(operands).skip(count));
+                let more = operands.get(2).filter(|_| name.contains("sphinx"));
+                self.refuse(more, |word| {
+                    format!("`{name}` writes into its second folder; `{word}` is one more")
+                });
             }
             OperandKind::PatternsUnder(options)
                 if plain_from.is_none() && self.has_any(options) => {}
@@ -107,7 +83,7 @@ impl Examiner<'_> {
                 let refused = operands.first();
                 self.refuse(refused, |word| format!("`{name}` with `{word}` does more than show"));
             }
-            OperandKind::Only(listed) => self.only(name, listed, operands, plain_from),
+            OperandKind::Only(listed) => self.only(name, listed, operands),
             OperandKind::Paths if name == "rustc" => self.sources_of_rustc(operands),
             OperandKind::Paths if name == "diff" => self.compared(operands),
             OperandKind::PathsOrHere if operands.is_empty() => self.reads(["."].into_iter()),
@@ -125,6 +101,7 @@ impl Examiner<'_> {
                 // It knows no pattern of what to leave out.
                 self.found.needs_sandbox = true;
                 self.reads(texts(operands));
+                self.goes_through_store();
                 self.refuse(operands.get(2), |word| {
                     format!("`{name} --no-index` compares two files; `{word}` is one more")
                 });
@@ -154,21 +131,6 @@ impl Examiner<'_> {
         }
     }
 
-    fn tasks(&mut self, name: &str, operands: &[(usize, String)]) {
-        let harmless: fn(&str) -> bool = match name {
-            "mvn" | "./mvnw" | "mvnw" | "mvnd" => tasks::is_harmless_goal,
-            "gradle" | "./gradlew" | "gradlew" => tasks::is_harmless_task,
-            _ => tasks::is_harmless,
-        };
-        let tested = |word| tasks::tested_file(word).filter(|_| name == "rake");
-        self.reads(texts(operands).filter_map(tested));
-        let refused =
-            operands.iter().find(|(_, word)| !harmless(word) && tested(word.as_str()).is_none());
-        self.refuse(refused, |word| {
-            format!("`{word}` of `{name}` is no task that only builds, tests or shows")
-        });
-    }
-
     /// Files that are read, and changed where the options say so.
     fn edited_where(&mut self, edited: bool, operands: &[(usize, String)]) {
         self.reads(texts(operands));
@@ -178,29 +140,8 @@ impl Examiner<'_> {
         }
     }
 
-    /// A program of the repository, which some other one starts, and its words.
-    fn program_of(&mut self, name: &str, endings: &[&str], operands: &[(usize, String)]) {
-        let inside = |word: &str| {
-            word == "."
-                || word.starts_with("./")
-                || endings.iter().any(|ending| word.ends_with(ending))
-        };
-        let program = operands.first();
-        self.refuse(program.filter(|(_, word)| !inside(word)), |word| {
-            format!("`{word}`, which `{name}` starts, does not lie in the repository")
-        });
-        self.reads(texts(operands).take(1));
-        for (index, word) in operands {
-            if tasks::reaches_out(word) {
-                self.finding(*index, format!("`{word}` says that it reaches out"));
-            } else if leaves(word, self.folder) {
-                self.unfamiliar(*index, format!("`{word}` may be a path outside"));
-            }
-        }
-    }
-
     fn changes_without(&mut self, name: &str, options: &[&str]) {
-        if !self.has_any(options) {
+        if !self.has_any(options) && !self.has_any(&["--help"]) {
             self.finding(self.words.len(), format!("`{name}` changes files"));
         }
     }
@@ -224,28 +165,11 @@ impl Examiner<'_> {
         self.edits(texts(operands).skip(from));
     }
 
-    fn only(
-        &mut self,
-        name: &str,
-        listed: &[&str],
-        operands: &[(usize, String)],
-        plain_from: Option<usize>,
-    ) {
-        // What follows `--` is for the tests that `tox` starts.
-        let own = plain_from.filter(|_| name == "tox").unwrap_or(usize::MAX);
-        self.reads(texts(operands).skip(own));
-        let behind = operands.iter().skip(own).find(|(_, word)| word.starts_with('-'));
-        let unlisted = operands.iter().take(own).find(|(_, word)| !listed.contains(&word.as_str()));
-        for refused in [behind, unlisted] {
-            self.refuse(refused, |word| format!("`{name}` with `{word}` does more than is known"));
-        }
-    }
-
     fn sources_of_rustc(&mut self, operands: &[(usize, String)]) {
         self.reads(texts(operands));
         let refused = operands.iter().find(|(_, word)| !word.ends_with(".rs"));
         self.refuse(refused, |word| format!("`rustc` with `{word}` compiles other code"));
-        if !operands.is_empty() && self.found.edits.is_empty() {
+        if !operands.is_empty() && !self.has_any(&["-o", "--out-dir"]) {
             self.finding(self.words.len(), "`rustc` without `-o` or `--out-dir`".to_owned());
         }
     }
@@ -260,6 +184,9 @@ impl Examiner<'_> {
             || !texts(operands).all(is_file);
         self.found.needs_sandbox |= goes_through_folders;
         self.found.descends |= goes_through_folders;
+        if goes_through_folders {
+            self.goes_through_store();
+        }
     }
 
     fn pattern_then_paths(
@@ -286,6 +213,7 @@ impl Examiner<'_> {
             for (position, word) in texts(operands).enumerate().skip(skipped) {
                 self.revision(word, plain_from.is_some_and(|from| position >= from));
             }
+            self.chosen_by_pathspecs(name, texts(operands).skip(skipped));
         } else {
             self.reads(texts(paths));
         }
@@ -295,6 +223,9 @@ impl Examiner<'_> {
         }
         if paths.is_empty() && matches!(name, "rg" | "git grep" | "grep" | "fd" | "fdfind") {
             self.reads(["."].into_iter());
+        }
+        if matches!(name, "rg" | "grep") && !self.has_any(&["--files"]) {
+            self.searched(name, texts(paths).collect());
         }
     }
 
@@ -308,66 +239,15 @@ impl Examiner<'_> {
         for (position, word) in texts(operands).enumerate() {
             self.revision(word, plain_from.is_some_and(|from| position >= from));
         }
-    }
-
-    fn targets(&mut self, name: &str, operands: &[(usize, String)]) {
-        for (index, word) in operands {
-            if word.contains('=') && name == "make" {
-                self.finding(
-                    *index,
-                    "a variable given to `make` can change what it runs".to_owned(),
-                );
-            }
-            if matches!(name, "make" | "ninja") && tasks::reaches_out(word) {
-                self.finding(*index, format!("`{word}` says that it reaches out"));
-            }
-            let path = word.split("::").next().unwrap_or_default().trim_end_matches("...");
-            if !path.is_empty() {
-                self.perhaps(path);
-            }
-        }
-    }
-
-    /// Refuses a word that stands for all those that a file holds.
-    fn argument_file(&mut self, known: &IndexedTable, name: &str, operands: &[(usize, String)]) {
-        let is_file = |word: &str| word.len() > 1 && word.starts_with('@');
-        let of_code = known.table.effect == ProgramEffect::RunsCode
-            && !is_script_of_a_package(name)
-            && !words::holds(NAMES_WITH_AT, &name.replace(' ', "-"));
-        let anywhere = ARGUMENT_FILES.contains(&name) || words::holds(compilers::NAMES, name);
-        let found = if anywhere {
-            let start = known.words.len();
-            self.words.iter().enumerate().skip(start).find(|(_, word)| is_file(word))
-        } else {
-            let found = operands.iter().find(|(_, word)| of_code && is_file(word));
-            found.map(|(index, word)| (*index, word))
-        };
-        if let Some((index, word)) = found {
-            let reason = format!(
-                "`{name}` takes more words, options among them, from the file that `{word}` names"
-            );
-            self.finding(index, reason);
-        }
-    }
-
-    /// Looks at what a script of a package is given: no code and no settings from elsewhere.
-    fn words_of_a_script(&mut self, operands: &[(usize, String)]) {
-        let mut before = "";
-        for (index, word) in operands {
-            let previous = std::mem::replace(&mut before, word);
-            let (option, value) = word.split_once('=').unwrap_or((previous, word));
-            let written = words::holds(WRITING_OPTIONS, option).then_some(value);
-            if let Some(path) = written {
-                self.edits([path].into_iter());
-            } else if leaves(word, self.folder) {
-                let reason = format!("`{word}` may be a path outside the repository");
-                self.finding(*index, reason);
-            }
-        }
+        self.chosen_by_pathspecs(name, texts(operands));
     }
 
     /// Notes what a rule has to spell out about an operand, where there is such an operand.
-    fn refuse(&mut self, operand: Option<&(usize, String)>, why: impl FnOnce(&str) -> String) {
+    pub(super) fn refuse(
+        &mut self,
+        operand: Option<&(usize, String)>,
+        why: impl FnOnce(&str) -> String,
+    ) {
         if let Some((index, word)) = operand {
             self.finding(*index, why(word));
         }
@@ -443,7 +323,7 @@ impl Examiner<'_> {
         self.found.reads.extend(used);
     }
 
-    fn perhaps(&mut self, word: &str) {
+    pub(super) fn perhaps(&mut self, word: &str) {
         let as_range = word.contains("..") && !word.contains('/');
         match path_use(word, self.folder) {
             Some(PathUse::Inside(path)) => self.found.reads.push(PathUse::Perhaps(path)),
@@ -455,15 +335,8 @@ impl Examiner<'_> {
 }
 
 /// Returns the words of operands.
-fn texts(operands: &[(usize, String)]) -> impl Iterator<Item = &str> + Clone {
+pub(super) fn texts(operands: &[(usize, String)]) -> impl Iterator<Item = &str> + Clone {
     operands.iter().map(|(_, word)| word.as_str())
-}
-
-/// Returns true for scripts that `package.json` names: what they start is not known.
-fn is_script_of_a_package(name: &str) -> bool {
-    let (manager, verb) = name.split_once(' ').unwrap_or((name, ""));
-    matches!(manager, "npm" | "yarn" | "pnpm")
-        && words::holds("test t run run-script build lint", verb)
 }
 
 /// Words of a program of jq or yq that run, read or show something other than its input.

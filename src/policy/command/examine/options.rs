@@ -6,11 +6,19 @@ use crate::command::examine::examiner::Examiner;
 use crate::command::examine::path_use;
 use crate::command::tables::options::{GivenOption, OptionArgument, OptionTable};
 use crate::command::tables::settings;
+use crate::words;
 
 /// Options that take the next word whatever it looks like, where it is often a pattern that starts
 /// with `-`.
 const PATTERN_GIVERS: &[(&str, &str)] =
     &[("rg", "-e"), ("rg", "--regexp"), ("grep", "-e"), ("grep", "--regexp"), ("git grep", "-e")];
+
+/// Options whose value git is given as a revision.
+const REVISIONS: &str = "--changed --changedSince --from-ref --new-from-merge-base --new-from-rev \
+                         --only-changed --since --to-ref";
+
+/// Programs whose options that name files take several, with `:` between them.
+const WITH_PATHS: &str = "javac javap";
 
 impl Examiner<'_> {
     /// Looks up the word of options at `index`, and takes their values along; returns whether all
@@ -22,11 +30,35 @@ impl Examiner<'_> {
         for option in read.given {
             self.given(name, index, option);
         }
-        if !read.is_known {
-            let word = words.get(index).map_or("", String::as_str);
+        if read.is_known {
+            return true;
+        }
+        let word = words.get(index).map_or("", String::as_str);
+        // Asked for help, git may start what its settings name.
+        let asks = word == "--help" && !name.starts_with("git ");
+        if asks {
+            self.options.push(word.to_owned());
+        } else {
             self.unlisted(name, index, word);
         }
-        read.is_known
+        asks
+    }
+
+    /// Whether a table has every option of the command.
+    pub(super) fn has_only_known_options(&self, options: &OptionTable) -> bool {
+        let words = self.words;
+        let mut at = self.next;
+        while let Some(word) = words.get(at).filter(|word| *word != "--") {
+            at += 1;
+            if word.len() > 1 && word.starts_with('-') {
+                let read = options.read(words, at - 1);
+                if !read.is_known {
+                    return false;
+                }
+                at = read.next;
+            }
+        }
+        true
     }
 
     fn given(&mut self, name: &str, index: usize, option: GivenOption<'_>) {
@@ -36,6 +68,9 @@ impl Examiner<'_> {
             Some(value) => format!("{met}{value}"),
             None => met.to_owned(),
         });
+        if words::holds(REVISIONS, met) && value.is_some_and(|value| value.starts_with('-')) {
+            self.finding(index, format!("git may take the value of `{met}` for an option"));
+        }
         match takes {
             OptionArgument::Nothing | OptionArgument::Optional => {}
             OptionArgument::Setting | OptionArgument::Attached => {
@@ -64,16 +99,20 @@ impl Examiner<'_> {
 
     fn value(&mut self, takes: OptionArgument, name: &str, index: usize, value: &str) {
         match takes {
-            OptionArgument::ReadFile => self.found.reads.extend(path_use(value, self.folder)),
-            OptionArgument::WrittenFile => {
-                self.found.only_reads = false;
-                self.found.edits.extend(path_use(value, self.folder));
+            OptionArgument::ReadFile if words::holds(WITH_PATHS, name) => {
+                let folder = self.folder;
+                let paths = value.split(':').filter_map(|path| path_use(path, folder));
+                self.found.reads.extend(paths);
             }
+            OptionArgument::ReadFile => self.found.reads.extend(path_use(value, self.folder)),
+            OptionArgument::WrittenFile => self.written(name, value),
             OptionArgument::KindAndFile => {
-                if let Some((_, file)) = value.split_once(':') {
-                    self.found.only_reads = false;
-                    self.found.edits.extend(path_use(file, self.folder));
-                }
+                let several = is_golangci_lint(name);
+                let parts = value.split(move |letter: char| several && letter == ',');
+                let files = parts.filter_map(|part| part.split_once(':'));
+                files
+                    .filter(|(kind, _)| !matches!(*kind, "term" | "term-missing"))
+                    .for_each(|(_, file)| self.written(name, file));
             }
             OptionArgument::Lines => match value.rsplit_once(':') {
                 Some((_, file)) if !file.is_empty() => {
@@ -90,12 +129,25 @@ impl Examiner<'_> {
         }
     }
 
+    fn written(&mut self, name: &str, file: &str) {
+        if is_golangci_lint(name) && matches!(file, "stdout" | "stderr") {
+            return;
+        }
+        self.found.only_reads = false;
+        self.found.edits.extend(path_use(file, self.folder));
+    }
+
     fn setting(&mut self, name: &str, option: &str, index: usize, value: &str) {
-        if !settings::is_known(name, option, value) {
+        if let Some(file) = settings::written(name, option, value) {
+            self.written(name, file);
+        } else if !settings::is_known(name, option, value) {
             self.finding(
                 index,
                 format!("`{value}` for `{option}` of `{name}` is not known to be harmless"),
             );
+        }
+        if let Some(file) = settings::read(name, option, value) {
+            self.found.reads.extend(path_use(file, self.folder));
         }
     }
 
@@ -113,4 +165,9 @@ impl Examiner<'_> {
             );
         }
     }
+}
+
+/// Returns true for the verbs of a program that has names for its two outputs.
+fn is_golangci_lint(name: &str) -> bool {
+    name.starts_with("golangci-lint ")
 }

@@ -1,6 +1,7 @@
 //! Programs whose words no table can describe: `test` and `find`.
 
 use crate::command::examine::examiner::Examiner;
+use crate::command::examine::patterns::{find_arguments, reached_by_find};
 use crate::command::examine::{PathUse, fed, path_use};
 
 impl Examiner<'_> {
@@ -99,7 +100,10 @@ impl Examiner<'_> {
             self.finding(index, format!("`find -exec` starts `{program}`, which may do anything"));
             return;
         }
-        let starts = here_unless(starts);
+        let mut starts = here_unless(starts);
+        // What a pattern is about is given to it as if a word named it.
+        let reached = reached_by_find(&starts, self.words);
+        starts.extend(reached.iter().map(String::as_str));
         if fed::only_parses(given) {
             // It takes one file.
             for start in starts {
@@ -114,20 +118,4 @@ impl Examiner<'_> {
 /// Without a folder, `find` begins where it is.
 fn here_unless(starts: &[String]) -> Vec<&str> {
     if starts.is_empty() { vec!["."] } else { starts.iter().map(String::as_str).collect() }
-}
-
-/// Returns how many words a harmless predicate of find takes.
-fn find_arguments(word: &str) -> Option<usize> {
-    match word {
-        "(" | ")" | "!" | "," | "-not" | "-a" | "-and" | "-o" | "-or" | "-empty" | "-true"
-        | "-false" | "-readable" | "-writable" | "-executable" | "-print" | "-print0"
-        | "-prune" | "-depth" | "-mount" | "-xdev" | "-ls" | "-daystart" | "-noleaf"
-        | "-nouser" | "-nogroup" | "-quit" | "-warn" | "-nowarn" => Some(0),
-        "-name" | "-iname" | "-path" | "-ipath" | "-wholename" | "-iwholename" | "-regex"
-        | "-iregex" | "-regextype" | "-type" | "-xtype" | "-maxdepth" | "-mindepth" | "-size"
-        | "-mtime" | "-mmin" | "-atime" | "-amin" | "-ctime" | "-cmin" | "-newer" | "-anewer"
-        | "-cnewer" | "-perm" | "-user" | "-group" | "-uid" | "-gid" | "-links" | "-inum"
-        | "-lname" | "-ilname" | "-samefile" | "-printf" | "-fstype" | "-used" => Some(1),
-        _ => None,
-    }
 }

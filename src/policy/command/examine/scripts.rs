@@ -148,35 +148,6 @@ impl Examiner<'_> {
         true
     }
 
-    /// Looks at Java; returns whether it runs classes of the repository and nothing else.
-    pub(super) fn java(&mut self) -> bool {
-        let inside = |path: &str| {
-            !path.is_empty()
-                && path.split(':').all(|part| {
-                    !part.starts_with(['/', '~', '-', '@']) && self.folder.join(part).is_ok()
-                })
-        };
-        let is_class = |name: &str| {
-            name.starts_with(|first: char| first.is_ascii_alphabetic())
-                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._$".contains(&byte))
-        };
-        let [_, option, path, rest @ ..] = self.words else { return false };
-        let runs = match option.as_str() {
-            "-jar" => inside(path),
-            "-cp" | "-classpath" | "--class-path" => {
-                inside(path) && rest.first().is_some_and(|class| is_class(class))
-            }
-            _ => false,
-        };
-        if runs {
-            self.found.runs_code = true;
-            for part in path.split(':') {
-                self.found.reads.extend(path_use(part, self.folder));
-            }
-        }
-        runs
-    }
-
     /// Looks at an interpreter; returns whether it runs a file of the repository and nothing else.
     pub(super) fn script(&mut self, program: &str) -> bool {
         let Some(interpreter) =
@@ -194,7 +165,10 @@ impl Examiner<'_> {
                 at += 1;
                 continue;
             }
-            only_parses |= program == "php" && word == "-l";
+            only_parses |= matches!(
+                (program, word),
+                ("php", "-l") | ("ruby", "-c" | "-wc" | "-cw") | ("node", "--check")
+            );
             let attached = |option: &&&str| {
                 word.strip_prefix(**option).is_some_and(|value| {
                     !value.is_empty() && !value.starts_with(['/', '~']) && !value.contains("..")

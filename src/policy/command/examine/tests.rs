@@ -2,6 +2,7 @@
 
 mod known;
 mod native;
+mod tools;
 
 use super::{CommandEffects, PathUse};
 use locum_base::path::RepoPath;
@@ -161,7 +162,7 @@ fn commands_in_the_root() {
         ("git log --follow -p conf.d", "only deep !4 <?conf.d"),
         ("git log --follow -p x/repo.git", "only deep !4 <?x/repo.git"),
         ("git log --follow -p v1.2", "only deep !4 <?v1.2"),
-        ("git log --follow -p *.env", "only deep !4 <?*.env"),
+        ("git log --follow -p *.env", "only deep !4 <?*.env <.env"),
         ("git log --follow -p a.e?", "only deep !4 <?a.e?"),
         ("git log --follow -p a.", "only deep !4 <?a."),
         ("git log --follow a", "only deep <?a"),
@@ -286,8 +287,8 @@ fn commands_in_the_root() {
         ("pytest -p evil", "code !1"),
         ("tox -e py312,lint", "code"),
         ("tox -e publish", "code !1"),
-        ("tox -e lint -- a/b", "code <a/b"),
-        ("tox -e lint -- -p evil", "code !4 <-p <evil"),
+        ("tox -e lint -- a/b", "code <?a/b"),
+        ("tox -e lint -- -p evil", "code !4"),
         ("make publish", "code !1 <?publish"),
         ("rm --version", "only"),
         ("bash --version", "code deep !all"),

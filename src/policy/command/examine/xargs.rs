@@ -5,21 +5,19 @@
 
 use std::sync::LazyLock;
 
+use crate::command::tables::launchers::XARGS;
 use crate::command::tables::options::{GivenOption, OptionArgument, OptionTable};
 use crate::words;
 
-static OPTIONS: LazyLock<OptionTable> = LazyLock::new(|| {
-    OptionTable::new([
-        "-0 --null -r --no-run-if-empty -t --verbose",
-        "-n= -P= -L= -I= --max-args= --max-procs=",
-    ])
-});
+static OPTIONS: LazyLock<OptionTable> = LazyLock::new(|| OptionTable::new([XARGS, ""]));
 
 /// Options of `xargs`.
 #[derive(Default)]
 pub(super) struct XargsOptions {
     /// Whether names end with the byte 0.
     pub(super) null: bool,
+    /// Whether nothing runs where there is no name.
+    pub(super) needs_names: bool,
     /// Whether it counts lines.
     pub(super) lines: bool,
     /// Whether it counts names, other than one at a time.
@@ -36,6 +34,7 @@ impl XargsOptions {
             "-0" | "--null" => self.null = true,
             "-I" => self.mark = Some(value.to_owned()),
             "-L" => self.lines = true,
+            "-r" | "--no-run-if-empty" => self.needs_names = true,
             "-n" | "--max-args" => self.several |= value != "1",
             _ => {}
         }

@@ -257,8 +257,8 @@ impl RunCommand<'_> {
 fn may_be_option(unknown: &UnknownWord) -> bool {
     match unknown {
         UnknownWord::Files(glob) => glob.starts_with(['-', '*', '?', '[']),
-        UnknownWord::Pipe => false,
-        UnknownWord::Value | UnknownWord::OneOf(_) => true,
+        UnknownWord::Pipe | UnknownWord::Home(_) => false,
+        UnknownWord::Value | UnknownWord::OneOf(_) | UnknownWord::Names(_) => true,
     }
 }
 

@@ -5,10 +5,10 @@
 //! `None` where that is not known. What it prints when it fails counts too: most often nothing.
 
 use crate::command::examine::fed;
-use crate::command::examine::names::passes_lines;
-use crate::command::loose::{HASH, LoopValue, NEW_FILE, NUMBER};
+use crate::command::examine::names::{lists_packages, passes_lines, passes_on};
+use crate::command::loose::{HASH, LoopValue, NEW_FILE, NUMBER, PACKAGE};
 use crate::command::parse;
-use crate::command::tree::{AndOr, ListOperator, Redirect, ShellCommand, SimpleCommand};
+use crate::command::tree::{AndOr, ListOperator, Redirect, ShellCommand, SimpleCommand, quoted};
 use crate::words;
 
 /// What lines look like that a command prints.
@@ -20,6 +20,8 @@ enum OutputForm {
     Commit,
     /// The name of a new file.
     NewFile,
+    /// The name of a package of Go.
+    Package,
     /// The hash of a commit, or this text where there is none.
     CommitOr(String),
 }
@@ -59,12 +61,41 @@ pub(super) fn words_of(script: &str) -> Option<Vec<LoopValue>> {
     }
 }
 
+/// Names of files that a script prints, each one word and none like an option.
+pub(super) struct PlainNames {
+    /// The script that prints them so.
+    pub(super) script: String,
+    /// The folders below which they lie.
+    pub(super) folders: Vec<String>,
+}
+
+/// Returns the names of files that a script prints, and how it prints none that would be cut in two
+/// or taken for an option.
+pub(super) fn plain_names(script: &str) -> Option<PlainNames> {
+    let mut commands = pipeline(script)?;
+    let (words, folders) = fed::plain_names(&commands.iter().collect::<Vec<_>>())?;
+    commands.first_mut()?.words = words;
+    let script = commands.iter().map(rendered).collect::<Option<Vec<_>>>()?.join(" | ");
+    Some(PlainNames { script, folders })
+}
+
+/// Returns a command as it is written in a script, where only what it says goes elsewhere.
+fn rendered(command: &SimpleCommand) -> Option<String> {
+    let mut words: Vec<String> = command.words.iter().map(|word| quoted(word)).collect();
+    for redirect in &command.redirects {
+        let Redirect::Output { fd: 2, path, append } = redirect else { return None };
+        words.push(format!("2>{}{}", if *append { ">" } else { "" }, quoted(path)));
+    }
+    command.variables.is_empty().then(|| words.join(" "))
+}
+
 fn values(form: OutputForm) -> Vec<LoopValue> {
     let like = |sample: &str| LoopValue::Like(sample.to_owned());
     match form {
         OutputForm::Number => vec![like(NUMBER)],
         OutputForm::Commit => vec![like(HASH)],
         OutputForm::NewFile => vec![like(NEW_FILE)],
+        OutputForm::Package => vec![like(PACKAGE)],
         OutputForm::CommitOr(text) => vec![like(HASH), LoopValue::Text(text)],
     }
 }
@@ -91,7 +122,9 @@ fn pipeline(script: &str) -> Option<Vec<SimpleCommand>> {
                 Redirect::Input { fd, .. } => *fd == 0 && index == 0,
                 Redirect::Output { fd, .. } => *fd == 2,
                 Redirect::Text(_) => index == 0,
-                Redirect::Duplicate { .. } => false,
+                Redirect::Duplicate { .. } | Redirect::WorkedOut { .. } | Redirect::Template(_) => {
+                    false
+                }
             };
             simple.redirects.iter().all(known).then(|| simple.clone())
         }
@@ -123,6 +156,10 @@ fn known(commands: &[&SimpleCommand]) -> Option<KnownOutput> {
             let is_one = passed.count.is_some_and(|count| count == "1");
             known(before).map(|known| (known.form, known.one || is_one))?
         }
+        ["grep", ..] if passes_on(&last.words) => {
+            known(before).map(|known| (known.form, known.one))?
+        }
+        ["go", "list", ..] if lists_packages(&last.words) => (OutputForm::Package, false),
         ["git", "rev-list", "--count", revision] if is_revision(revision) => {
             (OutputForm::Number, true)
         }
@@ -184,6 +221,8 @@ fn listed_commits(words: &[&str]) -> Option<(OutputForm, bool)> {
             }
             "--all" | "--reverse" | "--no-merges" | "--merges" | "--first-parent"
             | "--topo-order" | "--date-order" => {}
+            // Most histories begin once; elsewhere git is given two lines as one word, and fails.
+            "--max-parents=0" => one = true,
             option if option.starts_with('-') => {
                 let text =
                     ["--since=", "--until=", "--after=", "--before=", "--author=", "--grep="];
@@ -213,8 +252,8 @@ fn is_revision(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{text_of, words_of};
-    use crate::command::loose::{HASH, LoopValue, NEW_FILE, NUMBER};
+    use super::{plain_names, text_of, words_of};
+    use crate::command::loose::{HASH, LoopValue, NEW_FILE, NUMBER, PACKAGE};
     use pretty_assertions::assert_eq;
 
     fn like(sample: &str) -> LoopValue {
@@ -224,7 +263,11 @@ mod tests {
     #[test]
     fn one_line_of_a_known_form_is_a_text() {
         let empty = || LoopValue::Text(String::new());
-        for script in ["git log -1 --format=%H -- docs", "git log --format=%h | head -1"] {
+        for script in [
+            "git log -1 --format=%H -- docs",
+            "git log --format=%h | head -1",
+            "git rev-list --max-parents=0 HEAD",
+        ] {
             assert_eq!(text_of(script), Some(vec![like(HASH), like("")]), "{script}");
         }
         for (script, sample) in [
@@ -237,6 +280,7 @@ mod tests {
             ("mktemp -d", NEW_FILE),
             ("git merge-base HEAD main", HASH),
             ("git rev-parse --verify HEAD", HASH),
+            ("nproc | grep -v 1", NUMBER),
         ] {
             assert_eq!(text_of(script), Some(vec![like(sample), empty()]), "{script}");
         }
@@ -270,6 +314,9 @@ mod tests {
             "git rev-parse a^-",
             "git rev-parse a b",
             "nproc | cat",
+            "go list ./...",
+            "go list -f x ./... | head -1",
+            "nproc | grep -o x",
             "echo 1",
             "git $x",
         ] {
@@ -288,9 +335,13 @@ mod tests {
         ] {
             assert_eq!(words_of(script), Some(vec![like(sample)]), "{script}");
         }
+        for script in ["go list ./...", "go list ./a/... | grep -v b | sort", "go list"] {
+            assert_eq!(words_of(script), Some(vec![like(PACKAGE)]), "{script}");
+        }
         let below = |folder: &str| Some(vec![LoopValue::Below(vec![folder.to_owned()])]);
         assert_eq!(words_of("find docs -name '*.md'"), below("docs"));
         assert_eq!(words_of("git ls-files | sort"), below("."));
+        assert_eq!(words_of("git diff --name-only -- docs"), below("."));
         for script in [
             "seq -3 3",
             "seq -f %s 3",
@@ -302,8 +353,56 @@ mod tests {
             "git log --format=%h | sed s/^/-/",
             "cat a",
             "find docs -printf -x",
+            "go list -m all",
+            "go list ./... | sed s/^/-/",
+            "git diff -- --name-only",
+            "git diff --name-only --stat",
+            "git diff --name-only --no-index a b",
         ] {
             assert_eq!(words_of(script), None, "{script}");
+        }
+    }
+
+    #[test]
+    fn names_are_printed_so_that_none_is_cut_or_looks_like_an_option() {
+        let plain = "':(exclude)-*' ':(exclude)@*' ':(exclude)* *'";
+        for (script, expected, folder) in [
+            ("git ls-files '*.go'", format!("'git' 'ls-files' '*.go' {plain}"), "."),
+            (
+                "git diff --name-only HEAD -- docs 2>/dev/null | grep -v x | head -3",
+                format!(
+                    "'git' 'diff' '--name-only' 'HEAD' '--' 'docs' {plain} 2>'/dev/null' | 'grep' \
+                     '-v' 'x' | 'head' '-3'"
+                ),
+                ".",
+            ),
+            (
+                "find src -name '*.java'",
+                "'find' 'src' '-name' '*.java' '!' '-path' '*[[:space:]]*'".to_owned(),
+                "src",
+            ),
+            (
+                "find src -name a -print | sort",
+                "'find' 'src' '-name' 'a' '!' '-path' '*[[:space:]]*' '-print' | 'sort'".to_owned(),
+                "src",
+            ),
+        ] {
+            let found = plain_names(script).unwrap();
+            assert_eq!((found.script, found.folders), (expected, vec![folder.to_owned()]));
+        }
+        for script in [
+            "git ls-files -z",
+            "git ls-files --error-unmatch a",
+            "find src -name a -o -name b",
+            "find src -print0",
+            "find src -name a -prune",
+            "find -P src",
+            "find src -exec cat {} +",
+            "grep -rl x src",
+            "GIT_PAGER=cat git ls-files",
+            "cat a",
+        ] {
+            assert!(plain_names(script).is_none(), "{script}");
         }
     }
 }

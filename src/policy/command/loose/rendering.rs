@@ -7,11 +7,15 @@
 use brush_parser::ast;
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 
+use crate::command::UNKNOWN;
+use crate::command::examine::fed;
+use crate::command::home;
+use crate::command::loose::producer::{self, PlainNames};
 use crate::command::loose::walker::ScriptWalker;
 use crate::command::loose::word::{
     self, check_arithmetic, check_parameter, check_variable, escaped, parsed,
 };
-use crate::command::loose::{LoopValue, LooseCommand, UnknownWord, files_like};
+use crate::command::loose::{LoopValue, LooseCommand, PACKAGE, UnknownWord, files_like};
 use crate::command::tables::{verbs, wrappers};
 use crate::command::tree::quoted;
 use crate::command::word::literal;
@@ -66,6 +70,9 @@ impl ScriptWalker<'_> {
                 let works_out = |sign: &&str| value.value.contains(*sign);
                 let sure = values.is_some() || !["$((", "${"].iter().any(works_out);
                 self.variables.set(name, values, is_alone && sure);
+                if is_alone {
+                    self.variables.set_names(name, &parsed(&value.value)?);
+                }
                 Ok(format!("{name}={rendered}"))
             }
             (ast::AssignmentValue::Array(_), _, _) => Err("the script sets an array".to_owned()),
@@ -83,6 +90,12 @@ impl ScriptWalker<'_> {
             return Ok(quoted(known));
         }
         let pieces = parsed(raw)?;
+        if let Some(PlainNames { script, folders }) = names_for(&pieces, command) {
+            self.shape.expansions = true;
+            let rendered = self.script(&script)?;
+            command.push_unknown(UnknownWord::Names(folders), raw);
+            return Ok(format!("$( {rendered}\n)"));
+        }
         let rendered = self.pieces(&pieces, raw)?;
         if let Ok(known) = known {
             command.simple.words.push(known.clone());
@@ -90,6 +103,10 @@ impl ScriptWalker<'_> {
         }
         let is_quoted = raw.contains(['"', '\'']);
         self.shape.expansions = true;
+        if let Some(path) = of_home(raw, command) {
+            command.push_unknown(UnknownWord::Home(path), raw);
+            return Ok(rendered);
+        }
         let values = self.variables.values_of(&pieces, raw);
         let is_program = command.simple.words.len() == command.assignments;
         match values.as_deref() {
@@ -106,10 +123,9 @@ impl ScriptWalker<'_> {
             None => {}
         }
         let unknown = match self.variables.values_of_list(&[(raw, Some(pieces))]) {
-            // The words of a substitution: only names of files are what a program is given many of.
-            Some(values) if matches!(values.as_slice(), [LoopValue::Below(_)]) => {
-                UnknownWord::OneOf(values)
-            }
+            // The words of a substitution: only names of files, or of packages, are what a program
+            // is given many of.
+            Some(values) if are_words(&values, command) => UnknownWord::OneOf(values),
             _ => files_like(raw),
         };
         command.push_unknown(unknown, raw);
@@ -162,29 +178,30 @@ impl ScriptWalker<'_> {
                 };
                 let mut words = words.to_vec();
                 words.get_mut(at)?.clone_from(text);
-                let as_commit = self.neutral.instead(&words, at);
-                let fits = as_commit.as_ref().is_none_or(|it| *it == format!("{text}^{{commit}}"));
-                (fits && self.neutral.added(&words) == added).then_some(as_commit)
+                let behind = match self.neutral.instead(&words, at) {
+                    Some(commit) => Some(behind_commit(&commit, text)?),
+                    None => None,
+                };
+                (self.neutral.added(&words) == added).then_some(behind)
             };
             let all: Option<Vec<Option<String>>> = values.iter().map(with).collect();
             let is_behind = verb.is_some_and(|verb| at > verb) && count == 1;
             let all = all.filter(|_| !is_git || is_behind);
-            settled.push((*index, all.map(|all| all.iter().any(Option::is_some))));
+            settled.push((*index, all));
         }
-        for (index, as_commit) in settled {
-            match as_commit {
-                None => {
-                    let unknown = command.unknown.iter_mut().find(|(at, _)| *at == index);
-                    unknown.into_iter().for_each(|(_, what)| *what = UnknownWord::Value);
-                }
-                Some(true) => {
-                    if let Some(word) = rendered.get_mut(index)
-                        && let Some(open) = word.strip_suffix('"')
-                    {
-                        *word = format!("{open}^{{commit}}\"");
-                    }
-                }
-                Some(false) => {}
+        for (index, all) in settled {
+            let mut behind: Vec<String> = all.iter().flatten().flatten().cloned().collect();
+            behind.dedup();
+            let word = rendered.get_mut(index);
+            let as_commit = match (behind.as_slice(), &word) {
+                ([behind], Some(word)) => as_commit(word, behind),
+                _ => None,
+            };
+            if all.is_none() || (as_commit.is_none() && !behind.is_empty()) {
+                let unknown = command.unknown.iter_mut().find(|(at, _)| *at == index);
+                unknown.into_iter().for_each(|(_, what)| *what = UnknownWord::Value);
+            } else if let (Some(as_commit), Some(word)) = (as_commit, word) {
+                *word = as_commit;
             }
         }
     }
@@ -272,4 +289,56 @@ impl ScriptWalker<'_> {
 enum QuoteState {
     None,
     Double,
+}
+
+/// Returns names that a word stands for, where the words before it are those of a program that may
+/// be given any of them.
+fn names_for(pieces: &[WordPieceWithSource], command: &LooseCommand) -> Option<PlainNames> {
+    let [WordPieceWithSource { piece: WordPiece::CommandSubstitution(script), .. }] = pieces else {
+        return None;
+    };
+    let mut words = command.simple.words.get(command.assignments..)?.to_vec();
+    let program = words.first()?;
+    if fed::only_reads(program) {
+        return None;
+    }
+    words.push(UNKNOWN.to_owned());
+    fed::checks_files(&words, UNKNOWN).then(|| producer::plain_names(script)).flatten()
+}
+
+/// Returns the path of a tool that a word behind a program names in a home.
+fn of_home(raw: &str, command: &LooseCommand) -> Option<String> {
+    let program = command.simple.words.get(command.assignments)?;
+    // Among folders, it prints names alone.
+    let around = || home::around_tools(raw).filter(|_| program == "find");
+    home::of_tools(raw).or_else(around)
+}
+
+/// Whether any number of such words may be given to a program.
+fn are_words(values: &[LoopValue], command: &LooseCommand) -> bool {
+    match values {
+        [LoopValue::Below(_)] => true,
+        [LoopValue::Like(name)] if name == PACKAGE => {
+            let words = command.simple.words.get(command.assignments..).unwrap_or_default();
+            fed::tests_packages(words.get(wrappers::innermost(words)..).unwrap_or_default())
+        }
+        _ => false,
+    }
+}
+
+/// Returns what stands behind the commit in a word that has to be one: nothing, or the end of a
+/// range.
+fn behind_commit(commit: &str, text: &str) -> Option<String> {
+    let (before, behind) = commit.split_once("^{commit}")?;
+    let is_end = behind.is_empty() || behind.starts_with("..");
+    (is_end && format!("{before}{behind}") == text).then(|| behind.to_owned())
+}
+
+/// Returns a word whose quotes hold a commit, perhaps with the end of a range behind it, so that it
+/// can be no other object.
+fn as_commit(word: &str, behind: &str) -> Option<String> {
+    let within = word.strip_suffix('"').and_then(|open| open.strip_suffix(behind));
+    let within = within.map(|open| format!("{open}^{{commit}}{behind}\""));
+    let open = || word.strip_suffix(behind)?.strip_suffix('"');
+    within.or_else(|| Some(format!("{}^{{commit}}\"{behind}", open()?)))
 }

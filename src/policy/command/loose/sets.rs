@@ -7,8 +7,9 @@
 use brush_parser::ast;
 
 use crate::command::examine::fed;
+use crate::command::loose::search_path;
 use crate::command::loose::word::check_variable;
-use crate::command::tree::SimpleCommand;
+use crate::command::tree::{SimpleCommand, quoted};
 use crate::command::word::literal;
 use crate::command::{parse, variables};
 
@@ -34,21 +35,26 @@ pub(super) fn names_read(words: &[String]) -> Option<Vec<String>> {
     (!names.is_empty()).then_some(names)
 }
 
-/// Returns what is set before a command for it alone, where that means no harm: how `read` cuts
-/// lines, and what any program may be given.
+/// Returns what is set before a command for it alone, as a shell is given it, where that means no
+/// harm: how `read` cuts lines, and what any program may be given. `root` is where the repository
+/// lies.
 pub(super) fn harmless_prefix(
     item: &ast::CommandPrefixOrSuffixItem,
     program: Option<&ast::Word>,
-) -> Option<(String, String)> {
+    root: &str,
+) -> Option<String> {
     let ast::CommandPrefixOrSuffixItem::AssignmentWord(assignment, _) = item else { return None };
     let (ast::AssignmentName::VariableName(name), ast::AssignmentValue::Scalar(value), false) =
         (&assignment.name, &assignment.value, assignment.append)
     else {
         return None;
     };
-    let value = literal(&value.value).ok()?;
     let cuts = name == "IFS" && program?.value == "read";
-    (cuts || variables::check(name, &value).is_ok()).then(|| (name.clone(), value))
+    let is_harmless = |value: &String| cuts || variables::check(name, value).is_ok();
+    match literal(&value.value).ok().filter(is_harmless) {
+        Some(value) => Some(format!("{name}={}", quoted(&value))),
+        None => search_path::read(assignment, root).map(|path| path.rendered),
+    }
 }
 
 /// Returns the folders below which the files lie that the members of a pipe print the names of.

@@ -59,6 +59,12 @@ fn what_is_judged_is_what_a_shell_is_given() {
         ("a ~/b $x", "'a' ~/b $x", "a ? ?"),
         ("a ~u.x/b", "'a' ~u.x/b", "a ?"),
         ("a $(b $c)", "'a' $( 'b' $c\n)", "b ? | a ?"),
+        (
+            "gofmt -l $(find a -name b)",
+            "'gofmt' '-l' $( 'find' 'a' '-name' 'b' '!' '-path' '*[[:space:]]*'\n)",
+            "find a -name b ! -path *[[:space:]]* | gofmt -l ?",
+        ),
+        ("wc -l $(find a)", "'wc' '-l' $( 'find' 'a'\n)", "find a | wc -l ?"),
         ("a `b`", "'a' $( 'b'\n)", "b | a ?"),
         ("a \"$(b; c)\"", "'a' \"$( 'b'\n'c'\n)\"", "b | c | a ?"),
         ("a $((1+2)) $x", "'a' $((1+2)) $x", "a ? ?"),
@@ -73,6 +79,35 @@ fn what_is_judged_is_what_a_shell_is_given() {
             "for x1 x2 | a ?",
         ),
         ("a $x > out < in", "'a' $x 1>'out' 0<'in'", "a ?"),
+        ("x=b; a > $x", "x='b'\n'a' 1>\"$x\"", "x=b | a"),
+        ("x=b; a &>> $x", "x='b'\n'a' 1>>\"$x\" 2>&1", "x=b | a"),
+        ("x=b; a < \"$x\"/c", "x='b'\n'a' 0<\"$x\"/c", "x=b | cat ? | a"),
+        ("x=b; (a) 2> $x", "x='b'\n( 'a'\n) 2>\"$x\"", "x=b | a | "),
+        ("x=b; a \"$x\"/c", "x='b'\n'a' 'b/c'", "x=b | a b/c"),
+        ("x=b; a $x\"/c\"", "x='b'\n'a' $x\"/c\"", "x=b | a ?"),
+        (
+            "cat <<E\n$x \\$y \"' \\n\nE",
+            "'cat' <<LOCUM_TEXT\n$x \\$y \"' \\\\n\nLOCUM_TEXT\n",
+            "cat",
+        ),
+        (
+            "cat <<E\nLOCUM_TEXT $(a b)\nE",
+            "'cat' <<LOCUM_TEXT_\nLOCUM_TEXT $( 'a' 'b'\n)\nLOCUM_TEXT_\n",
+            "a b | cat",
+        ),
+        ("wc <<< \"$x \\\"y\"", "'wc' <<LOCUM_TEXT\n$x \"y\nLOCUM_TEXT\n", "wc"),
+        ("a & wait $!", "'a' &\n'wait' $!", "a | wait ?"),
+        ("PYTHONPATH=$(pwd)/b a", "PYTHONPATH=\"$PWD/b\" 'a'", "a"),
+        (
+            "export PYTHONPATH=$PWD/b:$PYTHONPATH; a",
+            "'export' PYTHONPATH=\"$PWD/b:$PYTHONPATH\"\n'a'",
+            "export PYTHONPATH=b | a",
+        ),
+        (
+            "FILES=$(find b -name c); wc $FILES",
+            "FILES=$( 'find' 'b' '-name' 'c'\n)\n'wc' $FILES",
+            "find b -name c | ? | wc ?",
+        ),
         ("a b=c $x", "'a' 'b=c' $x", "a b=c ?"),
         ("a \"(b)\" $x", "'a' '(b)' $x", "a (b) ?"),
         ("a \"\" $x", "'a' '' $x", "a  ?"),
@@ -222,6 +257,12 @@ fn what_could_hold_code_is_refused_even_so() {
         ("a $x (", "the script is not complete shell syntax"),
         ("a <<E", "the script is not complete shell syntax"),
         ("a <&3 $x", "the script uses a redirection other than `<`, `>`, `>>` and `2>&1`"),
+        ("a > $x", "the word `$x` holds an expansion (`$`); its value is not known before it runs"),
+        (
+            "sh <<E\n$x\nE",
+            "a here-document in which the shell expands; quote its delimiter (`<<'EOF'`)",
+        ),
+        ("cat <<E\n$API_KEY\nE", "the word `$API_KEY` shows a variable that may hold credentials"),
         ("a `b \\c`", "the word ``b \\c`` holds nested backticks"),
     ] {
         let script = Script::parse(text);
@@ -240,6 +281,9 @@ fn a_commit_of_a_loop_can_be_no_other_object() {
             "'show' '--no-ext-diff' '--no-textconv' \"$c^{commit}\" ':(top",
         ),
         ("for c in $(git log --format=%h -3); do git show \"$c:kept/a\"; done", "\"$c:kept/a\""),
+        ("git diff $(git merge-base a b)..HEAD", "'a' 'b'\n)^{commit}..HEAD\""),
+        ("c=$(git merge-base a b) && git diff \"$c..HEAD\"", "\"$c^{commit}..HEAD\""),
+        ("c=$(git merge-base a b) && git diff \"$c\"..HEAD", "\"$c^{commit}\"..HEAD"),
         ("for c in $(cat a); do git show $c; done", "'--no-textconv' $c ':(top"),
     ] {
         let script = Script::parse(text).leaving_out(unseen.clone().into());

@@ -15,6 +15,9 @@ use brush_parser::word::{WordPiece, WordPieceWithSource};
 use crate::command::loose::{LoopValue, NUMBER, SAMPLES, UnknownWord, files_like, producer};
 use crate::command::word::literal;
 
+/// How often a script is walked: values of variables are known in the last walk.
+pub(super) const WALKS: usize = 3;
+
 /// Most values a word may have.
 const VALUES_LIMIT: usize = 32;
 
@@ -23,7 +26,14 @@ type Values = Option<Vec<LoopValue>>;
 
 /// What a script sets its variables to, wherever it does.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Bindings(BTreeMap<String, (usize, Values)>);
+pub(super) struct Bindings {
+    /// How often each is set, and all that it may hold as one text.
+    values: BTreeMap<String, (usize, Values)>,
+    /// How often each is set to names of files, and the folders below which these lie.
+    names: BTreeMap<String, (usize, Vec<String>)>,
+    /// How many walks gathered this, one after another.
+    walks: usize,
+}
 
 /// Which variables surely hold a value at a place of the script.
 #[derive(Clone, Debug, Default)]
@@ -71,14 +81,19 @@ impl ShellVariables {
 
     /// Returns what was gathered.
     pub(super) fn gathered(self) -> Bindings {
-        self.gathered
+        Bindings { walks: self.known.walks + 1, ..self.gathered }
+    }
+
+    /// Returns true where all is known that will be: what is still not known is refused.
+    pub(super) fn are_known(&self) -> bool {
+        self.known.walks + 1 >= WALKS
     }
 
     /// Notes that a variable gets one of these values here. `surely` is where nothing can keep it
     /// from it.
     pub(super) fn set(&mut self, name: &str, values: Values, surely: bool) {
         let (count, all) =
-            self.gathered.0.entry(name.to_owned()).or_insert_with(|| (0, Some(Vec::new())));
+            self.gathered.values.entry(name.to_owned()).or_insert_with(|| (0, Some(Vec::new())));
         *count += 1;
         *all = all.take().zip(values).map(|(mut all, values)| {
             all.extend(values);
@@ -95,9 +110,30 @@ impl ShellVariables {
         }
     }
 
+    /// Notes that a variable gets names of files here, where it is set to what a command prints.
+    pub(super) fn set_names(&mut self, name: &str, pieces: &[WordPieceWithSource]) {
+        if let Some(printed) = printed_names(pieces) {
+            let (count, folders) = self.gathered.names.entry(name.to_owned()).or_default();
+            *count += 1;
+            folders.extend(printed);
+        }
+    }
+
+    /// Returns the folders below which all files lie that a variable names, cut at blanks.
+    fn named_by(&self, pieces: &[WordPieceWithSource], raw: &str) -> Values {
+        let [WordPieceWithSource { piece: WordPiece::ParameterExpansion(_), .. }] = pieces else {
+            return None;
+        };
+        let name = variable_of(raw)?;
+        let (times, _) = self.known.values.get(name)?;
+        let (count, folders) = self.known.names.get(name)?;
+        let is_known = self.here.set.contains(name) && count == times;
+        (is_known && folders.len() <= VALUES_LIMIT).then(|| vec![LoopValue::Below(folders.clone())])
+    }
+
     /// Notes that what gave a variable its value ended well: only where nothing else sets it.
     pub(super) fn fill(&mut self, name: &str) {
-        if self.known.0.get(name).is_some_and(|(count, _)| *count == 1) {
+        if self.known.values.get(name).is_some_and(|(count, _)| *count == 1) {
             self.here.filled.insert(name.to_owned());
         }
     }
@@ -126,13 +162,15 @@ impl ShellVariables {
             [WordPieceWithSource { piece: WordPiece::CommandSubstitution(script), .. }] => {
                 Some(producer::words_of(script)?)
             }
-            pieces => self.values_of(pieces, raw).filter(|values| {
-                // What is empty is no word of the list, and a name is cut at its blanks.
-                let is_word = |value: &LoopValue| {
-                    is_quoted_as_one(pieces)
-                        || matches!(value, LoopValue::Text(text) if !text.is_empty())
-                };
-                values.iter().all(is_word)
+            pieces => self.named_by(pieces, raw).or_else(|| {
+                self.values_of(pieces, raw).filter(|values| {
+                    // What is empty is no word of the list, and a name is cut at its blanks.
+                    let is_word = |value: &LoopValue| {
+                        is_quoted_as_one(pieces)
+                            || matches!(value, LoopValue::Text(text) if !text.is_empty())
+                    };
+                    values.iter().all(is_word)
+                })
             }),
         }
     }
@@ -147,17 +185,23 @@ impl ShellVariables {
 
     /// Returns everything a word may be; it stays one word between double quotes alone.
     pub(super) fn values_of(&self, pieces: &[WordPieceWithSource], raw: &str) -> Values {
-        let quotes = outer_quotes(pieces, raw);
-        if self.closed || (quotes > 0 && !is_quoted_as_one(pieces)) {
-            return None;
-        }
-        let mut found = vec![LoopValue::Text(String::new())];
-        self.add(pieces, raw, &mut found)?;
+        let found = self.values_of_file(pieces, raw)?;
         let plain = |value: &LoopValue| match value {
             LoopValue::Files(glob) => !glob.starts_with(['*', '?', '-']),
             LoopValue::Text(_) | LoopValue::Like(_) | LoopValue::Below(_) => true,
         };
         found.iter().all(plain).then_some(found)
+    }
+
+    /// As [`Self::values_of`], where a word that looks like an option is none: behind a
+    /// redirection.
+    pub(super) fn values_of_file(&self, pieces: &[WordPieceWithSource], raw: &str) -> Values {
+        if self.closed || (outer_quotes(pieces, raw) > 0 && !is_quoted_as_one(pieces)) {
+            return None;
+        }
+        let mut found = vec![LoopValue::Text(String::new())];
+        self.add(pieces, raw, &mut found)?;
+        Some(found)
     }
 
     fn add(
@@ -182,9 +226,7 @@ impl ShellVariables {
     }
 
     fn add_variable(&self, source: &str, found: &mut Vec<LoopValue>) -> Option<()> {
-        let name = source.strip_prefix('$')?;
-        let braced = name.strip_prefix('{').and_then(|name| name.strip_suffix('}'));
-        let name = braced.unwrap_or(name);
+        let name = variable_of(source)?;
         let at_the_start =
             || matches!(found.as_slice(), [LoopValue::Text(text)] if text.is_empty());
         // Commands have a folder of their own for temporary files, and it is always set.
@@ -198,7 +240,7 @@ impl ShellVariables {
         if !self.here.set.contains(name) {
             return None;
         }
-        let (_, values) = self.known.0.get(name)?;
+        let (_, values) = self.known.values.get(name)?;
         let values = values.as_ref()?;
         if self.here.filled.contains(name) {
             let filled: Vec<LoopValue> =
@@ -206,6 +248,25 @@ impl ShellVariables {
             return combine(found, &filled);
         }
         combine(found, values)
+    }
+}
+
+/// Returns what stands behind the `$` of an expansion, without its braces.
+fn variable_of(source: &str) -> Option<&str> {
+    let name = source.strip_prefix('$')?;
+    Some(name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name))
+}
+
+/// Returns the folders below which all files lie that a word is, where a command prints them.
+fn printed_names(pieces: &[WordPieceWithSource]) -> Option<Vec<String>> {
+    let [WordPieceWithSource { piece, .. }] = pieces else { return None };
+    match piece {
+        WordPiece::DoubleQuotedSequence(inner) => printed_names(inner),
+        WordPiece::CommandSubstitution(script) => match producer::words_of(script)?.as_slice() {
+            [LoopValue::Below(folders)] => Some(folders.clone()),
+            _ => None,
+        },
+        _ => None,
     }
 }
 
@@ -268,9 +329,19 @@ fn outer_quotes(pieces: &[WordPieceWithSource], raw: &str) -> usize {
     pieces.iter().filter(quoted).count()
 }
 
-/// Whether a word is one text between double quotes.
+/// Whether all that a shell works out in a word stands between double quotes. What follows them
+/// cannot be a part of a number or a commit.
 fn is_quoted_as_one(pieces: &[WordPieceWithSource]) -> bool {
-    matches!(pieces, [WordPieceWithSource { piece: WordPiece::DoubleQuotedSequence(_), .. }])
+    let is_quoted = |it: &WordPieceWithSource| match &it.piece {
+        WordPiece::DoubleQuotedSequence(_) => true,
+        WordPiece::Text(text) => is_plain(text),
+        _ => false,
+    };
+    let ends_it = |it: &WordPieceWithSource| match &it.piece {
+        WordPiece::Text(text) => text.starts_with(['.', '/']),
+        _ => true,
+    };
+    pieces.last().is_some_and(ends_it) && pieces.iter().all(is_quoted)
 }
 
 /// Text that means nothing to a shell, quoted or not.

@@ -8,21 +8,23 @@ use brush_parser::ast;
 
 use crate::command::limits;
 use crate::command::loose::braces;
+use crate::command::loose::kept;
 use crate::command::loose::sets::{
     harmless_prefix, may_end_before, names_read, starts_with_a_program,
 };
-use crate::command::loose::variable::{Bindings, ShellVariables};
+use crate::command::loose::variable::{Bindings, ShellVariables, WALKS};
 use crate::command::loose::word::{check_variable, parsed};
 use crate::command::loose::{LoopValue, LooseCommand, LooseScript, ScriptFeatures, UnknownWord};
 use crate::command::neutral::NeutralFolder;
-use crate::command::parse::{add_redirect, program, written};
+use crate::command::parse::{program, written};
 use crate::command::tree::{ScriptRendering, quoted};
-
-/// How often a script is walked: values of variables are known in the last walk.
-const WALKS: usize = 3;
+use locum_base::path::RepoPath;
 
 /// Deepest nesting of substitutions.
 const DEPTH_LIMIT: usize = 3;
+
+/// Most words of loops that are looked at again where their variables are used.
+const LISTED_LIMIT: usize = 8;
 
 impl LooseScript {
     /// Reads a script that is already in its [`plain`](crate::command::loose::plain) form.
@@ -63,6 +65,8 @@ pub(super) struct ScriptWalker<'r> {
     pub(super) names: Option<Vec<String>>,
     /// The variable that the last command set, if it did nothing else.
     pub(super) assigned: Option<String>,
+    /// Words of loops that may name what is protected, by the variable.
+    listed: Vec<(String, String)>,
 }
 
 impl<'r> ScriptWalker<'r> {
@@ -76,6 +80,7 @@ impl<'r> ScriptWalker<'r> {
             variables: ShellVariables::of(text, known),
             names: None,
             assigned: None,
+            listed: Vec::new(),
         }
     }
 }
@@ -122,7 +127,7 @@ impl ScriptWalker<'_> {
             ast::Command::Compound(compound, redirects) => {
                 let mut command = LooseCommand::default();
                 for redirect in redirects.iter().flat_map(|list| &list.0) {
-                    add_redirect(redirect, &mut command.simple.redirects)?;
+                    self.redirect(redirect, &mut command)?;
                 }
                 // Its parts may not run at all, or not to their end.
                 let here = self.variables.here.clone();
@@ -164,6 +169,7 @@ impl ScriptWalker<'_> {
                     list.push((word.value.as_str(), Some(parsed(&word.value)?)));
                 }
                 self.found.push(command);
+                self.note_list(&found.variable_name, &values);
                 let values =
                     found.values.as_ref().and_then(|_| self.variables.values_of_list(&list));
                 let rendered = if found.values.is_some() {
@@ -184,6 +190,23 @@ impl ScriptWalker<'_> {
                 Err("the script uses arithmetic (`((...))`)".to_owned())
             }
             ast::CompoundCommand::Coprocess(_) => Err("the script uses a coprocess".to_owned()),
+        }
+    }
+
+    /// Notes which words of a loop's list may name what is protected.
+    fn note_list(&mut self, name: &str, words: &[ast::Word]) {
+        for word in words {
+            let plain = kept::plain(&word.value);
+            let is_glob = plain.contains(['*', '?']);
+            if !is_glob && kept::why(&plain, &RepoPath::root()).is_none() {
+                continue;
+            }
+            let is_full = self.listed.len() >= LISTED_LIMIT;
+            let value = if is_full { "*" } else { word.value.as_str() };
+            let listed = (name.to_owned(), value.to_owned());
+            if !self.listed.contains(&listed) {
+                self.listed.push(listed);
+            }
         }
     }
 
@@ -299,8 +322,9 @@ impl ScriptWalker<'_> {
         let mut command = LooseCommand::default();
         let (mut rendered, mut variables) = (Vec::new(), Vec::new());
         for item in found.prefix.iter().flat_map(|prefix| &prefix.0) {
-            if let Some((name, value)) = harmless_prefix(item, found.word_or_name.as_ref()) {
-                variables.push(format!("{name}={}", quoted(&value)));
+            let program = found.word_or_name.as_ref();
+            if let Some(set) = harmless_prefix(item, program, &self.neutral.root) {
+                variables.push(set);
                 continue;
             }
             let place = WordPosition::Prefix { is_alone: found.word_or_name.is_none() };
@@ -334,6 +358,9 @@ impl ScriptWalker<'_> {
             rendered.splice(at..at, added.iter().map(|word| quoted(word)));
         }
         self.note_what_is_set(found, names, &mut command);
+        if command.simple.unknown.iter().any(|raw| raw.contains('$')) {
+            command.listed.clone_from(&self.listed);
+        }
         variables.extend(rendered);
         self.out.push(&variables.join(" "));
         self.out.redirects(&command.simple.redirects);
@@ -385,7 +412,7 @@ impl ScriptWalker<'_> {
     ) -> Result<Option<String>, String> {
         match item {
             ast::CommandPrefixOrSuffixItem::IoRedirect(redirect) => {
-                add_redirect(redirect, &mut command.simple.redirects)?;
+                self.redirect(redirect, command)?;
                 Ok(None)
             }
             ast::CommandPrefixOrSuffixItem::Word(word) => self.word(&word.value, command).map(Some),
@@ -395,7 +422,7 @@ impl ScriptWalker<'_> {
                         self.assignment(assignment, word, is_alone, command).map(Some)
                     }
                     (WordPosition::Suffix, ast::AssignmentValue::Scalar(_)) => {
-                        self.word(&word.value, command).map(Some)
+                        self.assigned_word(assignment, word, command).map(Some)
                     }
                     (WordPosition::Suffix, ast::AssignmentValue::Array(_)) => {
                         Err("the script sets an array".to_owned())

@@ -77,16 +77,30 @@ pub(super) fn check_arithmetic(inner: &str, raw: &str) -> Result<(), String> {
     }
 }
 
+/// Words of which scripts make the names of their own variables, joined by `_`: `BASE`, `LOG_FILE`.
+/// No shell and no common program reads a variable that is called so, as `PATH` or `TMPDIR` are.
+const OWN_NAMES: &str = "\
+    ACTUAL AFTER ALL BASE BEFORE BODY BRANCH BUILD CHANGED CHANGES CHECK CMD CODE COMMIT COMMITS \
+    CONTENT COUNT CUR CURRENT DATE DEST DIFF DIR DIRS DOC DOCS DST END ERR ERRORS EXIT EXPECTED \
+    FAIL FAILED FILE FILES FIRST FOUND FULL GOT HASH HEAD HITS ID IDS IN INPUT ITEM ITEMS LAST \
+    LEFT LINE LIST LOG LOGS MAIN MATCH MATCHES MAX MERGE MIN MODULE MODULES MSG NAME NAMES NEW \
+    NEXT NUM NUMBER OLD ORIG OUT OUTPUT PACKAGE PACKAGES PASSED PATTERN PKG PKGS PREV PROJECT RC \
+    REF REPO REPORT RES RESULT RESULTS RET REV RIGHT ROOT RUN SCRIPT SHA SIZE SRC START STATUS \
+    STEP SUM TARGET TEST TESTS TEXT TMP TO TOTAL VERSION WANT WORK";
+
 /// Variables with a meaning for shells and programs are written in capital letters, but for a few.
+/// A script's own are not exported, so what matters are names that may be in the environment.
 pub(super) fn check_variable(name: &str) -> Result<(), String> {
     let small = name.chars().any(|letter| letter.is_ascii_lowercase()) || name.len() <= 2;
+    let is_own = name.split('_').all(|part| words::holds(OWN_NAMES, part));
     let plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
         && !name.is_empty();
-    let is_for_programs = ["AR", "AS", "CC", "CI", "CO", "ED", "FC", "LD", "PC", "RM", "TZ", "VI"]
-        .contains(&name)
-        || name.ends_with("_proxy")
-        || name.starts_with("npm_");
-    if small && plain && !is_for_programs {
+    let is_for_programs =
+        ["AR", "AS", "CC", "CI", "CO", "ED", "FC", "LD", "PC", "RM", "TMP", "TZ", "VI"]
+            .contains(&name)
+            || name.ends_with("_proxy")
+            || name.starts_with("npm_");
+    if (small || is_own) && plain && !is_for_programs {
         Ok(())
     } else {
         Err(format!("the script sets the variable `{name}`, which may change what programs do"))
@@ -191,11 +205,36 @@ mod tests {
         for name in ["f", "file", "i", "X", "AB", "Ab", "a_b1", "proxy", "NPM"] {
             assert_eq!(check_variable(name).is_ok(), name != "NPM", "{name}");
         }
+        for name in ["BASE", "OUT", "FILES", "LOG", "LOG_FILE", "MERGE_BASE", "TMP_DIR"] {
+            assert_eq!(check_variable(name), Ok(()), "{name}");
+        }
         for name in [
             "",
             "PATH",
             "IFS",
             "ABC",
+            "BASE_",
+            "LOG_LEVEL",
+            "TMP",
+            "TMPDIR",
+            "HOME",
+            "PWD",
+            "OLDPWD",
+            "PS4",
+            "ENV",
+            "BASH_ENV",
+            "CDPATH",
+            "GLOBIGNORE",
+            "LINES",
+            "MODULE_PATH",
+            "LD_PRELOAD",
+            "GIT_BASE",
+            "NODE_OPTIONS",
+            "PYTHONPATH",
+            "EDITOR",
+            "PAGER",
+            "DESTDIR",
+            "CFLAGS",
             "http_proxy",
             "npm_config_x",
             "a-b",

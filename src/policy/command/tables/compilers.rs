@@ -15,6 +15,12 @@ const FEATURES: &str = "\
     diagnostics-show-option elide-constructors exceptions fast-math finite-math-only freestanding \
     function-sections gnu89-inline hosted implicit-templates inline inline-functions lto \
     math-errno merge-constants ms-extensions non-call-exceptions omit-frame-pointer \
+    associative-math check-new coverage-mapping cx-limited-range devirtualize fat-lto-objects \
+    gnu-unique hardened ident inline-small-functions keep-inline-functions lifetime-dse \
+    operator-names profile-instr-generate reciprocal-math rounding-math \
+    sanitize-address-use-after-scope section-anchors short-wchar slp-vectorize \
+    threadsafe-statics tree-slp-vectorize unsafe-math-optimizations use-cxa-atexit var-tracking \
+    verbose-asm weak \
     openmp openmp-simd optimize-sibling-calls permissive PIC pic PIE pie plt rtti \
     semantic-interposition short-enums signed-char signed-zeros sized-deallocation \
     stack-clash-protection stack-protector stack-protector-all stack-protector-strong \
@@ -27,7 +33,8 @@ const VALUED_FEATURES: &str = "\
     cf-protection constexpr-depth constexpr-loop-limit constexpr-ops-limit constexpr-steps \
     diagnostics-color error-limit excess-precision exec-charset fp-contract input-charset \
     macro-backtrace-limit max-errors message-length sanitize sanitize-recover sanitize-trap \
-    template-backtrace-limit template-depth tls-model visibility";
+    strict-flex-arrays template-backtrace-limit template-depth tls-model trivial-auto-var-init \
+    visibility zero-call-used-regs";
 
 /// What `-m` begins with.
 const MACHINES: &[&str] = &[
@@ -86,7 +93,7 @@ pub(super) fn is_known(option: &str, value: &str) -> bool {
 }
 
 /// Returns true for a list of options of a compiler that read and write no files.
-pub(super) fn are_flags(flags: &str) -> bool {
+pub(in crate::command) fn are_flags(flags: &str) -> bool {
     flags.split_ascii_whitespace().all(|flag| {
         let is_macro = |text: &str| {
             let (name, value) = text.split_once('=').unwrap_or((text, "1"));

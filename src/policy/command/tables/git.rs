@@ -90,7 +90,8 @@ pub(super) const TABLES: &[CommandTable] = &[
         &["git rev-list"],
         OperandKind::Revisions,
         "-n= --max-count= --count --all --no-merges --merges --first-parent --reverse --since= \
-         --until= --left-right --objects --parents --topo-order --branches=? --tags=? --remotes=?",
+         --until= --left-right --objects --parents --topo-order --branches=? --tags=? --remotes=? \
+         --max-parents=? --min-parents=?",
     ),
     reads(
         &["git blame"],

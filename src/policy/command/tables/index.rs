@@ -7,7 +7,10 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::command::tables::options::OptionTable;
-use crate::command::tables::{CommandTable, build, checkers, git, native, node, text, tools};
+use crate::command::tables::{
+    CommandTable, build, checkers, dotnet, git, go, javascript, jvm, looks, native, node, partial,
+    python, ruby, rust, text,
+};
 
 /// What is known of one program or verb.
 pub struct IndexedTable {
@@ -16,25 +19,37 @@ pub struct IndexedTable {
     /// What it shares with others, as written.
     pub table: &'static CommandTable,
     pub(crate) options: OptionTable,
+    /// Whether a command with an option that is not in it is judged as one without a table.
+    pub(crate) is_partial: bool,
 }
 
 static BY_PROGRAM: LazyLock<HashMap<&'static str, Vec<IndexedTable>>> = LazyLock::new(|| {
     let mut found: HashMap<&'static str, Vec<IndexedTable>> = HashMap::new();
-    let tables = [
+    let whole = [
         text::TABLES,
         git::TABLES,
         build::TABLES,
         checkers::TABLES,
+        dotnet::TABLES,
+        go::TABLES,
+        javascript::TABLES,
+        jvm::TABLES,
+        looks::TABLES,
         native::TABLES,
         node::TABLES,
-        tools::TABLES,
+        python::TABLES,
+        ruby::TABLES,
+        rust::TABLES,
     ];
-    for table in tables.into_iter().flatten() {
+    let whole = whole.into_iter().flatten().map(|table| (table, false));
+    let partial = partial::TABLES.iter().map(|table| (table, true));
+    for (table, is_partial) in whole.chain(partial) {
         for name in table.names {
             let words: Vec<&str> = name.split(' ').collect();
             let program = words.first().copied().unwrap_or_default();
             let options = OptionTable::new(table.options);
-            found.entry(program).or_default().push(IndexedTable { words, table, options });
+            let known = IndexedTable { words, table, options, is_partial };
+            found.entry(program).or_default().push(known);
         }
     }
     found

@@ -5,23 +5,37 @@
 //! Notation: `-l` takes nothing; `--color=?` takes a value only after `=`; `-n=` takes a value;
 //! `--file=<` takes a file that is read; `-o=>` takes a file that is written, `--report=+` one
 //! behind a kind and `:`; `--arg==` takes two values; `-p=@` takes a value that `settings` has to
-//! know, and `-W=~` one that stands right behind it, if any. Single letters combine (`-la`).
+//! know, and `-W=~` one that stands right behind it, if any. In `--log:=` the value stands behind
+//! the colon. Single letters combine (`-la`), unless `-` stands among the options of a program to
+//! which that is one long option.
 
 mod build;
 mod checkers;
 pub(crate) mod compilers;
 mod configuring;
+mod dotnet;
 pub(super) mod git;
+mod go;
 pub mod index;
+mod javascript;
+mod jvm;
+pub(crate) mod launched;
+pub(crate) mod launcher;
+pub(crate) mod launchers;
+mod looks;
 mod native;
 mod node;
 pub(crate) mod options;
+mod partial;
 pub(crate) mod programs;
+pub(super) mod properties;
+mod python;
+mod ruby;
+mod rust;
 pub(super) mod settings;
 pub(super) mod spelling;
 pub(crate) mod tasks;
 pub(super) mod text;
-mod tools;
 pub mod verbs;
 pub(crate) mod wrappers;
 

@@ -4,8 +4,6 @@
 
 use crate::command::tables::{CommandTable, OperandKind, reads, runs, writes};
 
-const PYLINT: &[&str] = &["pylint", "python -m pylint", "python3 -m pylint"];
-
 /// One table per program, in the notation of `tables`.
 pub(super) const TABLES: &[CommandTable] = &[
     // Families of options, such as those for warnings, are in `compilers`.
@@ -15,16 +13,18 @@ pub(super) const TABLES: &[CommandTable] = &[
         "-o=> -c -S -E -P -C -H -v -w -s -pipe -ansi -pedantic -pedantic-errors -pthread -static \
          -shared -rdynamic -pie -no-pie -nostdlib -nostdinc -nostdinc++ -nodefaultlibs \
          -nostartfiles -static-libgcc -static-libstdc++ -### -std=? -x=@ -l=@ -W=~ -f=~ -m=~ -g=~ \
-         -O=~ -D= -U= -I=< -L=< -isystem=< -iquote=< -idirafter=< -include=< -imacros=< -M -MM \
-         -MG -MP -MD -MMD -MF=> -MT= -MQ= -dumpversion -dumpfullversion -dumpmachine \
+         -O=~ -D= -U= -I=< -L=< -isystem=< -iquote=< -idirafter=< -include=< -imacros=< -M -MM -MG \
+         -MP -MD -MMD -MF=> -MT= -MQ= -dumpversion -dumpfullversion -dumpmachine \
          -print-search-dirs -print-libgcc-file-name -print-multiarch -print-file-name=? \
-         -print-prog-name=? --version --help --target-help",
+         -print-prog-name=? -print-sysroot -print-target-triple -print-targets -print-resource-dir \
+         -print-supported-cpus -ftime-report -Q -dM -dD -dI -stdlib=? --std=? -target= --target=? \
+         --version --help --help=? --target-help",
     ),
     runs(
         &["cmake"],
         OperandKind::Configured,
         "-S=< -B=> -G= -D=@ -U= -L -LA -LH -LAH -N --build=< -j=? --parallel=? -t=@ --target=@ \
-         --config= --preset=? --list-presets=? --fresh --clean-first -v --verbose \
+         --config= --preset=? --list-presets=? --fresh --clean-first -v --verbose -h --help \
          --resolve-package-references= -Wdev -Wno-dev -Werror=? -Wno-error=? -Wdeprecated \
          -Wno-deprecated --log-level= --log-context --debug-output --debug-find \
          --debug-trycompile --trace --trace-expand --warn-uninitialized --no-warn-unused-cli \
@@ -41,18 +41,21 @@ pub(super) const TABLES: &[CommandTable] = &[
          --stop-time= --repeat= --repeat-until-fail= --test-load= --progress --no-tests= \
          --schedule-random --union --no-label-summary --no-subproject-summary --max-width= \
          --interactive-debug-mode= --test-output-size-passed= --test-output-size-failed= \
+         --test-output-truncation= --tests-from-file=< --exclude-from-file=< \
+         --debug -h --help --version \
          --output-junit=> --output-log=> -O=>",
     ),
     runs(
         &["ninja"],
         OperandKind::Targets,
-        "-C=< -j= -k= -l= -v -n -d=@ -t=@ -w=@ --verbose --quiet --version",
+        "-C=< -j= -k= -l= -v -n -d=@ -t=@ -w=@ -h --verbose --quiet --version --help",
     ),
     runs(
         &["meson setup"],
         OperandKind::Edited,
         "-D=@ --buildtype= --warnlevel= --werror --optimization= --debug --default-library= \
-         --unity= --strip --reconfigure --wipe --clearcache --fatal-meson-warnings --wrap-mode=",
+         --unity= --unity-size= --layout= --backend= --strip --reconfigure --wipe --clearcache \
+         --fatal-meson-warnings --wrap-mode= -h --help",
     ),
     runs(&["meson configure"], OperandKind::Edited, "-D=@ --clearcache --no-pager"),
     runs(
@@ -63,7 +66,8 @@ pub(super) const TABLES: &[CommandTable] = &[
     runs(
         &["meson test"],
         OperandKind::Text,
-        "-C=< -q -v -j= -t= --no-rebuild --quiet --verbose --print-errorlogs --no-stdsplit --list \
+        "-C=< -q -v -j= -t= -h --help --max-lines= --no-rebuild --quiet --verbose \
+         --print-errorlogs --no-stdsplit --list \
          --benchmark --repeat= --maxfail= --num-processes= --timeout-multiplier= --suite= \
          --no-suite= --setup= --test-args=",
     ),
@@ -110,15 +114,6 @@ pub(super) const TABLES: &[CommandTable] = &[
          --no-tempdir-cleanup --no-parallelize-across-files --no-parallelize-within-files \
          --print-output-on-failure --show-output-of-passing-tests --verbose-run --abort \
          --output=> --gather-test-outputs-in=> -h -v --help --version",
-    ),
-    runs(
-        PYLINT,
-        OperandKind::Targets,
-        "-E -d= -e= -f=@ -j= -r= -s= -v --errors-only --disable= --enable= --output-format=@ \
-         --msg-template= --jobs= --reports= --score= --verbose --fail-under= --fail-on= \
-         --confidence= --ignore= --ignore-patterns= --ignore-paths= --max-line-length= \
-         --good-names= --py-version= --recursive= --persistent= --exit-zero --list-msgs \
-         --list-msgs-enabled --list-groups --help-msg= --output=> --rcfile=< --version --help",
     ),
     reads(
         &["fd", "fdfind"],

@@ -1,4 +1,4 @@
-//! Programs of Node: package managers, compilers, checkers and test runners.
+//! Package managers of Node: scripts of a package, and what looks at its dependencies.
 //!
 //! Data only, in the notation of `tables`.
 
@@ -7,14 +7,12 @@ use crate::command::tables::{CommandTable, OperandKind, reads, runs};
 /// One table per program, in the notation of `tables`.
 pub(super) const TABLES: &[CommandTable] = &[
     runs(
-        &["npm test", "npm run"],
+        &["npm test", "npm run", "npm t", "npm run-script"],
         OperandKind::Text,
-        "-s --silent --if-present -w= --workspace= --workspaces --include-workspace-root",
-    ),
-    runs(
-        &["npm t", "npm run-script"],
-        OperandKind::Text,
-        "-s --silent --if-present -w= --workspace= --workspaces",
+        "-s --silent -q --quiet -d --if-present -w= --workspace= --workspaces=? \
+         -ws --include-workspace-root --ignore-scripts=? --foreground-scripts=? --loglevel= \
+         --color=? --no-color --offline --prefer-offline --no-audit --no-fund --no-progress \
+         --no-update-notifier --json",
     ),
     reads(
         &[
@@ -33,8 +31,10 @@ pub(super) const TABLES: &[CommandTable] = &[
             "npm bin",
         ],
         OperandKind::Text,
-        "-a --all --depth= --json --long -w= --workspaces --omit= --include= --dev -D --prod -P \
-         --production -r --recursive --parseable --offline --pattern= -l",
+        "-a --all --depth= --json --long -w= --workspace= --workspaces --omit= --include= --dev \
+         -D --prod -P --production -r --recursive --parseable -p --offline --pattern= -l -g \
+         --global --link --package-lock-only --unicode=? --color=? --no-color -s --silent \
+         --loglevel=",
     ),
     // Which program these two start is said by files of the repository.
     runs(
@@ -72,58 +72,16 @@ pub(super) const TABLES: &[CommandTable] = &[
         ]),
         "",
     ),
-    runs(&["yarn test"], OperandKind::Targets, "-s --silent --watch=? --coverage --ci"),
-    runs(&["yarn run", "yarn build", "yarn lint"], OperandKind::Targets, "-s --silent"),
+    // What they do not know is for the script.
+    runs(
+        &["yarn test", "yarn run", "yarn build", "yarn lint"],
+        OperandKind::Targets,
+        "-s --silent",
+    ),
     runs(
         &["pnpm test", "pnpm run", "pnpm build", "pnpm lint"],
         OperandKind::Targets,
         "-s --silent -r --recursive --if-present -F= --filter= -w --workspace-root --parallel \
-         --stream --run --check --fix --coverage=? --watch=? --reporter=@ -t= -u",
-    ),
-    runs(
-        &["tsc"],
-        OperandKind::Targets,
-        "-p=< --project=< -b --build --noEmit --pretty=? --strict --skipLibCheck --incremental \
-         --listFiles --showConfig -v --version --dry --force --verbose --diagnostics \
-         --extendedDiagnostics --explainFiles --listEmittedFiles --outDir=>",
-    ),
-    runs(
-        &["eslint"],
-        OperandKind::Targets,
-        "--fix --fix-dry-run --ext= --max-warnings= --quiet --no-eslintrc --cache --color \
-         --no-color -f=@ --format=@ --no-error-on-unmatched-pattern",
-    ),
-    runs(
-        &["prettier"],
-        OperandKind::EditedWith(&["--write", "-w"]),
-        "-c -l -w --check --list-different --write --log-level= --no-color \
-         --no-error-on-unmatched-pattern",
-    ),
-    runs(
-        &["jest"],
-        OperandKind::Targets,
-        "-t= -i -u -o -b -w= --testNamePattern= --testPathPattern= --testPathPatterns= --runInBand \
-         --ci --coverage=? --silent --verbose --bail=? --no-cache --passWithNoTests --listTests \
-         --onlyChanged --updateSnapshot --maxWorkers= --watchAll=? --watch=? --no-coverage \
-         --detectOpenHandles --forceExit --clearCache --expand --runTestsByPath --findRelatedTests \
-         --changedSince= --selectProjects= --testTimeout= --colors --no-colors --logHeapUsage \
-         --randomize --shard= --collectCoverageFrom= --json --outputFile=> --coverageDirectory=>",
-    ),
-    runs(
-        &["vitest"],
-        OperandKind::Targets,
-        "-t= -u --run --coverage=? --silent=? --bail= --reporter=@ --no-color --color \
-         --passWithNoTests \
-         --update --testNamePattern= --maxWorkers= --minWorkers= --pool= --no-coverage --watch=? \
-         --no-watch --project= --changed=? --shard= --typecheck=? --dom --globals --retry= \
-         --testTimeout= --hideSkippedTests --no-file-parallelism --fileParallelism=? --allowOnly=? \
-         --exclude= --sequence.shuffle --logHeapUsage --no-isolate --dir=< --outputFile=> \
-         --coverage.reportsDirectory=>",
-    ),
-    runs(
-        &["biome check", "biome lint", "biome format", "biome ci"],
-        OperandKind::EditedWith(&["--write", "--fix", "--unsafe"]),
-        "--write --fix --unsafe --changed --staged --no-errors-on-unmatched --reporter= \
-         --diagnostic-level= --max-diagnostics= --colors= --verbose",
+         --stream --reporter=@",
     ),
 ];

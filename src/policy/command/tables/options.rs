@@ -22,6 +22,9 @@ pub(crate) enum OptionArgument {
     Attached,
 }
 
+/// An entry of a program to which letters in one word are one option: `-overlay` is no `-o`.
+const NO_LETTERS: &str = "-";
+
 /// Options by name.
 #[derive(Debug, Default)]
 pub(crate) struct OptionTable(HashMap<&'static str, OptionArgument>);
@@ -83,18 +86,31 @@ impl OptionTable {
         self.0.get(option).copied()
     }
 
+    /// Returns the option that a word begins with up to its first `:`, and what stands behind that.
+    fn before_colon<'w>(&self, word: &'w str) -> Option<(&'static str, OptionArgument, &'w str)> {
+        let start = word.split_inclusive(':').next().filter(|start| start.ends_with(':'))?;
+        let (name, takes) = self.0.get_key_value(start)?;
+        Some((name, *takes, word.get(start.len()..)?))
+    }
+
     /// Reads the word of options at `index`, and the values behind it.
     pub(crate) fn read<'w>(&self, words: &'w [String], index: usize) -> OptionWord<'w> {
         let mut read = OptionWord { given: Vec::new(), is_known: true, next: index + 1 };
+        let has_long_letters = self.0.contains_key(NO_LETTERS);
         let word = words.get(index).map_or("", String::as_str);
         let (name, value) =
             word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
         if let Some((name, takes)) = self.0.get_key_value(name) {
             read.named((name, *takes), value, words);
+        } else if let Some((name, takes, value)) = self.before_colon(word) {
+            read.named((name, takes), Some(value), words);
         } else {
-            read.is_known = word
-                .strip_prefix('-')
-                .is_some_and(|letters| read.letters(self, letters, words).is_some());
+            let letters = word.strip_prefix('-').filter(|_| !has_long_letters);
+            read.is_known =
+                letters.is_some_and(|letters| read.letters(self, letters, words).is_some());
+        }
+        if has_long_letters {
+            read.given.iter_mut().for_each(|option| option.after_equals = false);
         }
         read
     }

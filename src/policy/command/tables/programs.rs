@@ -144,3 +144,23 @@ pub(crate) fn evaluated<'w>(program: &str, words: &'w [String]) -> Option<(usize
 pub(crate) fn end_of_options(words: &[String]) -> usize {
     words.iter().position(|word| word == "--").unwrap_or(words.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::WRAPPERS;
+    use crate::command::tables::launched;
+    use crate::words;
+
+    /// Wrappers whose commands are no words of theirs, and those that `behind` reads itself.
+    const OTHERS: &str = "\
+        source . expect at batch crontab fd fdfind sh bash rbash dash ash zsh ksh mksh fish csh \
+        tcsh";
+
+    #[test]
+    fn every_wrapper_is_looked_behind() {
+        for program in WRAPPERS.split_ascii_whitespace() {
+            let is_known = !launched::of(program).is_empty();
+            assert_ne!(is_known, words::holds(OTHERS, program), "{program}");
+        }
+    }
+}

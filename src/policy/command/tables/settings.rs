@@ -2,39 +2,12 @@
 //!
 //! In: a program, one of its options and the value. Out: whether the value is known.
 
+use crate::command::tables::properties::{self, is_word};
 use crate::command::tables::{compilers, configuring, tasks};
 use crate::words;
 
-/// Properties of Maven that leave out checks or choose tests.
-const MAVEN_PROPERTIES: &[&str] = &[
-    "test",
-    "it.test",
-    "groups",
-    "excludedGroups",
-    "skipTests",
-    "skipITs",
-    "maven.test.skip",
-    "maven.test.failure.ignore",
-    "failIfNoTests",
-    "failIfNoSpecifiedTests",
-    "surefire.failIfNoSpecifiedTests",
-    "surefire.useFile",
-    "surefire.printSummary",
-    "surefire.rerunFailingTestsCount",
-    "trimStackTrace",
-    "style.color",
-    "includes",
-    "verbose",
-    "detail",
-    "plugin",
-    "goal",
-    "forceStdout",
-    "artifact",
-];
-
-/// Properties of the JVM that choose tests, or how Gradle itself runs.
-const GRADLE_PROPERTIES: &str =
-    "test.single integTest.single org.gradle.caching org.gradle.daemon org.gradle.parallel";
+/// Programs whose settings are those of Maven.
+const MAVEN: &str = "mvn ./mvnw mvnw mvnd";
 
 /// Settings of pytest that only change what it collects or says.
 const PYTEST_SETTINGS: &str = "\
@@ -48,6 +21,61 @@ const RUSTC_SHOWN: &str = "\
     native-static-libs relocation-models split-debuginfo stack-protector-strategies sysroot \
     target-cpus target-features target-libdir target-list tls-models";
 
+/// Plugins of pytest that are widely used, and its own.
+const PYTEST_PLUGINS: &str = "\
+    anyio asyncio cacheprovider django faulthandler hypothesispytest pytest_asyncio pytest_cov \
+    pytest_django pytest_mock pytest_randomly pytest_timeout pytester randomly rerunfailures \
+    sugar timeout xdist xdist.plugin";
+
+/// What `rustc -C` sets that chooses no program and writes no other file.
+const RUSTC_CODEGEN: &str = "\
+    code-model codegen-units control-flow-guard debug-assertions debuginfo \
+    force-frame-pointers force-unwind-tables inline-threshold instrument-coverage link-dead-code \
+    lto metadata no-prepopulate-passes no-redzone no-vectorize-loops no-vectorize-slp opt-level \
+    overflow-checks panic prefer-dynamic relocation-model soft-float split-debuginfo strip \
+    symbol-mangling-version target-cpu target-feature";
+
+/// What `rustc -Z` shows.
+const RUSTC_UNSTABLE: &str = "\
+    input-stats macro-backtrace no-codegen parse-crate-root-only print-mono-items \
+    print-type-sizes span-debug time-passes trace-macros treat-err-as-bug unpretty validate-mir \
+    verbose-internals";
+
+/// Settings of rustfmt that name a file or patterns of files, or let it write.
+const RUSTFMT_FILES: &str = "emit_mode ignore license_template_path make_backup";
+
+/// Settings of ruff that name no file and let it write none.
+const RUFF_SETTINGS: &str = "\
+    format.indent-style format.line-ending format.quote-style indent-width line-length \
+    lint.extend-ignore lint.extend-select lint.ignore lint.select output-format preview \
+    respect-gitignore show-fixes target-version";
+
+/// Loggers of `dotnet test` by their friendly names; another one could be a path.
+const DOTNET_LOGGERS: &str = "console GitHubActions html json junit nunit trx xunit";
+
+/// Properties of MSBuild whose value is a word or a number, and chooses no program.
+const DOTNET_PROPERTIES: &str = "\
+    AnalysisLevel AnalysisMode AssemblyVersion CollectCoverage Configuration \
+    ContinuousIntegrationBuild CoverletOutputFormat DebugType Deterministic \
+    EnableNETAnalyzers EnforceCodeStyleInBuild Exclude ExcludeByAttribute FileVersion \
+    GenerateDocumentationFile ImplicitUsings Include InformationalVersion LangVersion NoWarn \
+    Nullable Optimize ParallelizeTestCollections Platform RunAnalyzers \
+    RunAnalyzersDuringBuild SkipAutoProps TargetFramework TestingPlatformDotnetTestSupport \
+    Threshold ThresholdStat ThresholdType TreatWarningsAsErrors UseSharedCompilation Version \
+    VersionPrefix VersionSuffix WarningLevel WarningsAsErrors WarningsNotAsErrors";
+
+/// Returns the file that a setting makes a program write.
+pub(crate) fn written<'v>(program: &str, option: &str, value: &'v str) -> Option<&'v str> {
+    let is_property = words::holds(MAVEN, program) && matches!(option, "-D" | "--define");
+    properties::written_by_maven(value).filter(|_| is_property)
+}
+
+/// Returns the file that a setting is read from.
+pub(crate) fn read<'v>(program: &str, option: &str, value: &'v str) -> Option<&'v str> {
+    let is_it = matches!(program, "ruff check" | "ruff format") && option == "--config";
+    Some(value).filter(|value| is_it && !value.contains('='))
+}
+
 /// Returns true for a value that is known to be harmless.
 pub(crate) fn is_known(program: &str, option: &str, value: &str) -> bool {
     match (program, option) {
@@ -59,54 +87,125 @@ pub(crate) fn is_known(program: &str, option: &str, value: &str) -> bool {
         ("ninja", _) => configuring::is_known_to_ninja(option, value),
         ("bats", _) => words::holds("junit pretty tap tap13", value),
         ("gdb", "-ex" | "--ex") => configuring::is_known_to_gdb(value),
+        ("java", _) => properties::is_known_to_jvm(option, value),
         ("pylint" | "python -m pylint" | "python3 -m pylint", _) => {
             words::holds("colorized github json json2 msvs parseable text", value)
         }
-        ("pytest" | "python -m pytest" | "python3 -m pytest", "-p") => {
-            value.strip_prefix("no:").is_some_and(is_word)
+        ("pytest" | "python -m pytest" | "python3 -m pytest", _) => {
+            is_known_to_pytest(option, value)
         }
-        ("pytest" | "python -m pytest" | "python3 -m pytest", "-o" | "--override-ini") => {
-            let (name, set) = value.split_once('=').unwrap_or((value, ""));
-            (name == "addopts" && set.is_empty())
-                || (words::holds(PYTEST_SETTINGS, name) && is_word(set))
+        ("gradle" | "./gradlew" | "gradlew", "-D" | "--system-prop") => {
+            properties::is_known_to_gradle(value)
         }
-        ("gradle" | "./gradlew" | "gradlew", "-D") => {
-            let (name, set) = value.split_once('=').unwrap_or((value, "true"));
-            words::holds(GRADLE_PROPERTIES, name) && is_word(set)
-        }
-        ("rustc", "--print") => words::holds(RUSTC_SHOWN, value),
-        ("rustc", "--emit") => value
-            .split(',')
-            .all(|kind| words::holds("asm dep-info link llvm-bc llvm-ir metadata mir obj", kind)),
+        ("rustc" | "cargo rustc" | "rustfmt", _) => is_known_to_rust(option, value),
         ("clang-format" | "clang-tidy", _) => is_word(value) && !value.contains(':'),
-        // It may be a file that is loaded.
-        (_, "--reporter" | "--format" | "-f") => is_inside(value),
-        ("mvn" | "./mvnw" | "mvnw" | "mvnd", "-D") => {
-            let (name, set) = value.split_once('=').unwrap_or((value, "true"));
-            // Other expressions show settings, passwords among them.
-            let shown = name == "expression" && set.starts_with("project.");
-            let listed = MAVEN_PROPERTIES.contains(&name)
-                || shown
-                || (name.ends_with(".skip") && is_word(name));
-            listed && is_word(set)
+        ("ruff check" | "ruff format", "--config") => match value.split_once('=') {
+            Some((name, set)) => {
+                words::holds(RUFF_SETTINGS, name.trim()) && !set.contains(['/', '~', '\n', '\r'])
+            }
+            None => is_inside(value),
+        },
+        ("actionlint", _) => value.is_empty(),
+        ("yamllint", _) => !value.contains(['/', '~']),
+        (dotnet, _) if dotnet.starts_with("dotnet ") => is_known_to_dotnet(option, value),
+        ("jest", "--env" | "--testEnvironment") | ("vitest", "--environment") => words::holds(
+            "edge-runtime happy-dom jest-environment-jsdom jest-environment-node jsdom node",
+            value,
+        ),
+        ("vitest", "--pool") => words::holds("forks threads vmForks vmThreads", value),
+        ("vitest", "--coverage.provider") => words::holds("istanbul v8", value),
+        ("prettier", "--parser") => {
+            value.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
         }
-        (_, "-P" | "--activate-profiles") => {
+        ("rspec", "-r" | "--require") => words::holds("rails_helper spec_helper", value),
+        // It may be a file that is loaded, or that holds settings of a program.
+        (
+            _,
+            "--reporter"
+            | "--reporters"
+            | "--coverageReporters"
+            | "--coverage.reporter"
+            | "--format"
+            | "--formatter"
+            | "-f",
+        ) => is_inside(value),
+        (maven, "-D" | "--define") if words::holds(MAVEN, maven) => {
+            properties::is_known_to_maven(value)
+        }
+        (_, "-P" | "--activate-profiles" | "--project-prop") => {
             let (name, set) = value.split_once('=').unwrap_or((value, "true"));
             is_word(name) && is_word(set) && !tasks::reaches_out(value)
         }
         ("tox" | "nox", _) => value.split(',').all(tasks::is_harmless),
         (_, "-ldflags") => is_list(value, &["-s", "-w", "-X"], true),
-        (_, "-gcflags") => {
-            is_list(value, &["-m", "-m=2", "-N", "-l", "-S", "-e", "all=-N", "all=-l"], false)
-        }
+        (_, "-gcflags") => is_list(
+            value,
+            &["-m", "-m=2", "-m=3", "-N", "-l", "-S", "-e", "-live", "all=-N", "all=-l", "all=-m"],
+            false,
+        ),
         _ => false,
     }
 }
 
-/// Letters, digits and a few signs; no path and no option.
-fn is_word(text: &str) -> bool {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "_.,:#*+!?-[]@ ".contains(letter);
-    !text.is_empty() && !text.starts_with('-') && text.chars().all(plain)
+fn is_known_to_pytest(option: &str, value: &str) -> bool {
+    match option {
+        "-p" => {
+            value.strip_prefix("no:").is_some_and(is_word) || words::holds(PYTEST_PLUGINS, value)
+        }
+        // A module of settings, or a class in it.
+        "--ds" | "--dc" => value.split('.').all(|part| {
+            part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+                && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        }),
+        _ => {
+            let (name, set) = value.split_once('=').unwrap_or((value, ""));
+            (name == "addopts" && set.is_empty())
+                || (words::holds(PYTEST_SETTINGS, name) && is_word(set))
+        }
+    }
+}
+
+fn is_known_to_rust(option: &str, value: &str) -> bool {
+    let (name, set) = value.split_once('=').unwrap_or((value, "yes"));
+    let plain = |text: &str| {
+        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_,.+-".contains(&byte))
+    };
+    match option {
+        "--print" => words::holds(RUSTC_SHOWN, value),
+        "--emit" => value.split(',').all(|kind| {
+            let kinds = "asm checkstyle coverage dep-info files json link llvm-bc llvm-ir \
+                         metadata mir obj stdout";
+            words::holds(kinds, kind)
+        }),
+        "-C" | "--codegen" => words::holds(RUSTC_CODEGEN, name) && plain(set),
+        "-Z" => words::holds(RUSTC_UNSTABLE, name) && plain(set),
+        "-L" => match value.split_once('=') {
+            Some((kind, path)) => {
+                words::holds("all crate dependency framework native", kind) && is_inside(path)
+            }
+            None => is_inside(value),
+        },
+        "--config" => value.split(',').all(|pair| {
+            let name = pair.split('=').next().unwrap_or_default();
+            !words::holds(RUSTFMT_FILES, name) && is_word(&pair.replace(['=', '"'], "_"))
+        }),
+        _ => false,
+    }
+}
+
+fn is_known_to_dotnet(option: &str, value: &str) -> bool {
+    if option.contains("-l") {
+        let mut parts = value.split(';');
+        return parts.next().is_some_and(|name| words::holds(DOTNET_LOGGERS, name))
+            && parts.all(|part| {
+                part.split_once('=').is_some_and(|(name, set)| is_word(name) && is_word(set))
+            });
+    }
+    let property = value.trim_start_matches(':');
+    property.split(';').all(|property| {
+        let (name, set) = property.split_once('=').unwrap_or((property, ""));
+        words::holds(DOTNET_PROPERTIES, name) && is_word(set)
+    })
 }
 
 /// No path that leaves the folder.
@@ -153,6 +252,24 @@ mod tests {
             ("tox", "-e", "py312,lint"),
             ("go build", "-ldflags", "-s -w -X main.version=1.2"),
             ("go build", "-gcflags", "-m -l"),
+            ("pytest", "-p", "xdist"),
+            ("pytest", "--ds", "config.settings.test"),
+            ("rustc", "-C", "opt-level=3"),
+            ("rustc", "-L", "dependency=target/debug/deps"),
+            ("rustc", "-Z", "unpretty=hir-tree"),
+            ("rustfmt", "--emit", "stdout"),
+            ("rustfmt", "--config", "max_width=100,edition=2021"),
+            ("ruff check", "--config", "line-length = 100"),
+            ("ruff format", "--config", "ruff.toml"),
+            ("actionlint", "-shellcheck", ""),
+            ("yamllint", "-d", "{extends: relaxed}"),
+            ("dotnet test", "--logger", "console;verbosity=detailed"),
+            ("dotnet test", "-l:", "trx;LogFileName=x.trx"),
+            ("dotnet build", "-p", ":TreatWarningsAsErrors=true"),
+            ("dotnet build", "--property:", "Configuration=Release"),
+            ("vitest", "--environment", "jsdom"),
+            ("rspec", "-r", "spec_helper"),
+            ("java", "-X", "mx1g"),
         ] {
             assert!(is_known(program, option, value), "{program} {option} {value}");
         }
@@ -184,6 +301,34 @@ mod tests {
             ("go build", "-ldflags", "-linkmode external"),
             ("go build", "-gcflags", "-toolexec=x"),
             ("make", "-D", "test"),
+            ("pytest", "--ds", "/tmp/a"),
+            ("pytest", "--ds", "a..b"),
+            ("rustc", "-C", "linker=a"),
+            ("rustc", "-C", "incremental=a"),
+            ("rustc", "-L", "native=/tmp/x"),
+            ("rustc", "-Z", "codegen-backend=a.so"),
+            ("rustfmt", "--config", "license_template_path=a"),
+            ("rustfmt", "--config", "max_width=/tmp/x"),
+            ("ruff check", "--config", "/tmp/x.toml"),
+            ("ruff check", "--config", "extend='a.toml'"),
+            ("ruff check", "--config", "fix=true"),
+            ("ruff check", "--config", "\"cache-dir\"='a'"),
+            ("ruff check", "--config", "line-length=99\nfix=true"),
+            ("rustfmt", "--config", "emit_mode=Files"),
+            ("rustfmt", "--config", "max_width=90,make_backup=true"),
+            ("ruff check", "--config", "cache-dir='/etc'"),
+            ("actionlint", "-shellcheck", "./evil"),
+            ("yamllint", "-d", "{extends: /tmp/x}"),
+            ("dotnet test", "--logger", "./evil.dll"),
+            ("dotnet test", "--logger:", "trx;LogFileName=../x"),
+            ("dotnet build", "-p", ":CscToolPath=a"),
+            ("dotnet build", "-p:", "Version=/tmp/x"),
+            ("jest", "--env", "./evil.js"),
+            ("vitest", "--environment", "/tmp/evil.js"),
+            ("vitest", "--pool", "./evil.js"),
+            ("prettier", "--parser", "./evil.js"),
+            ("rspec", "--require", "evil"),
+            ("java", "-X", "bootclasspath:a"),
         ] {
             assert!(!is_known(program, option, value), "{program} {option} {value}");
         }

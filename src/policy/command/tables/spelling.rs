@@ -19,6 +19,8 @@ const NODE_OPTIONS: &str = "-r --recursive -s --silent --if-present --workspaces
                             --include-workspace-root --workspace-root --parallel --stream";
 /// The same with a value, which names a package of the repository.
 const NODE_FILTERS: &str = "-w --workspace -F --filter";
+/// Those that mean something for a program that is started; others only choose packages.
+const NODE_EXEC_OPTIONS: &str = "-r --recursive -s --silent";
 
 /// Verbs of their own; another one is a script.
 const NODE_VERBS: &str = "\
@@ -92,6 +94,23 @@ fn runs_code(name: &str) -> bool {
         .any(|known| known.words.len() == 1 && known.table.effect == ProgramEffect::RunsCode)
 }
 
+/// Returns true for a program of which at least one verb runs code of the repository.
+fn has_code_to_run(name: &str) -> bool {
+    index::of(name).iter().any(|known| known.table.effect == ProgramEffect::RunsCode)
+}
+
+/// Returns true for a verb that starts a script that `package.json` names: what that starts is not
+/// known.
+pub(crate) fn starts_a_script(name: &str) -> bool {
+    let (manager, verb) = name.split_once(' ').unwrap_or((name, ""));
+    words::holds("npm yarn pnpm", manager) && words::holds("test t run run-script build lint", verb)
+}
+
+/// Returns true for such a verb that gives options that it does not know to the script.
+pub(crate) fn passes_options_on(name: &str) -> bool {
+    starts_a_script(name) && !name.starts_with("npm ")
+}
+
 /// `pnpm -r build` is `pnpm run build -r`.
 fn node(program: &str, rest: &[String]) -> Option<Vec<String>> {
     let mut moved = Vec::new();
@@ -103,16 +122,16 @@ fn node(program: &str, rest: &[String]) -> Option<Vec<String>> {
         if !is_script(verb) {
             return None;
         }
+    } else if verb == "exec" {
+        return Some(exec(moved, rest.get(at + 1..)?));
     } else if words::holds(NODE_VERBS, verb) {
         let mut spelled: Vec<String> = vec![if verb == "t" { "test" } else { verb }.to_owned()];
         spelled.extend(rest.get(at + 1..)?.iter().cloned().chain(moved));
         return Some(spelled);
     } else if program == "npm" || !is_script(verb) {
         return None;
-    } else if runs_code(verb) {
-        let mut spelled = vec!["exec".to_owned()];
-        spelled.extend(moved.into_iter().chain(rest.get(at..)?.iter().cloned()));
-        return Some(spelled);
+    } else if has_code_to_run(verb) {
+        return Some(exec(moved, rest.get(at..)?));
     }
     let mut spelled = match verb {
         "test" => vec!["test".to_owned()],
@@ -120,6 +139,12 @@ fn node(program: &str, rest: &[String]) -> Option<Vec<String>> {
     };
     spelled.extend(moved.into_iter().chain(rest.get(at + 1..)?.iter().cloned()));
     Some(spelled)
+}
+
+/// A program that is started in packages.
+fn exec(moved: Vec<String>, program: &[String]) -> Vec<String> {
+    let options = moved.into_iter().filter(|word| words::holds(NODE_EXEC_OPTIONS, word));
+    std::iter::once("exec".to_owned()).chain(options).chain(program.iter().cloned()).collect()
 }
 
 /// Collects known options; returns where the first other word stands.
@@ -181,6 +206,12 @@ mod tests {
             ("pnpm lint --fix", Some("pnpm run lint --fix")),
             ("pnpm -w run lint", Some("pnpm run lint -w")),
             ("pnpm tsc --noEmit", Some("pnpm exec tsc --noEmit")),
+            ("pnpm --filter=@acme/core exec tsc", Some("pnpm exec tsc")),
+            ("pnpm -r -F core exec tsc -p a", Some("pnpm exec -r tsc -p a")),
+            ("pnpm -F core tsc --noEmit", Some("pnpm exec tsc --noEmit")),
+            ("npm -s exec tsc", Some("npm exec -s tsc")),
+            ("yarn biome check src", Some("yarn exec biome check src")),
+            ("pnpm exec tsc -r", None),
             ("uv run -m pytest -q", Some("uv run python -m pytest -q")),
             ("uv pip -m x", None),
             ("pnpm publish", None),

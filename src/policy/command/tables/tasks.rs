@@ -4,6 +4,7 @@
 //! to nothing in the sandbox; that it needs a rule of its own is for the model to read.
 
 use crate::words;
+use locum_base::secret::name::{Sureness, sureness};
 
 /// What names of tasks hold that do more than build, test and show.
 const REACHING_OUT: &[&str] = &[
@@ -68,39 +69,14 @@ const MAVEN_GROUPS: &[&str] = &["org.apache.maven.plugins", "org.codehaus.mojo"]
 const GRADLE_REACHING: &[&str] =
     &["publish", "release", "deploy", "upload", "install", "sonar", "provision", "sign"];
 
-/// What names of variables and settings hold that may be secrets.
-const SECRETS: &[&str] =
-    &["key", "token", "secret", "passw", "credential", "auth", "pat", "header", "cookie", "url"];
-
-/// What names hold that can hardly be anything else.
-const SURELY_SECRETS: &[&str] = &[
-    "token",
-    "secret",
-    "passw",
-    "credential",
-    "extraheader",
-    "authtoken",
-    "apikey",
-    "api_key",
-    "access_key",
-    "private_key",
-];
-
 /// Returns true for the name of a variable or setting that says that it holds a secret.
 pub(crate) fn is_called_secret(name: &str) -> bool {
-    let lower = name.to_lowercase();
-    SURELY_SECRETS.iter().any(|word| lower.contains(word))
-        || lower.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|part| part == "pat")
+    sureness(name) == Sureness::Surely
 }
 
 /// Returns true for the name of a variable or setting that may hold a secret.
 pub(crate) fn may_be_secret(name: &str) -> bool {
-    let lower = name.to_lowercase();
-    let parts = || lower.split(|letter: char| !letter.is_ascii_alphanumeric());
-    SECRETS.iter().any(|word| match *word {
-        "pat" => parts().any(|part| part == "pat"),
-        word => lower.contains(word),
-    }) || lower.is_empty()
+    sureness(name) != Sureness::No
 }
 
 /// Returns true for a name that says that it reaches out of the repository.
@@ -172,11 +148,19 @@ mod tests {
 
     #[test]
     fn names_that_say_that_they_hold_a_secret() {
-        for name in ["GITHUB_TOKEN", "npm_config__authToken", "VSCE_PAT", "DB_PASSWORD", "API_KEY"]
-        {
+        for name in [
+            "GITHUB_TOKEN",
+            "npm_config__authToken",
+            "VSCE_PAT",
+            "DB_PASSWORD",
+            "API_KEY",
+            "GPG_PASSPHRASE",
+            "SIGNING_PWD",
+        ] {
             assert!(is_called_secret(name) && may_be_secret(name), "{name}");
         }
-        for name in ["PATH", "HOME", "user.signingkey", "remote.origin.url", "PATTERN", "keyboard"]
+        for name in
+            ["PATH", "PWD", "HOME", "user.signingkey", "remote.origin.url", "PATTERN", "keyboard"]
         {
             assert!(!is_called_secret(name), "{name}");
         }
@@ -252,7 +236,7 @@ mod tests {
         {
             assert!(may_be_secret(name), "{name}");
         }
-        for name in ["PATH", "HOME", "user.name", "core.autocrlf", "f", "i"] {
+        for name in ["PATH", "PWD", "OLDPWD", "HOME", "user.name", "core.autocrlf", "f", "i"] {
             assert!(!may_be_secret(name), "{name}");
         }
     }

@@ -115,6 +115,32 @@ fn what_looks_further_is_left_to_the_sandbox() {
 }
 
 #[test]
+fn what_a_pattern_is_about_and_what_lies_in_the_folder_of_git_is_read() {
+    check(&[
+        ("grep -r x .git", "only deep <.git <.git/config"),
+        ("grep x .git", "only <.git"),
+        ("rg x a/.git", "only deep <a/.git <a/.git/config"),
+        ("rg --files .git", "only deep <.git"),
+        ("ls -R .git", "only deep <.git"),
+        ("diff -r .git a", "only deep held <.git <a <.git/config"),
+        ("cp -r .git a", "deep held <.git <.git/config >a"),
+        ("cp .git/HEAD a", "<.git/HEAD >a"),
+        ("grep -r x --include=.env* src", "only deep <src <src/.env"),
+        ("grep -r x --exclude=.env* src", "only deep <src"),
+        ("rg -g .env* x", "only deep <. <.env"),
+        ("rg --files -g .env*", "only deep <."),
+        ("find . -name .env -exec cat {} +", "only deep held ^4 <. <. <.env"),
+        ("find .git -exec head {} ;", "only deep held ^2 <.git <.git <.git/config"),
+        ("git log -- *.pem", "only deep <*.pem <.pem"),
+        ("git ls-files *.pem", "only deep <?*.pem"),
+        ("ruby -c lib", "code deep <lib"),
+        ("ruby lib", "code deep ?all"),
+        ("node --check lib", "code deep <lib"),
+        ("find lib -exec ruby -c {} ;", "code deep held ^2 <lib <lib"),
+    ]);
+}
+
+#[test]
 fn sed_keeps_the_old_file_beside_the_new_one() {
     check(&[
         ("sed -i.bak s/a/b/ a", "<a >a >a.bak"),
@@ -150,7 +176,7 @@ fn tests_and_builds_write_where_their_options_say() {
         ("rustc --edition 2021 --crate-type lib src/a.rs -o /tmp/a", "code <src/a.rs >!/tmp/a"),
         ("rustc src/a.rs", "code !2 <src/a.rs"),
         ("rustc -o /tmp/a -", "code !3 >!/tmp/a"),
-        ("rustc -C linker=/tmp/a src/a.rs -o a", "code !1 !2 <linker=/tmp/a <src/a.rs >a"),
+        ("rustc -C linker=/tmp/a src/a.rs -o a", "code !1 <src/a.rs >a"),
         ("rustc /tmp/a.rs -o /tmp/a", "code <!/tmp/a.rs >!/tmp/a"),
         ("go test -c -o /tmp/a ./a", "code <?a >!/tmp/a"),
         ("go test -c -o .github/a ./a", "code <?a >.github/a"),
@@ -158,7 +184,8 @@ fn tests_and_builds_write_where_their_options_say() {
         ("go tool cover -func=/tmp/c.out", "held <!/tmp/c.out"),
         ("go tool cover -html=c.out -o /tmp/c.html", "held <c.out >!/tmp/c.html"),
         ("go tool cover -mode=set a.go", "held !3 !4"),
-        ("go tool nm a", "code !3"),
+        ("go tool nm a", "only <a"),
+        ("go tool compile a.go", "code !2"),
         ("rake spec SPEC=spec/a_spec.rb", "code <spec/a_spec.rb"),
         ("rake spec SPEC=/tmp/a_spec.rb", "code <!/tmp/a_spec.rb"),
         ("rake spec SPEC_OPTS=-rx", "code !2"),
@@ -170,7 +197,7 @@ fn tests_and_builds_write_where_their_options_say() {
         ("cargo test --target-dir /tmp/a --lib", "code >!/tmp/a"),
         ("cargo test --target-dir=.git/hooks", "code >.git/hooks"),
         ("python -m sphinx -b html docs /tmp/a -q", "code <docs >!/tmp/a"),
-        ("python -m sphinx -c /tmp/a docs out", "code !3 <!/tmp/a <docs >out"),
+        ("python -m sphinx -c /tmp/a docs out", "code !3 !6 <!/tmp/a <docs >out"),
         ("python -m timeit -s a b", "code !3 !4"),
     ]);
 }

@@ -31,7 +31,7 @@ fn options_take_what_their_notation_says() {
 fn read(text: &str) -> String {
     let table = OptionTable::new([
         "-l -x -n= -# -ex=@ --all --",
-        "--file=< -o=> --color=? -i=? --arg== -W=~",
+        "--file=< -o=> --color=? -i=? --arg== -W=~ --log:=@ -Z:",
     ]);
     let words = split(text).unwrap();
     let read = table.read(&words, 0);
@@ -74,6 +74,9 @@ fn a_word_of_options_is_read_with_its_values() {
         ("-Wno-error=x a", "-W:no-error=x 1"),
         ("-W a", "-W 1"),
         ("-- a", "-- 1"),
+        ("--log:a=b:c d", "--log::a=b:c 1"),
+        ("--log: d", "--log::d@1 2"),
+        ("-Z: a", "-Z: 1"),
     ] {
         assert_eq!(read(text), expected, "{text}");
     }
@@ -93,6 +96,10 @@ fn what_a_table_does_not_have_is_not_known() {
         ("-3l a", "1?"),
         ("- a", "1?"),
         ("--unheard=-l a", "1?"),
+        ("--log a", "1?"),
+        ("--log=a:b", "1?"),
+        ("-Z:a b", "1?"),
+        ("--all:a b", "1?"),
     ] {
         assert_eq!(read(text), expected, "{text}");
     }
@@ -105,5 +112,26 @@ fn a_value_that_is_missing_is_said() {
         let words = split(text).unwrap();
         let read = table.read(&words, 0);
         assert_eq!(read.given.iter().any(super::GivenOption::lacks_value), lacks, "{text}");
+    }
+}
+
+#[test]
+fn letters_do_not_combine_where_long_options_begin_with_one_dash() {
+    let table = OptionTable::new(["- -o=> -m=? -x -race=? -p:=@", ""]);
+    for (text, is_known) in [
+        ("-o a", true),
+        ("-o=a", true),
+        ("-m", true),
+        ("-m=true", true),
+        ("-race", true),
+        ("-p:a=b", true),
+        ("-oa", false),
+        ("-overlay=a", false),
+        ("-modfile=a", false),
+        ("-xm", false),
+        ("-=a", false),
+    ] {
+        let words = split(text).unwrap();
+        assert_eq!(table.read(&words, 0).is_known, is_known, "{text}");
     }
 }

@@ -1,0 +1,328 @@
+//! All that stands behind the commands of a script, however deep: what `behind` finds for one
+//! command, and what it finds for that again.
+//!
+//! In: a script, or one of its commands. Out: each command and script behind it, once. Only what
+//! refuses looks here. The work is bounded: where there is more, the search says so.
+
+use std::collections::BTreeSet;
+
+use crate::command::behind::{behind, reads_script};
+use crate::command::behind_words::{Behind, words_in};
+use crate::command::tree::{Redirect, SimpleCommand};
+use crate::command::{Script, UNKNOWN};
+
+/// How many scripts may stand behind each other.
+const DEPTH_LIMIT: usize = 6;
+
+/// Most words of commands, and parts of scripts, that are copied to be looked at.
+const WORDS_LIMIT: usize = 200_000;
+
+/// Where a command may begin in a text that is not read as a script.
+const SEPARATORS: [char; 11] = ['\n', '\r', ';', '&', '|', '(', ')', '`', '{', '}', '\0'];
+
+/// Something that stands behind a command.
+pub(crate) enum PartBehind {
+    /// The words of a command.
+    Command(Vec<String>),
+    /// A script.
+    Script(Box<Script>),
+}
+
+/// A search for what stands behind commands.
+pub(crate) struct BehindSearch<'s> {
+    script: &'s Script,
+    seen: BTreeSet<(usize, Behind)>,
+    /// What was found and not looked at, with the number of scripts that may still stand behind it.
+    waiting: Vec<(usize, Behind)>,
+    words_left: usize,
+}
+
+impl<'s> BehindSearch<'s> {
+    /// Looks behind all commands of a script.
+    pub(crate) fn of_script(script: &'s Script) -> Self {
+        let mut search = Self::new(script);
+        search.look_into(script, DEPTH_LIMIT);
+        search
+    }
+
+    /// Looks behind one command of a script.
+    pub(crate) fn of_command(script: &'s Script, words: &[String]) -> Self {
+        let mut search = Self::new(script);
+        search.look_behind(words, DEPTH_LIMIT);
+        search
+    }
+
+    fn new(script: &'s Script) -> Self {
+        let (seen, waiting) = (BTreeSet::new(), Vec::new());
+        Self { script, seen, waiting, words_left: WORDS_LIMIT }
+    }
+
+    /// Whether there is more than was looked at.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.words_left == 0
+    }
+
+    fn look_behind(&mut self, words: &[String], depth: usize) {
+        let found = behind(words, &mut self.words_left);
+        found.into_iter().for_each(|inner| self.add(inner, depth));
+    }
+
+    /// Adds what no other command starts, and counts it.
+    fn add_own(&mut self, own: Behind, depth: usize) {
+        let count = match &own {
+            Behind::Words(words) => words.len(),
+            Behind::Script(text) => words_in(text.len()),
+        };
+        self.words_left = self.words_left.saturating_sub(count);
+        if !self.is_cut() {
+            self.add(own, depth);
+        }
+    }
+
+    /// Adds what is counted.
+    fn add(&mut self, inner: Behind, depth: usize) {
+        let item = (depth, inner);
+        if !self.seen.contains(&item) {
+            self.seen.insert(item.clone());
+            self.waiting.push(item);
+        }
+    }
+
+    fn look_into(&mut self, script: &Script, depth: usize) {
+        if self.is_cut() {
+            return;
+        }
+        let loose = script.loose_commands();
+        if script.problem().is_some() && loose.is_err() {
+            let has_quotes = has_dollar_quote(script.text());
+            for words in commands_in(script.text()) {
+                if has_quotes {
+                    // Nothing else sees through them.
+                    self.add_own(Behind::Words(words), depth);
+                } else {
+                    self.look_behind(&words, depth);
+                }
+            }
+            return;
+        }
+        let loose = loose.unwrap_or_default().iter().map(|loose| &loose.simple);
+        let commands: Vec<&SimpleCommand> =
+            script.simple_commands().into_iter().chain(loose).collect();
+        // What is printed may be what a shell beside it reads.
+        let is_fed = commands.iter().any(|simple| reads_script(&simple.words));
+        for simple in commands {
+            self.look_behind(&simple.words, depth);
+            if simple.words.iter().any(|word| word.contains(UNKNOWN)) {
+                // What is known of such a word is how it is written.
+                let plain: Vec<String> =
+                    simple.written.iter().map(|word| without_quotes(word)).collect();
+                self.look_behind(&plain, depth);
+                if simple.written.iter().any(|word| has_dollar_quote(word)) {
+                    self.add_own(Behind::Words(plain), depth);
+                }
+            }
+            let printed = match simple.words.split_first() {
+                Some((program, words))
+                    if is_fed && matches!(program.as_str(), "echo" | "printf") =>
+                {
+                    Some(words.join(" ").replace("\\n", "\n"))
+                }
+                _ => None,
+            };
+            let texts = simple.redirects.iter().filter_map(|redirect| match redirect {
+                Redirect::Text(text) if reads_script(&simple.words) => Some(text.clone()),
+                _ => None,
+            });
+            let own = texts.chain(printed).map(Behind::Script);
+            own.for_each(|own| self.add_own(own, depth));
+        }
+    }
+}
+
+impl Iterator for BehindSearch<'_> {
+    type Item = PartBehind;
+
+    fn next(&mut self) -> Option<PartBehind> {
+        let (depth, inner) = self.waiting.pop()?;
+        match inner {
+            Behind::Words(words) => {
+                self.look_behind(&words, depth);
+                Some(PartBehind::Command(words))
+            }
+            Behind::Script(text) => {
+                let inner = self.script.with_text(&text);
+                if let Some(depth) = depth.checked_sub(1) {
+                    self.look_into(&inner, depth);
+                }
+                Some(PartBehind::Script(Box::new(inner)))
+            }
+        }
+    }
+}
+
+impl Script {
+    /// Returns the words of each command that one of its commands may start, however deep: what
+    /// stands among its words, and what scripts among them run.
+    pub fn commands_behind(&self, simple: &SimpleCommand) -> Vec<Vec<String>> {
+        let mut found = Vec::new();
+        for part in BehindSearch::of_command(self, &simple.words) {
+            match part {
+                PartBehind::Command(words) => found.push(words),
+                PartBehind::Script(inner) => {
+                    let loose = inner.loose_commands().unwrap_or_default().iter();
+                    let loose = loose.map(|loose| &loose.simple);
+                    let commands = inner.simple_commands().into_iter().chain(loose);
+                    found.extend(commands.map(|simple| simple.words.clone()));
+                }
+            }
+        }
+        found
+    }
+}
+
+/// Returns the words of each command that may stand in a text which is no script that can be read.
+fn commands_in(text: &str) -> impl Iterator<Item = Vec<String>> {
+    text.split(SEPARATORS).map(words_of).filter(|words| !words.is_empty())
+}
+
+/// Whether a text may hold a quote as `$'x'` or `$"x"`.
+fn has_dollar_quote(text: &str) -> bool {
+    text.contains("$'") || text.contains("$\"")
+}
+
+/// Takes the quotes of a word away.
+fn without_quotes(word: &str) -> String {
+    word.replace("$'", "").replace("$\"", "").replace(['\'', '"', '\\'], "")
+}
+
+/// Cuts a text into words as a shell does, its quotes taken away; what is not closed ends with it.
+fn words_of(text: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (None | Some('"'), '\\') => word.extend(letters.next()),
+            (None, '$') if matches!(letters.peek(), Some('\'' | '"')) => {}
+            (None, '\'' | '"') => quote = Some(letter),
+            (Some(open), letter) if open == letter => quote = None,
+            (None, letter) if letter.is_whitespace() => words.push(std::mem::take(&mut word)),
+            (_, letter) => word.push(letter),
+        }
+    }
+    words.push(word);
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BehindSearch, PartBehind, words_of};
+    use crate::command::Script;
+    use pretty_assertions::assert_eq;
+
+    fn behind(text: &str) -> Vec<String> {
+        let script = Script::parse(text);
+        let shown = |part: PartBehind| match part {
+            PartBehind::Command(words) => words.join(" "),
+            PartBehind::Script(inner) => format!("script {}", inner.text()),
+        };
+        BehindSearch::of_script(&script).map(shown).collect()
+    }
+
+    #[test]
+    fn what_stands_behind_several_others_is_found() {
+        for (text, expected) in [
+            ("nice nice nice nice nice nice nice nice nice a b", "a b"),
+            ("sudo -nu root sh -c 'env -i xargs -0n 1 a b'", "a b"),
+            ("echo 'a b' | sudo -n sh", "script a b"),
+            ("f() { sudo a b; }; f", "a b"),
+            ("((x)); sh -c 'sudo a; b'", "a"),
+            ("if ! a b; then ((x)); fi", "a b"),
+            ("coproc a b", "a b"),
+            ("bash -c \"a b $x\"", "script a b $x"),
+        ] {
+            assert!(behind(text).contains(&expected.to_owned()), "{text}: {:?}", behind(text));
+        }
+        assert_eq!(behind("ls; rg sudo src | wc -l"), [""; 0]);
+    }
+
+    #[test]
+    fn commands_behind_one_are_its_own() {
+        let script = Script::parse("sudo sh -c 'a x; env b'; nice c");
+        let found = script.commands_behind(script.simple_commands()[0]);
+        let mut found: Vec<String> = found.iter().map(|words| words.join(" ")).collect();
+        found.sort();
+        assert_eq!(found, ["a x", "b", "env b", "sh -c a x; env b"]);
+    }
+
+    #[test]
+    fn a_text_is_cut_as_a_shell_does() {
+        for (text, expected) in [
+            ("a 'b c' \"d e\"", &["a", "b c", "d e"][..]),
+            ("a\\ b c'd'", &["a b", "cd"]),
+            ("a 'b", &["a", "b"]),
+            ("$'a b' $\"c\"", &["a b", "c"]),
+            ("'a$' \"$'b'\"", &["a$", "$'b'"]),
+            ("  ", &[]),
+        ] {
+            assert_eq!(words_of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_search_is_bounded() {
+        let text = format!("sudo{}", " --a env".repeat(900));
+        let script = Script::parse(&text);
+        let mut search = BehindSearch::of_script(&script);
+        assert!(search.by_ref().count() > 0);
+        assert!(search.is_cut());
+    }
+
+    #[test]
+    fn a_search_is_cut_before_the_words_of_one_command_are_copied_very_often() {
+        for (start, part, many) in [
+            ("fd", " -x", 20_000),
+            ("find .", " -exec a", 7_500),
+            ("env", " -S a", 60_000),
+            ("parallel a", " ::: a b", 7_500),
+            ("git", " -c alias.a=b", 23_000),
+            ("python", " -m a", 7_500),
+            ("nix develop", " -c a", 7_500),
+            ("sudo", " --zz a", 7_500),
+        ] {
+            for (count, is_cut) in [(many, true), (3, false)] {
+                let script = Script::parse(&format!("{start}{}", part.repeat(count)));
+                let mut search = BehindSearch::of_script(&script);
+                search.by_ref().for_each(drop);
+                assert_eq!(search.is_cut(), is_cut, "{start}{part} x {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_number_of_words_in_front_of_a_command_hides_it() {
+        for part in [" $x", " --zz c"] {
+            for count in [1, 15, 17, 40] {
+                let found = behind(&format!("x=; nice{} a b", part.repeat(count)));
+                assert!(found.contains(&"a b".to_owned()), "{part} x {count}: {found:?}");
+                assert!(!found.contains(&"b".to_owned()), "{part} x {count}: {found:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn quotes_with_a_dollar_hide_no_command() {
+        for (text, expected) in [
+            ("$'a' b", "a b"),
+            ("$\"a\" b", "a b"),
+            ("a $'b'", "a b"),
+            ("ls; nice $'a' b", "a b"),
+            ("eval $'a b'", "script a b"),
+            ("bash -c $'a b'", "script a b"),
+        ] {
+            assert!(behind(text).contains(&expected.to_owned()), "{text}: {:?}", behind(text));
+        }
+        assert_eq!(behind("$'a' c"), ["a c"]);
+        assert_eq!(behind("ls 'a$' 'a b'"), [""; 0]);
+    }
+}

@@ -1,0 +1,289 @@
+//! Words of commands that run code of the repository: tasks, targets, tests, and what programs and
+//! scripts of it are given.
+//!
+//! In: the words that are not options. Out: paths that are read or written, and findings.
+
+use crate::command::examine::examiner::{Examiner, leaves};
+use crate::command::examine::operands::texts;
+use crate::command::tables::index::IndexedTable;
+use crate::command::tables::{ProgramEffect, compilers, spelling, tasks};
+use crate::command::variables;
+use crate::words;
+
+/// Programs that read more of their words from a file named after `@`, wherever it stands, besides
+/// compilers.
+const ARGUMENT_FILES: &[&str] = &[
+    "strings",
+    "pytest",
+    "python -m pytest",
+    "python3 -m pytest",
+    "mypy",
+    "tsc",
+    "vue-tsc",
+    "ruff check",
+    "ruff format",
+    "dotnet test",
+    "dotnet build",
+    "dotnet clean",
+    "javac",
+    "javap",
+    "rustc",
+    "google-java-format",
+    "objdump",
+    "readelf",
+    "size",
+    "c++filt",
+    "clang-format",
+    "clang-tidy",
+    "nm",
+];
+
+/// Programs that run code of the repository and take a word with `@` before it for a name.
+const NAMES_WITH_AT: &str = "\
+    pnpm-ls pnpm-list pnpm-why pnpm-root pnpm-outdated yarn-list yarn-why yarn-info cargo-test \
+    cargo-t cargo-nextest cargo-bench cargo-run cargo-r";
+
+/// Options of scripts of a package that name what they write.
+const WRITING_OPTIONS: &str = "\
+    --coverage.reportsDirectory --coverageDirectory --out-dir --outDir --outfile --output-file \
+    --outputFile";
+
+/// Programs that change files among their targets: under one of these options, or always.
+const CHANGING: &[(&str, &[&str])] = &[
+    ("eslint", &["--fix"]),
+    ("go clean", &[]),
+    ("go fix", &[]),
+    ("go fmt", &[]),
+    ("go generate", &[]),
+    ("golangci-lint fmt", &[]),
+    ("golangci-lint run", &["--fix"]),
+    ("stylelint", &["--fix"]),
+    ("tsc", &[]),
+    ("vue-tsc", &[]),
+];
+
+/// Verbs of which only the first word has to be listed: tests or files stand behind it. With `-`
+/// for blanks.
+const ONE_LISTED: &str = "cargo-miri yard";
+
+/// Packages of Go that are none of the repository.
+const NOT_OWN: &str = "all cmd std tool";
+
+impl Examiner<'_> {
+    pub(super) fn tasks(&mut self, name: &str, operands: &[(usize, String)]) {
+        let harmless: fn(&str) -> bool = match name {
+            "mvn" | "./mvnw" | "mvnw" | "mvnd" => tasks::is_harmless_goal,
+            "gradle" | "./gradlew" | "gradlew" => tasks::is_harmless_task,
+            "rake" => |word: &str| tasks::is_harmless(word) || is_setting_of_rake(word),
+            _ => tasks::is_harmless,
+        };
+        let tested = |word| tasks::tested_file(word).filter(|_| name == "rake");
+        self.reads(texts(operands).filter_map(tested));
+        let refused =
+            operands.iter().find(|(_, word)| !harmless(word) && tested(word.as_str()).is_none());
+        self.refuse(refused, |word| {
+            format!("`{word}` of `{name}` is no task that only builds, tests or shows")
+        });
+    }
+
+    /// A program of the repository, which some other one starts, and its words.
+    pub(super) fn program_of(
+        &mut self,
+        name: &str,
+        endings: &[&str],
+        operands: &[(usize, String)],
+    ) {
+        let inside = |word: &str| {
+            word == "."
+                || word.starts_with("./")
+                || endings.iter().any(|ending| word.ends_with(ending))
+        };
+        let program = operands.first();
+        self.refuse(program.filter(|(_, word)| !inside(word)), |word| {
+            format!("`{word}`, which `{name}` starts, does not lie in the repository")
+        });
+        self.reads(texts(operands).take(1));
+        for (index, word) in operands {
+            if tasks::reaches_out(word) {
+                self.finding(*index, format!("`{word}` says that it reaches out"));
+            } else if leaves(word, self.folder) {
+                self.unfamiliar(*index, format!("`{word}` may be a path outside"));
+            }
+        }
+        self.refuse_protected(operands.get(1..).unwrap_or_default());
+    }
+
+    /// Words for programs that a command builds, from one on.
+    pub(super) fn words_for_tests(&mut self, from: usize) {
+        let words = self.words;
+        for (index, word) in words.iter().enumerate().skip(from) {
+            if leaves(word, self.folder) {
+                self.unfamiliar(index, format!("`{word}` may be a path outside"));
+            }
+        }
+        self.refuse_protected_from(from);
+    }
+
+    pub(super) fn only(&mut self, name: &str, listed: &[&str], operands: &[(usize, String)]) {
+        let one = words::holds(ONE_LISTED, &name.replace(' ', "-"));
+        let count = if one { 1 } else { operands.len() };
+        texts(operands).skip(count).for_each(|word| self.target(word));
+        let is_listed =
+            |word: &str| listed.contains(&word) || (name == "tox" && words::is_number(word));
+        let unlisted = operands.iter().take(count).find(|(_, word)| !is_listed(word));
+        self.refuse(unlisted, |word| format!("`{name}` with `{word}` does more than is known"));
+    }
+
+    pub(super) fn targets(&mut self, name: &str, operands: &[(usize, String)]) {
+        let changes = CHANGING.iter().any(|(program, options)| {
+            *program == name && (options.is_empty() || self.has_any(options))
+        });
+        if name == "dotnet format" {
+            // Values of its options choose files, too.
+            self.refuse_protected_from(2);
+        }
+        for (index, word) in operands {
+            if name == "make" && word.contains('=') && !is_setting_of_make(word) {
+                self.finding(
+                    *index,
+                    "a variable given to `make` can change what it runs".to_owned(),
+                );
+            }
+            if matches!(name, "make" | "ninja") && tasks::reaches_out(word) {
+                self.finding(*index, format!("`{word}` says that it reaches out"));
+            }
+            if changes {
+                self.refuse_protected_word(*index, word);
+            }
+            if changes && name.starts_with("go ") && words::holds(NOT_OWN, word) {
+                self.finding(*index, format!("`{word}` is more than the repository"));
+            }
+            self.target(word);
+        }
+    }
+
+    /// The name of a test or package that may be a path.
+    fn target(&mut self, word: &str) {
+        let path = word.split("::").next().unwrap_or_default().trim_end_matches("...");
+        if !path.is_empty() {
+            self.perhaps(path);
+        }
+    }
+
+    /// Refuses a word that stands for all those that a file holds.
+    pub(super) fn argument_file(
+        &mut self,
+        known: &IndexedTable,
+        name: &str,
+        operands: &[(usize, String)],
+    ) {
+        let is_file = |word: &str| word.len() > 1 && word.starts_with('@');
+        let of_code = known.table.effect == ProgramEffect::RunsCode
+            && !spelling::starts_a_script(name)
+            && !words::holds(NAMES_WITH_AT, &name.replace(' ', "-"));
+        let anywhere = ARGUMENT_FILES.contains(&name) || words::holds(compilers::NAMES, name);
+        let found = if anywhere {
+            let start = known.words.len();
+            self.words.iter().enumerate().skip(start).find(|(_, word)| is_file(word))
+        } else {
+            let found = operands.iter().find(|(_, word)| of_code && is_file(word));
+            found.map(|(index, word)| (*index, word))
+        };
+        if let Some((index, word)) = found {
+            let reason = format!(
+                "`{name}` takes more words, options among them, from the file that `{word}` names"
+            );
+            self.finding(index, reason);
+        }
+    }
+
+    /// Looks at what a script of a package is given: no code and no settings from elsewhere, and
+    /// nothing that is protected.
+    pub(super) fn words_of_a_script(&mut self, operands: &[(usize, String)]) {
+        let mut before = "";
+        for (index, word) in operands {
+            let previous = std::mem::replace(&mut before, word);
+            let (option, value) = word.split_once('=').unwrap_or((previous, word));
+            let written = words::holds(WRITING_OPTIONS, option).then_some(value);
+            if let Some(path) = written {
+                self.edits([path].into_iter());
+            } else if leaves(word, self.folder) {
+                let reason = format!("`{word}` may be a path outside the repository");
+                self.finding(*index, reason);
+            } else {
+                self.refuse_protected_word(*index, word);
+            }
+        }
+    }
+}
+
+/// Returns true for a variable that rake is given and that changes only how tests are shown or
+/// which of them run.
+fn is_setting_of_rake(word: &str) -> bool {
+    let Some((name, value)) = word.split_once('=') else { return false };
+    // A shell reads them.
+    let plain = |text: &str| {
+        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_/.:-".contains(&byte))
+    };
+    let of_minitest = |option: &str| {
+        let value = ["--name=", "-n=", "-n", "--seed=", "-s"]
+            .iter()
+            .find_map(|known| option.strip_prefix(known));
+        words::holds("-v --verbose -q --quiet -p --pride", option) || value.is_some_and(plain)
+    };
+    (name == "TESTOPTS" && value.split_ascii_whitespace().all(of_minitest))
+        || variables::check(name, value).is_ok()
+}
+
+/// Returns true for a variable that make is given and that sets flags of compilers, chooses a
+/// usual one, or is harmless to every program. Make itself would expand a `$`.
+fn is_setting_of_make(word: &str) -> bool {
+    let Some((name, value)) = word.split_once('=').filter(|(_, value)| !value.contains('$')) else {
+        return false;
+    };
+    match name {
+        "V" => words::is_number(value),
+        "CFLAGS" | "CXXFLAGS" | "CPPFLAGS" | "LDFLAGS" => compilers::are_flags(value),
+        "CC" | "CXX" => words::holds(compilers::NAMES, value),
+        _ => variables::check(name, value).is_ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_setting_of_make, is_setting_of_rake};
+
+    #[test]
+    fn make_and_rake_are_given_only_variables_that_start_nothing() {
+        for word in ["V=1", "CFLAGS=-O0 -g -Wall", "CC=clang", "CI=1", "VERBOSE=1"] {
+            assert!(is_setting_of_make(word), "{word}");
+        }
+        for word in [
+            "V=x",
+            "CFLAGS=-fplugin=a.so",
+            "CFLAGS=$(shell ls)",
+            "CC=./evil",
+            "CC=curl",
+            "SHELL=sh",
+            "MAKEFLAGS=-f",
+            "PYTHONPATH=$(x)",
+            "X=1",
+            "test",
+        ] {
+            assert!(!is_setting_of_make(word), "{word}");
+        }
+        for word in ["TESTOPTS=-v --name=test_a", "TESTOPTS=-n/parse/", "CI=1"] {
+            assert!(is_setting_of_rake(word), "{word}");
+        }
+        for word in [
+            "TESTOPTS=-r./evil",
+            "TESTOPTS=-n/a|curl/",
+            "TESTOPTS=--require=a",
+            "RUBYOPT=-r/tmp/x",
+            "A=b",
+            "a",
+        ] {
+            assert!(!is_setting_of_rake(word), "{word}");
+        }
+    }
+}
