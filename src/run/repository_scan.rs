@@ -12,13 +12,15 @@ use std::path::Path;
 use ignore::WalkBuilder;
 
 use locum_base::path::RepoPath;
-use locum_policy::starter::is_read;
 use locum_policy::starter::scan::{OwnMode, StarterScan};
+use locum_policy::starter::{is_read, is_sampled};
 
 /// Most files looked at.
 const FILES_LIMIT: usize = 50_000;
 /// Most files read.
 const TEXTS_LIMIT: usize = 500;
+/// Most files read besides of those that show what tests are written for.
+const SAMPLES_LIMIT: usize = 100;
 /// Most bytes read of one file.
 const TEXT_LIMIT_BYTES: u64 = 1024 * 1024;
 
@@ -36,6 +38,7 @@ pub fn scan(root: &Path, modes: Vec<OwnMode>) -> io::Result<StarterScan> {
         .filter_map(Result::ok)
         .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()));
     let mut scanned = StarterScan { modes, ..StarterScan::default() };
+    let (mut texts, mut samples) = (0, 0);
     for entry in files.take(FILES_LIMIT) {
         let Some(path) = entry
             .path()
@@ -46,10 +49,18 @@ pub fn scan(root: &Path, modes: Vec<OwnMode>) -> io::Result<StarterScan> {
         else {
             continue;
         };
-        if is_read(&path)
-            && scanned.texts.len() < TEXTS_LIMIT
+        let (count, limit) = if is_read(&path) {
+            (&mut texts, TEXTS_LIMIT)
+        } else if is_sampled(&path) {
+            (&mut samples, SAMPLES_LIMIT)
+        } else {
+            scanned.files.push(path);
+            continue;
+        };
+        if *count < limit
             && let Some(text) = read(entry.path())
         {
+            *count += 1;
             scanned.texts.insert(path.clone(), text);
         }
         scanned.files.push(path);

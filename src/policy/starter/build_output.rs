@@ -34,6 +34,9 @@ const WRITTEN: &[(&str, Option<ToolChain>, &[&str])] = &[
     ("build.gradle.kts", None, &["build/", ".gradle/"]),
     ("composer.json", None, &["vendor/"]),
     ("mix.exs", None, &["_build/", "deps/"]),
+    ("pubspec.yaml", None, &[".dart_tool/", "build/"]),
+    ("Package.swift", None, &[".build/"]),
+    ("Pipfile", None, &["__pycache__/"]),
     ("CMakeLists.txt", None, &["build/"]),
 ];
 /// Words in scripts of `package.json` that write `dist`.

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::command::tree::SimpleCommand;
 use crate::command::{Script, change_of_folder};
+use crate::starter::mark;
 use crate::starter::scan::StarterScan;
 use locum_base::path::RepoPath;
 use locum_files::yaml::{MapEntry, YamlDocument, YamlNode, YamlValue};
@@ -16,6 +17,8 @@ use locum_files::yaml::{MapEntry, YamlDocument, YamlNode, YamlValue};
 const JOBS_LIMIT: usize = 200;
 /// Contexts whose values Actions fills in where a step is copied.
 const KEPT_CONTEXTS: &[&str] = &["hashFiles(", "runner.", "github."];
+/// Words in the names of variables that change how output looks, and not what a command does.
+const LOOKS: &[&str] = &["COLOR", "COLOUR", "BACKTRACE"];
 
 /// A job of a workflow.
 #[derive(Clone, Debug)]
@@ -50,16 +53,49 @@ pub(super) struct CiStep {
     pub(super) with: Vec<(String, String)>,
     /// The plain commands of its script, in order; `cd FOLDER && COMMAND` for one of a folder.
     pub(super) commands: Vec<String>,
+    /// Variables of its own, its job and its workflow.
+    pub(super) variables: Vec<CiVariable>,
+}
+
+/// The token of the job that has it.
+const OWN_TOKEN: [&str; 2] = ["${{ secrets.GITHUB_TOKEN }}", "${{ github.token }}"];
+
+/// A variable that a step has.
+#[derive(Clone, Debug)]
+pub(super) struct CiVariable {
+    /// Its name.
+    pub(super) name: String,
+    /// `None` where it holds a secret, or is known only while the workflow runs.
+    pub(super) value: Option<String>,
+    /// Whether it is the token of the job.
+    pub(super) is_token: bool,
+    /// Whether the step itself declares it.
+    pub(super) is_own: bool,
+}
+
+/// What a job gives its steps.
+struct StepContext<'j> {
+    known: &'j BTreeMap<String, String>,
+    /// The folder that they work in.
+    folder: Option<&'j str>,
+    /// Those of the job and the workflow.
+    variables: &'j [CiVariable],
+    /// The workflow's file.
+    lines: &'j [&'j str],
 }
 
 /// Reads the jobs of all workflows, those that test a change first.
 pub(super) fn jobs(scan: &StarterScan) -> Vec<CiJob> {
     let mut jobs = Vec::new();
-    for (path, text) in scan.texts.iter().filter(|(path, _)| is_workflow(path)) {
+    for (path, text) in scan.texts.iter().filter(|(path, text)| is_workflow(path, text)) {
         let Some(root) = YamlDocument::parse(text).root else { continue };
         let lines: Vec<&str> = text.lines().collect();
         let events = events(&root);
-        let of_root = variables(&root);
+        let none = BTreeMap::new();
+        let of_root: BTreeMap<String, String> = variables(&root)
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, expanded(&value, &none)?)))
+            .collect();
         let list = root.get("jobs").and_then(YamlNode::entries).unwrap_or_default();
         for entry in list.iter().take(JOBS_LIMIT) {
             let mut known = of_root.clone();
@@ -78,8 +114,19 @@ pub(super) fn jobs(scan: &StarterScan) -> Vec<CiJob> {
             }
             let steps = entry.node.get("steps").and_then(YamlNode::list).unwrap_or_default();
             let elsewhere = [&entry.node, &root].into_iter().find_map(working_directory);
-            let read = |step| read_step(step, (&known, elsewhere.as_deref()), &lines);
-            let steps = steps.iter().filter_map(read).collect();
+            let variables = within(&declared(&root, &known), declared(&entry.node, &known));
+            let context = StepContext {
+                known: &known,
+                folder: elsewhere.as_deref(),
+                variables: &variables,
+                lines: &lines,
+            };
+            let read = |step| read_step(step, &context);
+            let steps: Vec<CiStep> = steps.iter().filter_map(read).collect();
+            let mut used = steps.iter().filter_map(|step| step.uses.as_ref());
+            if used.any(|uses| uses.contains("/locum@")) {
+                continue;
+            }
             let tests =
                 is_about_tests(&entry.key) || is_about_tests(path.name().unwrap_or_default());
             let rank = usize::from(!on_linux) * 4 + usize::from(!events) * 2 + usize::from(!tests);
@@ -93,7 +140,7 @@ pub(super) fn jobs(scan: &StarterScan) -> Vec<CiJob> {
 
 /// Says which workflows are no YAML and where, as nothing is known of what they run.
 pub(super) fn unreadable(scan: &StarterScan) -> Vec<String> {
-    let workflows = scan.texts.iter().filter(|(path, _)| is_workflow(path));
+    let workflows = scan.texts.iter().filter(|(path, text)| is_workflow(path, text));
     let note = |(path, text): (&RepoPath, &String)| {
         let document = YamlDocument::parse(text);
         let mistake = document.mistakes.first().filter(|_| document.root.is_none())?;
@@ -105,8 +152,10 @@ pub(super) fn unreadable(scan: &StarterScan) -> Vec<String> {
 
 /// A workflow other than the one that starts locum, which does not show how the repository is
 /// tested.
-fn is_workflow(path: &RepoPath) -> bool {
-    path.as_str().starts_with(".github/workflows/") && !path.as_str().ends_with("/locum.yml")
+pub(super) fn is_workflow(path: &RepoPath, text: &str) -> bool {
+    path.as_str().starts_with(".github/workflows/")
+        && !path.as_str().ends_with("/locum.yml")
+        && !mark::is_marked(text)
 }
 
 /// Returns true when changes start the workflow.
@@ -136,6 +185,40 @@ fn variables(node: &YamlNode) -> BTreeMap<String, String> {
     let entries = node.get("env").and_then(YamlNode::entries).unwrap_or_default();
     let named = |entry: &MapEntry| Some((format!("env.{}", entry.key), scalar(&entry.node)?));
     entries.iter().filter_map(named).collect()
+}
+
+/// Reads the variables that a workflow, a job or a step declares, but for those of the output's
+/// looks.
+fn declared(node: &YamlNode, known: &BTreeMap<String, String>) -> Vec<CiVariable> {
+    let is_wanted = |entry: &&MapEntry| {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        entry.key.bytes().all(plain) && !LOOKS.iter().any(|word| entry.key.contains(word))
+    };
+    let variable = |entry: &MapEntry| {
+        let written = scalar(&entry.node).unwrap_or_default();
+        let is_token = OWN_TOKEN.contains(&written.trim());
+        let value = expanded_for_step(&written, known);
+        let (name, value) = (entry.key.clone(), value.filter(|value| is_public(value)));
+        CiVariable { name, value, is_token, is_own: false }
+    };
+    let entries = node.get("env").and_then(YamlNode::entries).unwrap_or_default();
+    entries.iter().filter(is_wanted).map(variable).collect()
+}
+
+/// Adds variables to those around them, of which they replace the ones of the same name.
+fn within(around: &[CiVariable], own: Vec<CiVariable>) -> Vec<CiVariable> {
+    let is_replaced = |other: &&CiVariable| own.iter().any(|one| one.name == other.name);
+    let kept: Vec<CiVariable> =
+        around.iter().filter(|other| !is_replaced(other)).cloned().collect();
+    [kept, own].concat()
+}
+
+/// Whether a value holds no secret and nothing that an event brings.
+fn is_public(value: &str) -> bool {
+    let count = |word: &str| value.matches(word).count();
+    ["secrets", "matrix."].iter().all(|word| count(word) == 0)
+        && count("github.") == count("github.workspace")
+        && !value.chars().any(|letter| letter.is_control() && letter != '\n')
 }
 
 fn runs_on_linux(job: &YamlNode, matrix: &BTreeMap<String, String>) -> bool {
@@ -256,11 +339,11 @@ fn expanded_for_step(text: &str, known: &BTreeMap<String, String>) -> Option<Str
 }
 
 /// Returns `None` for a step that its conditions leave out, or that works elsewhere.
-fn read_step(
-    step: &YamlNode,
-    (known, elsewhere): (&BTreeMap<String, String>, Option<&str>),
-    lines: &[&str],
-) -> Option<CiStep> {
+fn read_step(step: &YamlNode, context: &StepContext<'_>) -> Option<CiStep> {
+    let StepContext { known, folder: elsewhere, variables, lines } = *context;
+    let own = declared(step, known).into_iter();
+    let own = own.map(|variable| CiVariable { is_own: true, ..variable }).collect();
+    let variables = within(variables, own);
     let condition = step.get("if").and_then(scalar);
     if !condition.is_none_or(|text| may_hold(&text, known)) {
         return None;
@@ -275,12 +358,18 @@ fn read_step(
         let spelled = written
             .and_then(|text| text.split_once("uses:"))
             .map(|(_, rest)| rest.trim().replace(['"', '\''], ""))
-            .filter(|rest| rest.starts_with(uses) && !rest.chars().any(char::is_control));
+            .filter(|rest| {
+                // Behind the name there is nothing but a comment.
+                let behind = rest.strip_prefix(uses).map(str::trim_start);
+                behind.is_some_and(|behind| behind.is_empty() || behind.starts_with('#'))
+                    && !rest.chars().any(char::is_control)
+            });
         let with = step.get("with").and_then(YamlNode::entries).unwrap_or_default();
         let input = |entry: &MapEntry| {
             let value = expanded_for_step(&scalar(&entry.node)?, known)?;
-            let is_known = ["matrix.", "secrets."].iter().all(|word| !value.contains(word));
-            (is_known && !value.trim().is_empty()).then(|| (entry.key.clone(), value))
+            let is_known = ["matrix.", "secrets"].iter().all(|word| !value.contains(word));
+            let is_kept = is_known && is_name(&entry.key) && !value.trim().is_empty();
+            is_kept.then(|| (entry.key.clone(), value))
         };
         return Some(CiStep {
             line,
@@ -288,6 +377,7 @@ fn read_step(
             spelled: spelled.unwrap_or_else(|| uses.to_owned()),
             with: with.iter().filter_map(input).collect(),
             commands: Vec::new(),
+            variables,
         });
     }
     let script = step.get("run").and_then(YamlNode::text)?;
@@ -300,7 +390,7 @@ fn read_step(
     let joined = script.replace("\\\n", " ");
     let lines = joined.lines().filter_map(|line| expanded(line, known));
     let commands = commands_below(below("", &folder)?, lines);
-    Some(CiStep { line: place("run"), commands, ..CiStep::default() })
+    Some(CiStep { line: place("run"), commands, variables, ..CiStep::default() })
 }
 
 /// Returns the plain commands of lines that begin in a folder, up to where it is not known any

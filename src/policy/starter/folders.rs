@@ -10,6 +10,7 @@ use crate::paths::Protection;
 use crate::pattern::Pattern;
 use crate::starter::commands::{LOCKS, MANIFESTS};
 use crate::starter::scan::{ProposedLine, split};
+use crate::starter::workspaces::at;
 use crate::words;
 use locum_base::path::RepoPath;
 
@@ -90,12 +91,16 @@ const TEXT_FOLDERS: &[&str] = &[
 const SIBLINGS: usize = 3;
 /// Most patterns of one kind; a repository with more needs a maintainer's hand.
 const MOST: usize = 40;
+/// Most patterns of sources that are compared with each other.
+const COMPARED: usize = 4 * MOST;
 
 /// Folders and files by what they hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ScannedFolders {
     /// Edits of source.
     pub(super) sources: Vec<ProposedLine>,
+    /// Globs of sources that stay closed, as there are too many.
+    pub(super) unopened: Vec<String>,
     /// Edits of texts.
     pub(super) texts: Vec<ProposedLine>,
     /// Edits that need approval.
@@ -120,6 +125,7 @@ impl ScannedFolders {
         }
         let chosen = |glob: &String| ProposedLine::new(format!("edit({glob})"), "");
         self.sources = globs.iter().filter_map(chosen).collect();
+        self.unopened.clear();
         self.texts.clear();
         let allowed =
             |path: &RepoPath| self.sources.iter().any(|line| covers(line, path, LetterCase::Exact));
@@ -198,7 +204,11 @@ pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Sc
             }
         }
     }
-    found.sources = source_lines(&sources);
+    found.sources = source_lines(&sources, SharedBelow::Folders);
+    if found.sources.len() > MOST {
+        found.sources = source_lines(&sources, SharedBelow::Top);
+    }
+    let beyond = found.sources.split_off(found.sources.len().min(COMPARED));
     let source_patterns: BTreeSet<&str> =
         found.sources.iter().map(|line| line.pattern.as_str()).collect();
     found.texts = text_folders
@@ -218,6 +228,9 @@ pub(super) fn find(files: &[RepoPath], texts: &BTreeMap<RepoPath, String>) -> Sc
     }
     let sources = found.sources.clone();
     found.sources.retain(|line| !line.is_covered(&sources));
+    let mut rest = found.sources.split_off(found.sources.len().min(MOST));
+    rest.extend(beyond);
+    found.unopened = rest.iter().filter_map(ProposedLine::edited).map(str::to_owned).collect();
     let covered = |lines: &[ProposedLine], path: &RepoPath, case: LetterCase| {
         lines.iter().any(|line| covers(line, path, case))
     };
@@ -280,24 +293,38 @@ fn spot(folder: &str, ending: &str, packages: &BTreeSet<&str>) -> PackageFolder 
     (package.to_owned(), inside)
 }
 
+/// Where packages side by side share a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SharedBelow {
+    /// Below folders alone: one at the top opens folders that are not there yet, too.
+    Folders,
+    /// At the top as well.
+    Top,
+}
+
 /// One pattern a folder; where many packages lie side by side, one for all of them.
-fn source_lines(sources: &BTreeMap<PackageFolder, BTreeSet<&str>>) -> Vec<ProposedLine> {
+fn source_lines(
+    sources: &BTreeMap<PackageFolder, BTreeSet<&str>>,
+    shared: SharedBelow,
+) -> Vec<ProposedLine> {
+    let above = |package: &str| match package.rsplit_once('/') {
+        Some((above, _)) => Some(above.to_owned()),
+        None => (shared == SharedBelow::Top && !package.is_empty()).then(String::new),
+    };
     let mut siblings: BTreeMap<(String, &str), BTreeSet<&str>> = BTreeMap::new();
     for (package, inside) in sources.keys() {
-        if let Some((above, _)) = package.rsplit_once('/') {
-            siblings.entry((above.to_owned(), inside)).or_default().insert(package);
+        if let Some(above) = above(package) {
+            siblings.entry((above, inside)).or_default().insert(package);
         }
     }
     let mut lines: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
     for ((package, inside), languages) in sources {
-        let above = package.rsplit_once('/').map(|(above, _)| above.to_owned());
-        let shared = above.filter(|above| {
+        let shared = above(package).filter(|above| {
             siblings.get(&(above.clone(), inside.as_str())).is_some_and(|all| all.len() >= SIBLINGS)
         });
-        let glob = match (shared, package.as_str()) {
-            (Some(above), _) => format!("{above}/*/{inside}"),
-            (None, "") => inside.clone(),
-            (None, package) => format!("{package}/{inside}"),
+        let glob = match shared {
+            Some(above) => at(&at(&above, "*"), inside),
+            None => at(package, inside),
         };
         lines.entry(glob).or_default().extend(languages);
     }
@@ -307,7 +334,7 @@ fn source_lines(sources: &BTreeMap<PackageFolder, BTreeSet<&str>>) -> Vec<Propos
             languages.into_iter().collect::<Vec<_>>().join(", "),
         )
     };
-    lines.into_iter().filter_map(line).take(MOST).collect()
+    lines.into_iter().filter_map(line).collect()
 }
 
 fn manifest_lines(manifests: &BTreeSet<&str>) -> Vec<ProposedLine> {

@@ -18,6 +18,7 @@ mod output;
 mod owners;
 mod package_setup;
 mod packages;
+mod programs;
 mod proof;
 pub mod scan;
 mod setup;
@@ -34,7 +35,6 @@ use std::fmt::Write as _;
 use crate::Policy;
 use crate::actors::Tier;
 use crate::command::Script;
-use crate::command::tables::verbs;
 use crate::intent::{Facts, Intent};
 use crate::schema::PolicyErrors;
 use crate::starter::build_output::BuildOutput;
@@ -42,7 +42,7 @@ use crate::starter::commands::{ProposedTool, ToolOrigin};
 use crate::starter::folders::ScannedFolders;
 use crate::starter::jobs::{JobRecipe, StarterJob};
 use crate::starter::proof::{Proof, ProofSource};
-use crate::starter::scan::{ProposedLine, StarterScan};
+use crate::starter::scan::{ProposedLine, StarterScan, is_installed};
 use crate::verdict::Decision;
 use crate::words;
 use crate::written::quoted;
@@ -52,8 +52,6 @@ use locum_base::path::RepoPath;
 const WRITERS: &[&str] = &["code", "debug"];
 /// How errors name the text.
 const ORIGIN: &str = "the starter policy";
-/// Folders of what is installed: their manifests are those of others.
-const INSTALLED: &str = "node_modules .venv venv site-packages bower_components";
 /// Commands among the examples.
 const EXAMPLES: usize = 8;
 /// Modes there are without any file.
@@ -65,7 +63,7 @@ pub fn is_read(path: &RepoPath) -> bool {
     let workflow = path.as_str().starts_with(".github/workflows/")
         && (path.as_str().ends_with(".yml") || path.as_str().ends_with(".yaml"));
     let name = path.name().unwrap_or_default();
-    if path.parts().any(|part| words::holds(INSTALLED, part)) {
+    if is_installed(path) {
         return false;
     }
     workflow
@@ -77,7 +75,14 @@ pub fn is_read(path: &RepoPath) -> bool {
         || workspaces::is_read(name)
         || words::holds(commands::MANIFESTS, name)
         || words::holds(commands::READ, name)
-        || commands::python::is_requirements(name)
+        || words::holds(usual_setup::versions::VERSION_FILES, name)
+        || commands::python::is_requirements_file(path)
+}
+
+/// Returns true for files of which a repository scan needs the texts of some: they show what tests
+/// are written for.
+pub fn is_sampled(path: &RepoPath) -> bool {
+    !is_installed(path) && commands::python_tests::is_sampled(path)
 }
 
 /// What is proposed for a repository.
@@ -91,13 +96,15 @@ pub struct StarterProposal {
     pub has_tests: bool,
     /// Globs of the source that may be edited.
     pub edits: Vec<String>,
+    /// Globs of source folders that are beyond what a policy opens by itself.
+    pub unopened: Vec<String>,
     /// Commands that install what the tests need, as the workflow runs them before Locum's step.
     pub installs: Vec<String>,
     /// Workflows of the repository that cannot be read, as fragments.
     pub unreadable: Vec<String>,
     /// What the repository's workflow sets up and the proposed one does not, as fragments.
     pub left_out: Vec<String>,
-    /// Which tests of packages are no success commands, as sentences on what to do.
+    /// Which tests are no success commands, or are not set up, as sentences on what to do.
     pub untested: Vec<String>,
     /// What builds and tests write.
     pub outputs: Vec<BuildOutput>,
@@ -162,9 +169,9 @@ pub fn propose(
     tools.extend(proof::of_workflows(&ci));
     // A wide line does not cover every option: what it leaves out stays word for word.
     let wide: Vec<ProposedTool> =
-        tools.iter().filter(|tool| tool.line.is_open()).cloned().collect();
+        tools.iter().filter(|tool| tool.line.is_wide()).cloned().collect();
     let draft = Policy::parse(&render((scan, choices), &folders, &wide, &[]), ORIGIN)?;
-    tools.retain(|tool| tool.line.is_open() || !allows(&draft, &tool.command));
+    tools.retain(|tool| tool.line.is_wide() || !allows(&draft, &tool.command));
     // What the rules do not let run where nothing contains it proves nothing there.
     let draft = Policy::parse(&render((scan, choices), &folders, &tools, &[]), ORIGIN)?;
     proofs.retain(|proof| allows(&draft, &proof.command));
@@ -191,15 +198,20 @@ pub fn propose(
     let prepared = [proofs.as_slice(), below.below_make.as_slice()].concat();
     let setup = setup::steps(scan, &ci, &prepared);
     let jobs = jobs::fitted(&choices.jobs, scan, &proofs)?;
+    let success: Vec<&str> = proofs.iter().map(|proof| proof.command.as_str()).collect();
+    let beyond = commands::python_tests::untested(scan, &success);
+    let unprepared = programs::unprepared(&proofs, &setup);
+    let untested = below.notes().into_iter().chain(beyond).chain(unprepared);
     Ok(StarterProposal {
         policy,
-        programs: programs(&tools, &proofs),
+        programs: programs::needed(&tools, &proofs),
         has_tests: !proofs.is_empty(),
         edits: folders.sources.iter().filter_map(glob_of).collect(),
+        unopened: folders.unopened,
         installs: setup::installing(&setup),
         unreadable: ci::unreadable(scan),
         left_out: setup::left_out(&ci, &proofs),
-        untested: below.notes(),
+        untested: untested.collect(),
         outputs: build_output::find(scan),
         jobs,
         checkout: setup::checkout_inputs(&ci, &proofs),
@@ -217,32 +229,6 @@ fn allows(policy: &Policy, command: &str) -> bool {
     let facts = Facts { mode: "code".to_owned(), sandboxed: true, ..Facts::default() };
     let intent = Intent::Command(Script::asked(command));
     policy.decide(&intent, &facts).decision == Decision::Allow
-}
-
-/// Returns the programs that a machine should have: those of the tests, and those a workflow or a
-/// setting of the repository names.
-fn programs(tools: &[ProposedTool], proofs: &[Proof]) -> BTreeMap<String, String> {
-    // What a tool installs for the project is started by that tool.
-    let runs = |proof: &Proof| {
-        let words: Vec<&str> = ci::in_folder(&proof.command).1.split(' ').collect();
-        verbs::verb(&words) == Some("run")
-    };
-    let has_runner = proofs.iter().any(runs);
-    let is_named = |tool: &&ProposedTool| match tool.origin {
-        ToolOrigin::Named => true,
-        ToolOrigin::SetUp => !has_runner,
-        ToolOrigin::Files => false,
-    };
-    let named = tools.iter().filter(is_named).map(|tool| (&tool.command, tool.line.why.clone()));
-    let proving = proofs.iter().map(|proof| (&proof.command, "`publish.success`".to_owned()));
-    let mut found = BTreeMap::new();
-    for (command, why) in proving.chain(named) {
-        let program = ci::in_folder(command).1.split(' ').next().unwrap_or_default();
-        if !program.contains('/') {
-            found.entry(program.to_owned()).or_insert(why);
-        }
-    }
-    found
 }
 
 fn render(
@@ -392,7 +378,7 @@ fn rules(
     let mut seen = BTreeSet::new();
     let ran: Vec<ProposedLine> = ran
         .iter()
-        .filter(|line| !line.is_open() || !line.is_covered(&ran))
+        .filter(|line| !line.is_wide() || !line.is_covered(&ran))
         .filter(|line| seen.insert(line.pattern.clone()))
         .cloned()
         .collect();

@@ -1,9 +1,9 @@
 //! What builds and tests leave behind and git ignores, so that nothing of it is published: it may
 //! be written and removed.
 //!
-//! In: a repository scan, and the folders whose tests run. Out: globs with why. Folders whose names
-//! begin with a dot are protected, so that no line for `.pytest_cache` and its like would open
-//! them.
+//! In: a repository scan, and the folders whose tests run. Out: globs with why. What lies in a
+//! folder at the top whose name begins with a dot is protected: a line for `.pytest_cache` and its
+//! like lets it be removed, and opens nothing in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,17 @@ const SIBLINGS: usize = 3;
 /// The name of ignore files.
 const IGNORE_FILE: &str = ".gitignore";
 /// Folders that builds and tests write.
-const FOLDERS: &str = "bin build coverage dist htmlcov out target";
+const FOLDERS: &str = "\
+    _build bin build cover coverage dist htmlcov out playwright-report site storybook-static \
+    target test-results";
+/// Caches and build output with a dot before their names.
+const CACHES: &str = "\
+    .angular .build .dart_tool .docusaurus .expo .gradle .hypothesis .mypy_cache .next .nuxt \
+    .nyc_output .output .parcel-cache .pytest_cache .ruff_cache .svelte-kit .turbo .vite";
+/// Those of them that leave themselves out of commits, in projects in Python.
+const OF_PYTHON: &[&str] = &[".mypy_cache", ".pytest_cache", ".ruff_cache"];
+/// Caches in a folder of installed packages, which stays as it is otherwise.
+const OF_PACKAGES: &[&str] = &[".cache", ".vite", ".vitest"];
 /// Files that they write.
 const FILES: &str = ".coverage .eslintcache coverage.out coverage.xml lcov.info";
 
@@ -37,7 +47,7 @@ pub(super) fn find(scan: &StarterScan, folders: &BTreeSet<String>) -> Vec<Propos
             ignored.extend(lines.map(|line| (folder, line.trim_matches('/'), file.clone())));
         }
     }
-    ignored.retain(|(folder, name, _)| glob(scan, folder, name).is_some());
+    ignored.retain(|(folder, name, _)| !opened(scan, folder, name).is_empty());
     let mut globs: BTreeMap<String, &str> = BTreeMap::new();
     for (folder, name, file) in &ignored {
         let shared = (!folder.is_empty()).then(|| at(above(folder), "*"));
@@ -46,8 +56,13 @@ pub(super) fn find(scan: &StarterScan, folders: &BTreeSet<String>) -> Vec<Propos
         let is_shared = ignored.iter().filter(is_alike).count() >= SIBLINGS;
         let shared = shared.filter(|_| is_shared && !is_held_beside(scan, folder, name));
         let place = shared.as_deref().unwrap_or(folder);
-        if let Some(glob) = glob(scan, place, name) {
+        for glob in opened(scan, place, name) {
             globs.entry(glob).or_insert(file);
+        }
+    }
+    if scan.files.iter().any(|path| path.as_str().ends_with(".py")) {
+        for glob in OF_PYTHON.iter().flat_map(|name| opened(scan, "", name)) {
+            globs.entry(glob).or_insert("it ignores itself");
         }
     }
     let line = |(glob, file): (String, &str)| ProposedLine::new(format!("edit({glob})"), file);
@@ -67,18 +82,22 @@ fn is_held_beside(scan: &StarterScan, folder: &str, name: &str) -> bool {
     scan.files.iter().any(|file| is_held(file.as_str()))
 }
 
-/// Returns the glob of what a name in an ignore file stands for in a folder.
-fn glob(scan: &StarterScan, folder: &str, name: &str) -> Option<String> {
+/// Returns the globs of what a name in an ignore file stands for in a folder.
+fn opened(scan: &StarterScan, folder: &str, name: &str) -> Vec<String> {
     let path = at(folder, name);
     let is_held = |path: &str| scan.files.iter().any(|file| file.as_str().starts_with(path));
     let anywhere = || scan.files.iter().any(|path| path.parts().any(|part| part == name));
+    if name == "node_modules" && !anywhere() {
+        return OF_PACKAGES.iter().map(|cache| format!("{path}/{cache}/**")).collect();
+    }
+    let is_cache = words::holds(CACHES, name);
+    if is_held(&format!("{path}/")) {
+        return Vec::new();
+    }
     match name {
-        // What is installed stays as it is.
-        "node_modules" if !anywhere() => Some(format!("{path}/.cache/**")),
-        _ if words::holds(FOLDERS, name) && !is_held(&format!("{path}/")) => {
-            Some(format!("{path}/**"))
-        }
-        _ if words::holds(FILES, name) && !is_held(&path) => Some(path),
-        _ => None,
+        _ if is_cache && folder.is_empty() => vec![path],
+        _ if is_cache || words::holds(FOLDERS, name) => vec![format!("{path}/**")],
+        _ if words::holds(FILES, name) && !is_held(&path) => vec![path],
+        _ => Vec::new(),
     }
 }

@@ -7,9 +7,10 @@ use crate::starter::ci::in_folder;
 use crate::starter::commands::{self, python};
 use crate::starter::proof::{Proof, ToolChain};
 use crate::starter::scan::StarterScan;
-use crate::starter::setup_step::{action, run};
+use crate::starter::setup_step::{action, is_plain, run};
 use crate::starter::usual_setup::{
-    SETUP_BUN, SETUP_GO, SETUP_NODE, SETUP_PYTHON, UsualSetup, usual,
+    SETUP_BUN, SETUP_GO, SETUP_NODE, SETUP_PYTHON, UsualSetup, usual, usual_of, version_or,
+    versions,
 };
 use crate::starter::workspaces::{NODE_LOCKS, at, has, home, scan_of, text};
 
@@ -21,7 +22,7 @@ pub(super) fn usual_in(scan: &StarterScan, proof: &Proof, proofs: &[Proof]) -> U
     let (Some(folder), command) = in_folder(&proof.command) else { return usual(scan, proof) };
     let own = scan_of(scan, folder);
     let bare = Proof { command: command.to_owned(), ..proof.clone() };
-    let mut setup = usual(&own, &bare);
+    let mut setup = usual_of((scan, folder), &own, &bare);
     let home = home(scan, folder, proof.chain);
     if home != folder && command.starts_with("uv ") {
         // Without all packages it would take out what the others need.
@@ -116,10 +117,9 @@ fn node(scan: &StarterScan, packages: &[(&str, &str)]) -> String {
     if managers.iter().any(|manager| *manager != "npm") {
         text.push_str(&run(&["corepack enable"]));
     }
-    let folders = packages.iter().map(|(folder, _)| *folder).chain([""]);
-    let version = folders.filter(|folder| has(scan, folder, ".nvmrc")).map(|at_| at(at_, ".nvmrc"));
-    let version = version.map(|file| ("node-version-file", file)).next();
-    let version = version.unwrap_or_else(|| ("node-version", "lts/*".to_owned()));
+    let mut folders = packages.iter().map(|(folder, _)| *folder).chain([""]);
+    let version = folders.find_map(|folder| versions::node(scan, folder));
+    let version = version_or(version, ("node-version", "lts/*"));
     let mut inputs = vec![(version.0, version.1.as_str())];
     // The action caches for one package manager.
     let manager = locks.first().map(|(manager, _)| *manager);
@@ -143,12 +143,15 @@ fn pip(scan: &StarterScan, packages: &[(&str, &str)]) -> String {
         };
         let files = scan.files.iter().map(crate::starter::scan::split);
         files
-            .filter(|(other, name)| *other == folder && is_manifest(name))
+            .filter(|(other, name)| *other == folder && is_manifest(name) && is_plain(name))
             .map(|(_, name)| at(folder, name))
             .collect()
     };
+    let version = folders.clone().chain([""]).find_map(|folder| versions::python(scan, folder));
+    let version = version_or(version, ("python-version", "3.x"));
     let paths: Vec<String> = folders.flat_map(manifests).collect();
     let cache = (!paths.is_empty()).then_some(("cache", "pip"));
-    let inputs: Vec<(&str, &str)> = [("python-version", "3.x")].into_iter().chain(cache).collect();
+    let inputs: Vec<(&str, &str)> =
+        [(version.0, version.1.as_str())].into_iter().chain(cache).collect();
     action(SETUP_PYTHON, &with(&inputs, cached(&paths).as_ref()))
 }

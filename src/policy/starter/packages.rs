@@ -52,8 +52,10 @@ pub(super) struct Package {
     tests: Vec<Proof>,
     /// The tool chains of its manifests.
     chains: Vec<ToolChain>,
-    /// Whether it has tests in Go; a module without any is compiled by its tests all the same.
+    /// Whether it has tests in Go; a module without any is only compiled.
     has_go_tests: bool,
+    /// Whether it is one of Dart, whose tests no command above runs.
+    is_dart: bool,
 }
 
 /// The tests of packages.
@@ -75,13 +77,20 @@ pub(super) struct PackageTests {
 struct TestedFolder {
     folder: String,
     chain: ToolChain,
+    /// Whether it is what a Makefile or its like runs: as a rule everything.
+    is_general: bool,
 }
 
 impl TestedFolder {
-    /// Whether it tests what another folder has of a tool chain. What a Makefile runs is as a rule
-    /// everything.
+    /// What a command tests that runs in a folder.
+    fn of(folder: &str, proof: &Proof) -> Self {
+        let folder = folder.to_owned();
+        Self { folder, chain: proof.chain, is_general: proof.is_general() }
+    }
+
+    /// Whether it tests what another folder has of a tool chain.
     fn covers(&self, folder: &str, chain: ToolChain) -> bool {
-        holds(&self.folder, folder) && (self.chain == chain || self.chain == ToolChain::Native)
+        holds(&self.folder, folder) && (self.chain == chain || self.is_general)
     }
 }
 
@@ -102,6 +111,7 @@ pub(super) fn find(scan: &StarterScan) -> Vec<Package> {
             !name.starts_with("build.gradle") || !in_gradle_build(scan, folder)
         })
         .map(|(folder, _)| folder)
+        .filter(|folder| !is_platform(scan, folder))
         .filter(|folder| !submodules.iter().any(|submodule| holds(submodule, folder)))
         .collect();
     let mut folders: Vec<&str> = folders.into_iter().collect();
@@ -114,13 +124,36 @@ fn package(scan: &StarterScan, folder: &str) -> Package {
     let tools = commands::find(&own);
     let chains = CHAINS.iter().filter(|(name, _)| workspaces::has(&own, "", name));
     let has_go_tests = own.files.iter().any(|path| path.as_str().ends_with("_test.go"));
+    let is_dart = workspaces::has(&own, "", "pubspec.yaml");
     Package {
         folder: folder.to_owned(),
         tests: proof::find(&[], &tools),
         tools,
         chains: chains.map(|(_, chain)| *chain).collect(),
         has_go_tests,
+        is_dart,
     }
+}
+
+/// Manifests of apps of several platforms, with a word that shows it, and the folders in which such
+/// an app has what each platform needs.
+const APPS: &[(&str, &str, &str)] = &[
+    ("pubspec.yaml", "", "android ios linux macos windows web"),
+    ("package.json", "\"react-native\"", "android ios"),
+    ("package.json", "\"@capacitor/core\"", "android ios"),
+];
+
+/// Whether a folder is a part of an app for one platform: it is built with the app, and has no
+/// tests that run by themselves.
+fn is_platform(scan: &StarterScan, folder: &str) -> bool {
+    workspaces::above(folder).any(|above| {
+        let below = folder.strip_prefix(above).unwrap_or_default().trim_start_matches('/');
+        let first = below.split('/').next().unwrap_or_default();
+        APPS.iter().any(|(name, word, platforms)| {
+            words::holds(platforms, first)
+                && workspaces::text(scan, above, name).is_some_and(|text| text.contains(word))
+        })
+    })
 }
 
 /// Whether a folder may be a package that is worked on here: not the top, and nothing that is
@@ -172,10 +205,8 @@ pub(super) fn is_of_package(proof: &Proof, tools: &[ProposedTool], packages: &[P
 /// Chooses the tests that count beside these.
 pub(super) fn beside(scan: &StarterScan, packages: &[Package], proofs: &[Proof]) -> PackageTests {
     let folder = |proof: &Proof| in_folder(&proof.command).0.unwrap_or_default().to_owned();
-    let mut tested: Vec<TestedFolder> = proofs
-        .iter()
-        .map(|proof| TestedFolder { folder: folder(proof), chain: proof.chain })
-        .collect();
+    let mut tested: Vec<TestedFolder> =
+        proofs.iter().map(|proof| TestedFolder::of(&folder(proof), proof)).collect();
     let by_workflow = proofs.iter().any(Proof::is_automatic);
     let named: BTreeSet<String> =
         proofs.iter().filter(|proof| proof.source.is_some()).map(folder).collect();
@@ -183,11 +214,14 @@ pub(super) fn beside(scan: &StarterScan, packages: &[Package], proofs: &[Proof])
     for package in packages {
         // A workflow or document knows the folder, or what in it is to be tested.
         let is_named = named.iter().any(|other| !other.is_empty() && holds(&package.folder, other));
+        // Its own tests stand beside each other.
+        let before = tested.len();
         for test in package.tests.iter().filter(|_| !is_named) {
-            let covering = tested.iter().find(|other| other.covers(&package.folder, test.chain));
+            let mut others = tested.iter().take(before);
+            let covering = others.find(|other| other.covers(&package.folder, test.chain));
             let command = format!("cd {} && {}", package.folder, test.command);
             match covering {
-                Some(other) if other.chain != test.chain => {
+                Some(other) if other.is_general && !test.is_general() => {
                     let proof = Proof { command, chain: test.chain, source: None };
                     found.below_make.extend((!by_workflow).then_some(proof));
                 }
@@ -201,8 +235,7 @@ pub(super) fn beside(scan: &StarterScan, packages: &[Package], proofs: &[Proof])
                         found.tools.extend(package.tools_of(test));
                         found.proofs.push(Proof { command, chain: test.chain, source: None });
                     }
-                    let folder = package.folder.clone();
-                    tested.push(TestedFolder { folder, chain: test.chain });
+                    tested.push(TestedFolder::of(&package.folder, test));
                 }
             }
         }
@@ -230,6 +263,7 @@ impl Package {
         match chain {
             ToolChain::Node => workspaces::of_node(scan, &self.folder).is_none(),
             ToolChain::Go => self.has_go_tests,
+            ToolChain::Native => self.is_dart,
             _ => false,
         }
     }

@@ -18,8 +18,12 @@ const RUNNERS: &str = "\
     tape ctest bats shellspec gotestsum";
 /// Programs one of whose words says that they test, by its name or the name of a script.
 const TESTING: &str = "\
-    cargo go dotnet mix swift deno zig bazel stack cabal npm pnpm yarn bun make just rake task \
-    ninja composer mvn gradle poetry hatch pdm django django-admin";
+    cargo go dotnet mix rebar3 swift dart flutter deno zig bazel stack cabal dune sbt npm pnpm \
+    yarn bun make just rake task ninja composer mvn gradle poetry hatch pdm pipenv django \
+    django-admin";
+/// Of these, the programs of languages that share their tool chain with what a Makefile builds
+/// with, as nothing is known that sets them up.
+const OF_LANGUAGES: &str = "swift dart flutter deno zig stack cabal dune sbt rebar3";
 /// Goals and tasks of Maven and Gradle that run tests.
 const TASKS: &str = "test verify check build install package";
 /// Words that make a command one that does more than test, or something else.
@@ -73,10 +77,25 @@ impl Proof {
         self.source.as_ref().is_some_and(|source| source.is_automatic)
     }
 
-    /// Whether it belongs to another tool chain than these. What a Makefile runs is as a rule what
-    /// the other tool chain runs.
+    /// Whether it is what a Makefile or its like runs: as a rule, what the other tool chains run.
+    pub(super) fn is_general(&self) -> bool {
+        let program = in_folder(&self.command).1.split(' ').next().unwrap_or_default();
+        self.chain == ToolChain::Native && !words::holds(OF_LANGUAGES, program)
+    }
+
+    /// Whether it belongs to another tool chain than these, or finds the tests of other folders by
+    /// the same runner.
     pub(super) fn adds_to(&self, found: &[Self]) -> bool {
-        self.chain != ToolChain::Native && found.iter().all(|other| other.chain != self.chain)
+        let is_beside = |other: &Self| {
+            other.chain != self.chain || other.is_general() || self.shares_tests_with(other)
+        };
+        !self.is_general() && found.iter().all(is_beside) && !found.contains(self)
+    }
+
+    /// Whether each of two commands finds the tests of one folder.
+    fn shares_tests_with(&self, other: &Self) -> bool {
+        let finds = |proof: &Self| proof.source.is_none() && proof.command.contains(" -m unittest");
+        finds(self) && finds(other)
     }
 }
 
@@ -126,7 +145,7 @@ impl ToolChain {
             | "tape" => Self::Node,
             "go" | "gotestsum" => Self::Go,
             "mvn" | "mvnw" | "gradle" | "gradlew" => Self::Java,
-            "bundle" | "rake" | "rspec" | "ruby" => Self::Ruby,
+            "bundle" | "rake" | "rails" | "rspec" | "ruby" => Self::Ruby,
             "composer" | "phpunit" | "pest" | "php" => Self::Php,
             "dotnet" => Self::Dotnet,
             "mix" => Self::Elixir,
@@ -170,8 +189,8 @@ pub(super) fn find(jobs: &[CiJob], tools: &[ProposedTool]) -> Vec<Proof> {
             found.push(proof);
         }
     }
-    if found.iter().any(|proof| proof.chain != ToolChain::Native) {
-        found.retain(|proof| proof.chain != ToolChain::Native || proof.source.is_some());
+    if found.iter().any(|proof| !proof.is_general()) {
+        found.retain(|proof| !proof.is_general() || proof.source.is_some());
     }
     // The tests of folders count where nothing tests the whole.
     if found.is_empty() { below.into_iter().take(PARTS).collect() } else { found }
@@ -331,14 +350,15 @@ pub(super) fn tests(command: &str) -> bool {
             .iter()
             .any(|word| words::holds(TASKS, word.rsplit(':').next().unwrap_or_default())),
         "rake" => arguments.is_empty() || arguments.iter().any(named),
+        "rails" => arguments.first().is_some_and(|word| word.split(':').next() == Some("test")),
         "manage.py" => arguments.first() == Some(&"test"),
         // A program of the repository that tests, by its name.
         _ if program.ends_with(".py") => named(&program.trim_end_matches(".py")),
         "python" | "python3" | "ruby" | "node" | "php" | "sh" | "bash" => {
             let file = arguments.first().and_then(|file| file.rsplit('/').next());
             let stem = file.and_then(|file| file.rsplit_once('.')).map(|(stem, _)| stem);
-            stem.is_some_and(|stem| named(&stem))
-                || stem == Some("manage") && arguments.get(1) == Some(&"test")
+            let is_console = stem == Some("manage") || file == Some("artisan");
+            stem.is_some_and(|stem| named(&stem)) || is_console && arguments.get(1) == Some(&"test")
         }
         "cargo" => {
             let words = [vec![program], arguments].concat();

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::pattern::Pattern;
+use crate::words;
 use locum_base::path::RepoPath;
 
 /// What is known of a repository.
@@ -41,9 +42,20 @@ impl ProposedLine {
         (plain && Pattern::parse(&pattern).is_ok()).then_some(Self { pattern, why })
     }
 
+    /// Returns the glob of a line about edits.
+    pub(super) fn edited(&self) -> Option<&str> {
+        self.pattern.strip_prefix("edit(")?.strip_suffix(')')
+    }
+
     /// Returns true for a command after which more words may follow.
     pub(super) fn is_open(&self) -> bool {
         self.pattern.ends_with(":*)")
+    }
+
+    /// Returns true for one that covers what begins so. Which module an interpreter runs is not
+    /// covered by a line for the interpreter.
+    pub(super) fn is_wide(&self) -> bool {
+        self.is_open() && !self.pattern.contains(" -m ")
     }
 
     /// Returns true when another line says the same for more.
@@ -54,6 +66,14 @@ impl ProposedLine {
             .filter_map(|other| Pattern::parse(&other.pattern).ok())
             .any(|other| other.covers(&own))
     }
+}
+
+/// Folders of what is installed: their manifests are those of others.
+const INSTALLED: &str = "node_modules .venv venv site-packages bower_components";
+
+/// Returns true for a file of what is installed.
+pub(super) fn is_installed(path: &RepoPath) -> bool {
+    path.parts().any(|part| words::holds(INSTALLED, part))
 }
 
 /// Returns the folder a file lies in and its name, as texts; the folder of a top-level file is

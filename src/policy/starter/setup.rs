@@ -7,22 +7,28 @@
 
 use std::fmt::Write as _;
 
-use crate::starter::ci::{CiJob, CiStep, in_folder};
+use crate::starter::ci::{CiJob, CiStep, CiVariable, in_folder};
 use crate::starter::package_setup::usual_in;
 use crate::starter::proof::{Proof, ToolChain};
 use crate::starter::scan::StarterScan;
-use crate::starter::setup_step::{input, run};
+use crate::starter::setup_step::{input, run, variables};
 use crate::starter::usual_setup::{UsualSetup, usual};
 
 use crate::words;
+use locum_base::path::RepoPath;
 
 /// Most steps of one job that are taken over.
 const STEPS_LIMIT: usize = 12;
 /// Parts of the names of actions that set up a tool chain.
 const SETS_UP: &[&str] = &[
     "/setup-",
+    "/toolchain",
     "rust-toolchain",
+    "flutter-action",
+    "mise-action",
     "/install-action",
+    "/install-poetry",
+    "cache-apt-pkgs",
     "/composer-install",
     "action-setup",
     "setup-beam",
@@ -31,8 +37,15 @@ const SETS_UP: &[&str] = &[
     "/setup-action",
 ];
 
+/// Actions that set nothing up.
+const SETS_UP_NOTHING: &str = "\
+    actions/checkout actions/github-script actions/upload-artifact actions/download-artifact \
+    dorny/paths-filter dorny/test-reporter step-security/harden-runner tj-actions/changed-files \
+    styfle/cancel-workflow-action";
+
 /// A step as it is written.
 struct SetupStep {
+    /// Empty where it is left out, and nothing is to stand in for it.
     text: String,
     /// What it does for a tool chain.
     part: SetupPart,
@@ -60,6 +73,7 @@ pub(super) fn steps(scan: &StarterScan, jobs: &[CiJob], proofs: &[Proof]) -> Str
         let lacks = |part| !own.iter().any(|step| step.part == part);
         let (lacks_chain, lacks_dependencies) =
             (lacks(SetupPart::Chain), lacks(SetupPart::Dependencies));
+        let is_left_out = own.iter().any(|step| step.text.is_empty());
         let mut steps = Vec::new();
         // The tool chain is there before anything is installed with it.
         steps.extend(usual.chain.filter(|_| lacks_chain));
@@ -70,9 +84,10 @@ pub(super) fn steps(scan: &StarterScan, jobs: &[CiJob], proofs: &[Proof]) -> Str
             let command = step.trim_start_matches("      - run: ").trim_end();
             !steps.iter().any(|other: &String| other.contains(command))
         };
-        let missing: Vec<String> = usual.always.into_iter().filter(is_missing).collect();
+        let always = usual.always.into_iter().filter(|_| !is_left_out);
+        let missing: Vec<String> = always.filter(is_missing).collect();
         steps.extend(missing);
-        steps.retain(|step| !written.contains(step));
+        steps.retain(|step| !step.is_empty() && !written.contains(step));
         if steps.is_empty() {
             continue;
         }
@@ -128,7 +143,8 @@ pub(super) fn installing(setup: &str) -> Vec<String> {
         let mut lines = step.lines();
         let first = lines.next().unwrap_or_default();
         let lines: Vec<&str> = lines.filter(|line| !line.starts_with("      #")).collect();
-        let script = || lines.iter().filter_map(|line| line.strip_prefix("          "));
+        // Lines behind the script are not commands.
+        let script = || lines.iter().map_while(|line| line.strip_prefix("          "));
         let commands: Vec<&str> = match first.strip_prefix("run: ") {
             Some("|") => script().map(str::trim).collect(),
             Some(command) => vec![command],
@@ -164,27 +180,73 @@ fn before<'j>(jobs: &'j [CiJob], proof: &Proof) -> Option<(&'j CiJob, &'j [CiSte
     Some((job, job.steps.get(..=end)?))
 }
 
-/// Says which actions of the repository's own the tests are set up with, which are not copied: what
-/// they do is not known here.
+/// Says which steps that the tests are set up with are not copied, as what they do or need is not
+/// known here, and which variables the tests have there.
 pub(super) fn left_out(jobs: &[CiJob], proofs: &[Proof]) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for (job, steps) in proofs.iter().filter_map(|proof| before(jobs, proof)) {
-        for step in steps {
-            let own = step.uses.as_ref().filter(|uses| uses.starts_with("./"));
-            let note = own.map(|uses| {
-                let place = format!("{}:{}", job.workflow, step.line);
-                format!("`uses: {uses}` of {place} is left out of the workflow")
-            });
-            found.extend(note.filter(|note| !found.contains(note)));
-        }
+    for proof in proofs {
+        let Some((job, steps)) = before(jobs, proof) else { continue };
+        let is_wanted = |step: &&CiStep| proof.source.is_some() || step.uses.is_some();
+        let steps: Vec<&CiStep> = steps.iter().filter(is_wanted).collect();
+        let mut notes: Vec<String> =
+            steps.iter().filter_map(|step| not_copied(step, proof, &job.workflow)).collect();
+        // A command that is copied lacks what its job has.
+        let copy = steps.iter().find(|step| step.uses.is_none() && copied(step, proof).is_some());
+        let of_job = copy.into_iter().flat_map(|step| hidden(step)).filter(|one| !one.is_own);
+        notes.extend(of_job.map(|one| {
+            let (name, workflow) = (&one.name, &job.workflow);
+            format!("`{name}` of {workflow} is left out of the workflow: it {HIDDEN}")
+        }));
+        let tests = steps.last().filter(|_| proof.is_automatic());
+        notes.extend(tests.and_then(|step| without_variables(step, proof)));
+        notes.retain(|note| !found.contains(note));
+        found.extend(notes);
     }
     found
 }
 
+/// Why a variable is not copied.
+const HIDDEN: &str = "holds a secret, or is known only while the workflow runs";
+
+/// Returns the variables of a step whose values are not copied.
+fn hidden(step: &CiStep) -> impl Iterator<Item = &CiVariable> {
+    // To an action it is for more requests an hour; commands may log in with it.
+    let is_needed = |variable: &&CiVariable| !variable.is_token || step.uses.is_none();
+    step.variables.iter().filter(|variable| variable.value.is_none()).filter(is_needed)
+}
+
+/// Names a step that may set something up and is not copied, with why.
+fn not_copied(step: &CiStep, proof: &Proof, workflow: &RepoPath) -> Option<String> {
+    let name = |uses: &str| uses.split('@').next().unwrap_or_default().to_owned();
+    let what = match &step.uses {
+        Some(uses) if words::holds(SETS_UP_NOTHING, &name(uses)) => return None,
+        Some(uses) => format!("uses: {uses}"),
+        None => step.commands.iter().find(|command| installs(command))?.clone(),
+    };
+    let own = hidden(step).find(|variable| variable.is_own);
+    if own.is_none() && as_written(step, proof).is_some() {
+        return None;
+    }
+    let why = own.map_or_else(String::new, |own| format!(": `{}` {HIDDEN}", own.name));
+    Some(format!("`{what}` of {workflow}:{} is left out of the workflow{why}", step.line))
+}
+
+/// Says which variables the tests have in a workflow.
+fn without_variables(step: &CiStep, proof: &Proof) -> Option<String> {
+    let names: Vec<String> =
+        step.variables.iter().map(|variable| format!("`{}`", variable.name)).collect();
+    let place = &proof.source.as_ref().filter(|_| !names.is_empty())?.place;
+    let them = if names.len() == 1 { "it" } else { "them" };
+    Some(format!(
+        "`{}` has {} at {place}, and commands of a run do not have {them}",
+        proof.command,
+        names.join(", ")
+    ))
+}
+
 /// Returns what a workflow sets up before it runs the command, and the workflow's file.
 fn of_workflow(jobs: &[CiJob], proof: &Proof) -> (Vec<SetupStep>, Option<String>) {
-    let nothing = || (Vec::new(), None);
-    let Some((job, steps)) = before(jobs, proof) else { return nothing() };
+    let Some((job, steps)) = before(jobs, proof) else { return (Vec::new(), None) };
     let is_wanted = |step: &&CiStep| proof.source.is_some() || step.uses.is_some();
     let steps: Vec<SetupStep> = steps
         .iter()
@@ -192,13 +254,14 @@ fn of_workflow(jobs: &[CiJob], proof: &Proof) -> (Vec<SetupStep>, Option<String>
         .filter_map(|step| copied(step, proof))
         .take(STEPS_LIMIT)
         .collect();
-    if steps.is_empty() { nothing() } else { (steps, Some(job.workflow.to_string())) }
+    let is_any_copied = steps.iter().any(|step| !step.text.is_empty());
+    (steps, is_any_copied.then(|| job.workflow.to_string()))
 }
 
 fn sets_up_chain(step: &CiStep, chain: ToolChain) -> bool {
     let names: &[&str] = match chain {
         ToolChain::Rust => &["rust-toolchain"],
-        ToolChain::Node => &["actions/setup-node"],
+        ToolChain::Node => &["actions/setup-node", "oven-sh/setup-bun"],
         ToolChain::Python => &["actions/setup-python", "astral-sh/setup-uv"],
         ToolChain::Go => &["actions/setup-go"],
         ToolChain::Java => &["actions/setup-java"],
@@ -211,15 +274,32 @@ fn sets_up_chain(step: &CiStep, chain: ToolChain) -> bool {
     step.uses.as_ref().is_some_and(|uses| names.iter().any(|name| uses.starts_with(name)))
 }
 
-/// Writes a step of another workflow, if setting up is all it does.
+/// Copies a step of another workflow. One with variables that are hidden is left out; what is
+/// installed with them cannot be installed without, so that nothing stands in for it.
 fn copied(step: &CiStep, proof: &Proof) -> Option<SetupStep> {
+    let copy = as_written(step, proof)?;
+    if !hidden(step).any(|variable| variable.is_own) {
+        return Some(copy);
+    }
+    let left_out = SetupStep { text: String::new(), ..copy };
+    (left_out.part == SetupPart::Dependencies).then_some(left_out)
+}
+
+/// Writes a step of another workflow, if setting up is all it does.
+fn as_written(step: &CiStep, proof: &Proof) -> Option<SetupStep> {
+    // What an action sets up is seldom about the variables of the job.
+    let is_wanted = |one: &&CiVariable| one.is_own || step.uses.is_none();
+    let known = step.variables.iter().filter(is_wanted);
+    let known = known.filter_map(|one| Some((one.name.as_str(), one.value.as_deref()?)));
+    let variables = variables(&known.collect::<Vec<_>>());
     if let Some(uses) = &step.uses {
         let sets_up = SETS_UP.iter().any(|part| uses.contains(part)) && !uses.starts_with('.');
-        let is_pinned = uses.contains('@');
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/@-".contains(&byte);
+        let is_pinned = uses.contains('@') && uses.bytes().all(is_plain);
         if !sets_up || !is_pinned {
             return None;
         }
-        let mut text = format!("      - uses: {}\n", step.spelled);
+        let mut text = format!("      - uses: {}\n{variables}", step.spelled);
         if !step.with.is_empty() {
             text.push_str("        with:\n");
         }
@@ -248,8 +328,8 @@ fn copied(step: &CiStep, proof: &Proof) -> Option<SetupStep> {
     };
     let is_below = installs.iter().any(|command| in_folder(command).0.is_some());
     let text = match is_below {
-        true => installs.iter().map(|command| run(&[command])).collect(),
-        false => run(&installs),
+        true => installs.iter().map(|command| run(&[command]) + &variables).collect(),
+        false => run(&installs) + &variables,
     };
     (!installs.is_empty()).then_some(SetupStep { text, part })
 }

@@ -9,9 +9,26 @@ pub(super) fn action(name: &str, inputs: &[(&str, &str)]) -> String {
     format!("      - uses: {name}\n{with}")
 }
 
-/// One input of an action; a value of several lines keeps them.
+/// Whether the name of a file or folder means nothing but itself to a shell, to YAML and to
+/// Actions: only such names get into a workflow.
+pub(super) fn is_plain(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte);
+    !name.is_empty() && !name.starts_with('-') && name.bytes().all(plain)
+}
+
+/// Variables of a step.
+pub(super) fn variables(variables: &[(&str, &str)]) -> String {
+    let lines: String = variables.iter().map(|(name, value)| input(name, value)).collect();
+    if lines.is_empty() { lines } else { format!("        env:\n{lines}") }
+}
+
+/// One input of an action or variable of a step; a value of several lines keeps them.
 pub(super) fn input(name: &str, value: &str) -> String {
-    if value.contains('\n') {
+    // What a block begins with says how far it is indented.
+    let is_block = value.contains('\n')
+        && !value.starts_with(char::is_whitespace)
+        && value.chars().all(|letter| letter == '\n' || !letter.is_control());
+    if is_block {
         let lines: String = value.lines().map(|line| format!("            {line}\n")).collect();
         return format!("          {name}: |\n{lines}");
     }

@@ -41,7 +41,7 @@ impl WorkflowEvents {
                  pull_request_review_comment:\n    types: [created]\n  pull_request_review:\n    \
                  types: [submitted]\n",
             );
-            let word = comment.prefix.replace('\'', "''");
+            let word = literal(&comment.prefix);
             events.conditions.push(format!("contains(github.event.comment.body, '{word}')"));
             events.conditions.push(format!("contains(github.event.review.body, '{word}')"));
         }
@@ -80,7 +80,7 @@ impl WorkflowEvents {
         let mut types = Vec::new();
         if let Some(comment) = &triggers.comment {
             types.push("opened");
-            let word = comment.prefix.replace('\'', "''");
+            let word = literal(&comment.prefix);
             self.conditions.push(format!(
                 "(github.event.action == 'opened' && contains(github.event.issue.body, '{word}'))"
             ));
@@ -88,8 +88,12 @@ impl WorkflowEvents {
         if let Some(label) = &triggers.label {
             self.words.push("a label");
             types.push("labeled");
-            let name = label.name.replace('\'', "''");
-            self.conditions.push(format!("github.event.label.name == '{name}'"));
+            let name = literal(&label.name);
+            let is_whole = name == label.name.replace('\'', "''");
+            let asked = format!("github.event.label.name == '{name}'");
+            // The policy looks at the label all the same.
+            let any = "github.event.action == 'labeled'".to_owned();
+            self.conditions.push(if is_whole { asked } else { any });
         }
         if triggers.assign.is_some() {
             self.words.push("an assignment");
@@ -224,6 +228,15 @@ impl WorkflowEvents {
     }
 }
 
+/// Returns the beginning of a text that a literal of an expression can hold.
+fn literal(text: &str) -> String {
+    let ends = |(at, letter): &(usize, char)| {
+        letter.is_control() || text.get(*at..).is_some_and(|rest| rest.starts_with("${{"))
+    };
+    let end = text.char_indices().find(ends).map_or(text.len(), |(at, _)| at);
+    text.get(..end).unwrap_or_default().replace('\'', "''")
+}
+
 /// Returns the actions that entries count, each once.
 fn actions(rules: &[&EventRule], kind: TriggerKind) -> Vec<String> {
     let (known, default) = actions_of(kind);
@@ -239,4 +252,25 @@ fn actions(rules: &[&EventRule], kind: TriggerKind) -> Vec<String> {
     all.sort();
     all.dedup();
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::WorkflowEvents;
+    use crate::Policy;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn no_word_of_the_policy_becomes_an_expression_of_the_workflow() {
+        for (name, expected) in [
+            ("bot's", "github.event.label.name == 'bot''s'"),
+            ("x ${{ secrets.A }}", "github.event.action == 'labeled'"),
+        ] {
+            let label = format!("label: {{ name: \"{name}\", tiers: [maintainer] }}");
+            let text = format!("version: 1\ntriggers: {{ {label} }}\n");
+            let policy = Policy::parse(&text, "p").unwrap();
+            let events = WorkflowEvents::of(&policy.settings().triggers, &[]);
+            assert_eq!(events.conditions, [expected]);
+        }
+    }
 }

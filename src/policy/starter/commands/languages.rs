@@ -1,16 +1,16 @@
-//! Commands of Go, Java, Ruby, PHP, .NET and Elixir projects.
+//! Commands of Go, Java and .NET projects.
 
 use std::collections::BTreeSet;
 
-use serde_json::Value as Json;
-
 use crate::starter::commands::{RepositoryTools, is_safe, is_top, listed};
-use locum_base::path::RepoPath;
+use crate::starter::scan::split;
 
 pub(super) fn go(found: &mut RepositoryTools<'_>) {
     let Some(manifest) = found.named("go.mod") else { return };
     let why = manifest.to_string();
-    found.add("go test ./...", is_top(manifest), &why);
+    // Where there is no test, the packages are at least compiled and looked at.
+    let proof = if has_go_tests(found) { "go test ./..." } else { "go vet ./..." };
+    found.add(proof, is_top(manifest), &why);
     for verb in listed(
         "test, vet, build, run, generate, fmt, fix, list, doc, env, version, help, clean, tool, \
          mod why, \
@@ -18,11 +18,24 @@ pub(super) fn go(found: &mut RepositoryTools<'_>) {
     ) {
         found.add(&format!("go {verb}:*"), false, &why);
     }
-    for program in ["gofmt:*", "goimports:*", "gofumpt:*", "staticcheck:*", "gotestsum:*"] {
-        found.add(program, false, &why);
-    }
+    found.add_all(
+        listed(
+            "gofmt:*, goimports:*, gofumpt:*, staticcheck:*, gotestsum:*, go mod edit -json, go \
+             mod edit -print, go work edit -json",
+        ),
+        &why,
+    );
     if [".golangci.yml", ".golangci.yaml", ".golangci.toml"].iter().any(|name| found.has(name)) {
-        found.add_set_up("golangci-lint run:*", "golangci-lint is set up");
+        let why = "golangci-lint is set up";
+        found.add_set_up("golangci-lint run:*", why);
+        found.add_all(
+            listed(
+                "golangci-lint fmt:*, golangci-lint linters:*, golangci-lint formatters:*, \
+                 golangci-lint config path:*, golangci-lint config verify, golangci-lint cache \
+                 status, golangci-lint help:*, golangci-lint version:*, golangci-lint --version",
+            ),
+            why,
+        );
     }
     let programs = found.scan.files.iter().filter_map(|path| {
         let (program, file) = path.as_str().strip_prefix("cmd/")?.split_once('/')?;
@@ -32,6 +45,19 @@ pub(super) fn go(found: &mut RepositoryTools<'_>) {
         found.add(&format!("./bin/{program}:*"), false, &format!("cmd/{program}"));
         found.add(&format!("./{program}:*"), false, &format!("cmd/{program}"));
     }
+}
+
+/// Whether the first module has tests of its own, and not in another module below it.
+fn has_go_tests(found: &RepositoryTools<'_>) -> bool {
+    let nested = found.all_named("go.mod").filter(|path| !is_top(path)).map(|path| split(path).0);
+    let nested: BTreeSet<&str> = nested.collect();
+    let is_nested = |path: &str| {
+        nested
+            .iter()
+            .any(|folder| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/')))
+    };
+    let mut files = found.scan.files.iter().map(|path| path.as_str());
+    files.any(|path| path.ends_with("_test.go") && !is_nested(path))
 }
 
 pub(super) fn java(found: &mut RepositoryTools<'_>) {
@@ -59,9 +85,13 @@ pub(super) fn java(found: &mut RepositoryTools<'_>) {
         }
     }
     if found.has("pom.xml") || found.has("build.gradle") || found.has("build.gradle.kts") {
-        for program in ["java:*", "javac:*", "javap:*", "jar tf:*", "jar -tf:*"] {
-            found.add(program, false, "sources in Java");
-        }
+        found.add_all(
+            listed(
+                "java:*, javac:*, javap:*, jar tf:*, jar -tf:*, jar tvf:*, jar --list:*, jshell \
+                 --version",
+            ),
+            "sources in Java",
+        );
         let builds = ["pom.xml", "build.gradle", "build.gradle.kts"];
         if found.mentions(&builds, "google-java-format")
             || found.mentions(&builds, "googleJavaFormat")
@@ -71,90 +101,20 @@ pub(super) fn java(found: &mut RepositoryTools<'_>) {
     }
 }
 
-/// Programs of Ruby that look or run what the repository has.
-pub(super) fn ruby(found: &mut RepositoryTools<'_>) {
-    let Some(manifest) = found.named("Gemfile") else { return };
-    let why = manifest.to_string();
-    for command in listed(
-        "ruby, rake, ri, standardrb, yard, bundle exec, bundle list, bundle show, bundle info, \
-         bundle outdated, \
-         bundle check, bundle -v, bundle --version, gem list, gem env, gem contents, gem \
-         which, gem build, gem --version, gem -v",
-    ) {
-        found.add(&format!("{command}:*"), false, &why);
-    }
-    if found.mentions(&["Gemfile"], "rubocop") {
-        found.add("bundle exec rubocop:*", false, &why);
-        found.add("rubocop:*", false, &why);
-    }
-    let rspec = found.has("spec_helper.rb") || found.mentions(&["Gemfile"], "rspec");
-    if rspec {
-        found.add("bundle exec rspec:*", is_top(manifest), &why);
-        found.add("rspec:*", false, &why);
-    } else if let Some(tasks) = found.named("Rakefile").filter(|path| is_top(path)) {
-        // A default task is, as a rule, the tests.
-        let text = found.text(tasks);
-        let has_default = text.contains("default: ") || text.contains(":default =>");
-        let task = if has_default { "bundle exec rake" } else { "bundle exec rake test" };
-        found.add(task, true, &tasks.to_string());
-    }
-}
+/// Verbs of .NET that look, build, format or run what the solution has.
+const DOTNET: &str = "\
+    dotnet build:*, dotnet format:*, dotnet clean:*, dotnet run:*, dotnet list:*, dotnet sln \
+    list:*, dotnet solution list:*, dotnet tool list:*, dotnet workload list, dotnet help:*, \
+    dotnet --version, dotnet --info, dotnet --list-sdks, dotnet --list-runtimes, dotnet --help, \
+    dotnet msbuild -version";
 
-pub(super) fn others(found: &mut RepositoryTools<'_>) {
-    let project = [".sln", ".slnx", ".csproj"].iter().find_map(|ending| {
+pub(super) fn dotnet(found: &mut RepositoryTools<'_>) {
+    let project = [".sln", ".slnx", ".csproj", ".fsproj"].iter().find_map(|ending| {
         let ends = found.scan.files.iter().filter(|path| path.as_str().ends_with(ending));
         ends.min_by_key(|path| path.parts().count())
     });
-    let projects: [(Option<&RepoPath>, &str, &[&str]); 2] = [
-        (found.named("mix.exs"), "mix", &["format", "compile", "credo", "dialyzer", "deps"]),
-        (project, "dotnet", &["build", "format", "list", "--version", "--info"]),
-    ];
-    for (manifest, program, verbs) in projects {
-        let Some(manifest) = manifest else { continue };
-        found.add(&format!("{program} test:*"), is_top(manifest), &manifest.to_string());
-        for verb in verbs {
-            found.add(&format!("{program} {verb}:*"), false, &manifest.to_string());
-        }
-    }
-}
-
-/// Programs that Composer installs, with a word of `composer.json` that shows it.
-const PHP_PROGRAMS: &[(&str, &str)] = &[
-    ("phpunit/phpunit", "phpunit"),
-    ("pestphp/pest", "pest"),
-    ("phpstan/", "phpstan"),
-    ("vimeo/psalm", "psalm"),
-    ("squizlabs/php_codesniffer", "phpcs"),
-    ("php-cs-fixer", "php-cs-fixer"),
-    ("laravel/pint", "pint"),
-];
-
-/// Scripts of Composer, and the programs it installs.
-pub(super) fn php(found: &mut RepositoryTools<'_>) {
-    let Some(manifest) = found.named("composer.json") else { return };
-    let why = manifest.to_string();
-    for looks in listed("php, composer show, composer validate, composer check-platform-reqs") {
-        found.add(&format!("{looks}:*"), false, &why);
-    }
-    let package = serde_json::from_str::<Json>(found.text(manifest)).unwrap_or_default();
-    let scripts = package.get("scripts").and_then(Json::as_object);
-    let own = scripts.into_iter().flatten().map(|(name, _)| name.as_str());
-    // Composer's events are `pre-install-cmd` and the like.
-    let is_event = |name: &str| name.starts_with("pre-") || name.starts_with("post-");
-    let own: Vec<&str> = own.filter(|name| is_safe(name) && !is_event(name)).collect();
-    for script in &own {
-        let proves = *script == "test" && is_top(manifest);
-        found.add(&format!("composer {script}:*"), proves, &format!("a script of {why}"));
-    }
-    for (package, program) in PHP_PROGRAMS {
-        if !found.mentions(&["composer.json"], package) {
-            continue;
-        }
-        let is_test = matches!(*program, "phpunit" | "pest");
-        let proves = is_test && is_top(manifest) && !own.contains(&"test");
-        let because = format!("{package} is in {why}");
-        for call in ["vendor/bin/", "./vendor/bin/", "composer exec "] {
-            found.add(&format!("{call}{program}:*"), proves && call == "vendor/bin/", &because);
-        }
-    }
+    let Some(project) = project else { return };
+    let why = project.to_string();
+    found.add("dotnet test:*", is_top(project), &why);
+    found.add_all(listed(DOTNET), &why);
 }

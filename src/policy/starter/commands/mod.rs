@@ -3,10 +3,22 @@
 //! In: a repository scan. Out: commands with why: a tool whose options are known gets `:*`,
 //! anything else its exact words.
 
+mod app;
+mod beam;
+mod checkers;
+mod infrastructure;
 mod languages;
 mod native;
 mod node;
+mod node_programs;
+mod other_languages;
+mod php;
 pub(super) mod python;
+mod python_modules;
+pub(super) mod python_tests;
+mod ruby;
+mod scripts;
+mod tasks;
 
 use std::collections::BTreeSet;
 
@@ -16,22 +28,21 @@ use locum_base::path::RepoPath;
 
 /// Files whose presence makes a folder a package; their texts are read.
 pub(super) const MANIFESTS: &str = "\
-    Cargo.toml package.json pyproject.toml setup.py setup.cfg tox.ini noxfile.py \
-    requirements.txt go.mod pom.xml build.gradle build.gradle.kts \
-    settings.gradle settings.gradle.kts Gemfile composer.json \
-    mix.exs Makefile justfile";
+    Cargo.toml package.json deno.json deno.jsonc pyproject.toml setup.py setup.cfg tox.ini \
+    noxfile.py requirements.txt Pipfile go.mod pom.xml build.gradle build.gradle.kts \
+    settings.gradle settings.gradle.kts build.sbt Gemfile composer.json mix.exs pubspec.yaml \
+    Package.swift build.zig Makefile justfile";
 /// Lock files, which change with the manifests beside them.
 pub(super) const LOCKS: &str = "\
     Cargo.lock package-lock.json npm-shrinkwrap.json pnpm-lock.yaml yarn.lock bun.lock bun.lockb \
-    poetry.lock uv.lock pdm.lock Pipfile.lock go.sum gradle.lockfile Gemfile.lock composer.lock \
-    mix.lock";
+    deno.lock poetry.lock uv.lock pdm.lock Pipfile.lock go.sum gradle.lockfile Gemfile.lock \
+    composer.lock mix.lock pubspec.lock Package.resolved";
 /// Other files whose texts tell which commands there are.
 pub(super) const READ: &str = "\
-    CMakeLists.txt Rakefile configure.ac phpunit.xml phpunit.xml.dist test.py tests.py";
+    CMakeLists.txt Rakefile configure.ac phpunit.xml phpunit.xml.dist .gitlab-ci.yml \
+    Taskfile.yml Taskfile.yaml taskfile.yml";
 /// Words in the names of scripts that publish.
 const PUBLISHING: &[&str] = &["publish", "release", "deploy", "version", "push", "upload"];
-/// Targets of a Makefile that test or look.
-const TARGETS: &[&str] = &["test", "tests", "check", "lint", "build"];
 
 /// A command that may be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,12 +100,19 @@ pub(super) fn find(scan: &StarterScan) -> Vec<ProposedTool> {
     python::python(&mut found);
     languages::go(&mut found);
     languages::java(&mut found);
-    languages::others(&mut found);
-    languages::ruby(&mut found);
-    languages::php(&mut found);
-    make(&mut found);
+    languages::dotnet(&mut found);
+    beam::beam(&mut found);
+    app::dart(&mut found);
+    app::swift(&mut found);
+    ruby::ruby(&mut found);
+    php::php(&mut found);
+    other_languages::other_languages(&mut found);
+    tasks::tasks(&mut found);
     native::native(&mut found);
     native::shell(&mut found);
+    scripts::scripts(&mut found);
+    infrastructure::infrastructure(&mut found);
+    checkers::checkers(&mut found);
     found.tools
 }
 
@@ -138,8 +156,25 @@ impl<'s> RepositoryTools<'s> {
 
     /// Whether a list of packages for `pip` mentions a word.
     fn mentions_in_requirements(&self, word: &str) -> bool {
-        let is_list = |path: &RepoPath| path.name().is_some_and(python::is_requirements);
-        self.scan.texts.iter().any(|(path, text)| is_list(path) && text.contains(word))
+        let mut texts = self.scan.texts.iter();
+        texts.any(|(path, text)| python::is_requirements_file(path) && text.contains(word))
+    }
+
+    /// Whether there is a file of this very path.
+    fn holds(&self, path: &str) -> bool {
+        self.scan.files.iter().any(|file| file.as_str() == path)
+    }
+
+    /// Whether something proves a change already.
+    fn has_proof(&self) -> bool {
+        self.tools.iter().any(|tool| tool.proves)
+    }
+
+    /// Adds commands, each as a line of its own.
+    fn add_all(&mut self, commands: impl Iterator<Item = &'static str>, why: &str) {
+        for command in commands {
+            self.add(command, false, why);
+        }
     }
 
     /// Whether a workflow mentions a word.
@@ -182,15 +217,20 @@ fn rust(found: &mut RepositoryTools<'_>) {
     for verb in listed(
         "check, c, build, b, t, run, bench, doc, tree, metadata, clippy, fmt, clean, pkgid, \
          locate-project, nextest list, rustc, expand, machete, shear, udeps, hack, insta, \
-         deny, llvm-cov, semver-checks, fix, miri, update, package, outdated, --version, -V, \
-         -vV, --list",
+         deny, llvm-cov, semver-checks, fix, miri, update, package, outdated, verify-project, \
+         read-manifest, info, help, version, criterion, tarpaulin, --version, -V, -vV, --list",
     ) {
         found.add(&format!("cargo {verb}:*"), false, &why);
     }
-    for looks in
-        ["rustc:*", "rustfmt:*", "rustup show:*", "rustup toolchain list:*", "rustup target list:*"]
-    {
-        found.add(looks, false, &why);
+    let looks = listed(
+        "rustc:*, rustfmt:*, rustup show:*, rustup toolchain list:*, rustup target list:*, rustup \
+         component list:*, rustup which:*, cargo --help, cargo -h",
+    );
+    found.add_all(looks, &why);
+    if found.holds("xtask/Cargo.toml") {
+        for task in ["", " help", " test", " check", " lint", " fmt", " build", " ci", " codegen"] {
+            found.add(&format!("cargo xtask{task}"), false, "xtask/Cargo.toml");
+        }
     }
     for program in found.programs("Cargo.toml", "src/main.rs") {
         for profile in ["debug", "release"] {
@@ -199,12 +239,17 @@ fn rust(found: &mut RepositoryTools<'_>) {
             }
         }
     }
-    if found.scan.files.iter().any(|path| path.as_str() == ".config/nextest.toml")
-        || found.mentions_in_automation("cargo nextest")
-    {
+    if found.holds(".config/nextest.toml") || found.mentions_in_automation("cargo nextest") {
         found.add_set_up("cargo nextest run:*", "nextest is set up");
     }
     found.add("cargo test:*", is_top(manifest), &why);
+}
+
+/// Whether a path is made of letters that mean nothing to a shell.
+fn is_plain(path: &RepoPath) -> bool {
+    let path = path.as_str();
+    !path.starts_with('-')
+        && path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_/.".contains(&byte))
 }
 
 /// Whether the name of a program or script does not say that it publishes or installs.
@@ -218,36 +263,6 @@ fn is_safe(name: &str) -> bool {
 /// What a name is about that says when it is run: before or after something.
 fn bare_of_hook(name: &str) -> Option<&str> {
     name.strip_prefix("pre").or_else(|| name.strip_prefix("post"))
-}
-
-/// Targets of the top Makefile and justfile; they prove a change where nothing else does.
-fn make(found: &mut RepositoryTools<'_>) {
-    if let Some(manifest) = found.named("configure.ac").filter(|path| is_top(path)) {
-        let proves = !found.tools.iter().any(|tool| tool.proves);
-        found.add("make check:*", proves, &manifest.to_string());
-        found.add("make:*", false, &manifest.to_string());
-    }
-    for (name, program) in [("Makefile", "make"), ("justfile", "just")] {
-        let Some(file) = found.scan.files.iter().find(|path| path.as_str() == name) else {
-            continue;
-        };
-        if program == "make" {
-            found.add("make:*", false, &format!("targets of {file}"));
-        }
-        let lines: Vec<&str> = found.text(file).lines().collect();
-        for target in
-            TARGETS.iter().filter(|target| lines.iter().any(|line| is_target(line, target)))
-        {
-            let proves = target.starts_with("test") && !found.tools.iter().any(|tool| tool.proves);
-            found.add(&format!("{program} {target}"), proves, &format!("a target of {file}"));
-        }
-    }
-}
-
-fn is_target(line: &str, target: &str) -> bool {
-    line.strip_prefix(target).is_some_and(|rest| {
-        rest.trim_start().starts_with(':') && !rest.trim_start().starts_with(":=")
-    })
 }
 
 /// Returns the package manager of a Node project.

@@ -1,6 +1,6 @@
 //! Commands of projects in C and C++, and of those whose programs are scripts of a shell.
 
-use crate::starter::commands::{RepositoryTools, is_safe, is_top, listed};
+use crate::starter::commands::{RepositoryTools, is_plain, is_safe, is_top, listed};
 use crate::starter::scan::split;
 use locum_base::path::RepoPath;
 
@@ -23,7 +23,7 @@ pub(super) fn native(found: &mut RepositoryTools<'_>) {
     let why = format!("{manifest}, sources in C or C++");
     for program in listed(
         "gcc, g++, cc, c++, clang, clang++, clang-format, clang-tidy, cppcheck, nm, objdump, \
-         readelf, size, c++filt, valgrind",
+         readelf, size, c++filt, valgrind, ar t, ar -t, addr2line, gcov",
     ) {
         found.add(&format!("{program}:*"), false, &why);
     }
@@ -33,9 +33,8 @@ pub(super) fn native(found: &mut RepositoryTools<'_>) {
 fn cmake(found: &mut RepositoryTools<'_>) {
     let Some(manifest) = found.named("CMakeLists.txt") else { return };
     let why = manifest.to_string();
-    for program in ["cmake:*", "ctest:*", "ninja:*"] {
-        found.add(program, false, &why);
-    }
+    // What it configures is built by one of the last two.
+    found.add_all(listed("cmake:*, ctest:*, ninja:*, make:*"), &why);
     for (folder, program) in built(found) {
         for here in ["", "./"] {
             found.add(&format!("{here}build/{folder}{program}:*"), false, &why);
@@ -109,10 +108,4 @@ pub(super) fn shell(found: &mut RepositoryTools<'_>) {
 fn ends(path: &RepoPath, endings: &[&str]) -> bool {
     let name = path.name().unwrap_or_default();
     endings.iter().any(|ending| name.ends_with(ending))
-}
-
-fn is_plain(path: &RepoPath) -> bool {
-    let path = path.as_str();
-    !path.starts_with('-')
-        && path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_/.".contains(&byte))
 }

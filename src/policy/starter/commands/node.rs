@@ -3,23 +3,40 @@
 
 use serde_json::Value as Json;
 
+use crate::starter::commands::node_programs::PROGRAMS;
 use crate::starter::commands::{RepositoryTools, bare_of_hook, is_safe, is_top, listed};
 use crate::words;
 use locum_base::path::RepoPath;
 
-/// Packages whose programs check or build, with their names.
-const NODE_PROGRAMS: &[(&str, &str)] = &[
-    ("vitest", "vitest"),
-    ("jest", "jest"),
-    ("mocha", "mocha"),
-    ("eslint", "eslint"),
-    ("prettier", "prettier"),
-    ("typescript", "tsc"),
-    ("@biomejs/biome", "biome"),
-    ("vite", "vite build"),
-    ("vue-tsc", "vue-tsc"),
-    ("tsx", "tsx"),
-    ("ts-node", "ts-node"),
+/// What every package manager shows.
+const LOOKS: &str = "\
+    --version, -v, ls, list, explain, why, prefix, root, pkg get, config get, exec, outdated";
+/// The same of one of them alone.
+const OWN_LOOKS: &[(&str, &str)] = &[
+    (
+        "npm",
+        "npm ll:*, npm query:*, npm help:*, npm fund:*, npm bin:*, npm pack --dry-run, npm pack \
+         --dry-run --json",
+    ),
+    ("pnpm", "pnpm licenses list:*, pnpm bin, pnpm store path"),
+    ("yarn", "yarn workspaces list:*, yarn workspaces info:*, yarn info:*, yarn bin:*"),
+];
+/// What Bun does. It may run anything, so each is spelled out, but for files that it is given.
+const BUN: &str = "\
+    bun:*, bun run, bun test, bun test --coverage, bun test --bail, bun pm ls, bun pm ls --all, \
+    bun pm bin, bun --version, bun -v, bun --revision, bunx tsc --noEmit, bun tsc --noEmit, bun \
+    run tsc --noEmit";
+/// Endings of the files in which Bun finds tests.
+const BUN_TESTS: &[&str] = &[
+    ".test.ts",
+    ".test.tsx",
+    ".test.js",
+    ".test.jsx",
+    "_test.ts",
+    "_test.tsx",
+    ".spec.ts",
+    ".spec.tsx",
+    ".spec.js",
 ];
 
 /// What npm and its like do with a package by themselves, before and after which they run a script
@@ -38,13 +55,15 @@ pub(super) fn node(found: &mut RepositoryTools<'_>) {
         None => return,
         Some(manifest) => manager(found, manifest),
     };
-    for looks in ["node:*", "tsx:*", "ts-node:*", "npx:*"] {
-        found.add(looks, false, "package.json");
+    found.add_all(listed("node:*, tsx:*, ts-node:*, npx:*"), "package.json");
+    if manager != "bun" {
+        for verb in listed(LOOKS) {
+            found.add(&format!("{manager} {verb}:*"), false, "package.json");
+        }
+        found.add(&format!("{manager} run"), false, "package.json");
     }
-    for verb in listed(
-        "--version, -v, ls, list, explain, why, prefix, root, pkg get, config get, exec, outdated",
-    ) {
-        found.add(&format!("{manager} {verb}:*"), false, "package.json");
+    for (_, looks) in OWN_LOOKS.iter().filter(|(name, _)| *name == manager) {
+        found.add_all(listed(looks), "package.json");
     }
     let mut manifests: Vec<&RepoPath> = found.all_named("package.json").collect();
     // A script of the top is the one that proves a change, whatever folders come before it.
@@ -53,33 +72,68 @@ pub(super) fn node(found: &mut RepositoryTools<'_>) {
         let Ok(Json::Object(package)) = serde_json::from_str::<Json>(found.text(manifest)) else {
             continue;
         };
-        let Some(Json::Object(scripts)) = package.get("scripts") else { continue };
-        let is_own =
-            |name: &str| is_safe(name) && !is_hook(name, |other| scripts.contains_key(other));
-        for (script, _) in scripts.iter().filter(|(name, text)| is_own(name) && is_written(text)) {
-            let command = match (script.as_str(), manager) {
-                ("test", _) if manager != "bun" => format!("{manager} test"),
-                (script, _) => format!("{manager} run {script}"),
-            };
-            let proves = script == "test" && is_top(manifest);
-            found.add(&format!("{command}:*"), proves, &format!("a script of {manifest}"));
+        if let Some(Json::Object(scripts)) = package.get("scripts") {
+            add_scripts(found, manager, (manifest, scripts));
         }
         let of_package = ["dependencies", "devDependencies"]
             .iter()
             .filter_map(|key| package.get(*key).and_then(Json::as_object));
         for name in of_package.flat_map(|packages| packages.keys()) {
-            for program in NODE_PROGRAMS.iter().filter(|(package, _)| *package == name) {
-                let exec = format!("{manager} exec ");
-                let direct = format!("{manager} ");
-                let calls = ["npx ", "./node_modules/.bin/", ""];
-                let own = [exec.as_str(), direct.as_str()].into_iter().filter(|_| manager != "npm");
-                for call in calls.into_iter().chain(own) {
-                    let why = format!("{name} is in {manifest}");
-                    found.add(&format!("{call}{}:*", program.1), false, &why);
-                }
-            }
+            add_programs(found, manager, (manifest, name.as_str()));
         }
     }
+    if manager == "bun" {
+        // It finds tests by itself, where no script says how.
+        let has_script =
+            found.tools.iter().any(|tool| tool.proves && tool.command == "bun run test");
+        found.add("bun test", !has_script && has_bun_tests(found), "package.json");
+        found.add_all(listed(BUN), "package.json");
+    }
+}
+
+/// Adds the scripts of a package: the test of the top proves a change.
+fn add_scripts(
+    found: &mut RepositoryTools<'_>,
+    manager: &str,
+    (manifest, scripts): (&RepoPath, &serde_json::Map<String, Json>),
+) {
+    let is_own = |name: &str| is_safe(name) && !is_hook(name, |other| scripts.contains_key(other));
+    for (script, _) in scripts.iter().filter(|(name, text)| is_own(name) && is_written(text)) {
+        let command = match (script.as_str(), manager) {
+            ("test", "npm" | "pnpm" | "yarn") => format!("{manager} test:*"),
+            (script, "bun") => format!("bun run {script}"),
+            (script, _) => format!("{manager} run {script}:*"),
+        };
+        let proves = script == "test" && is_top(manifest);
+        found.add(&command, proves, &format!("a script of {manifest}"));
+    }
+}
+
+/// Adds the programs that a package brings along, by each way to start them.
+fn add_programs(
+    found: &mut RepositoryTools<'_>,
+    manager: &str,
+    (manifest, name): (&RepoPath, &str),
+) {
+    let why = format!("{name} is in {manifest}");
+    for (_, command) in PROGRAMS.iter().filter(|(package, _)| *package == name) {
+        // What `npx` and `pnpm exec` start is judged by the second.
+        for call in ["./node_modules/.bin/", ""] {
+            found.add(&format!("{call}{command}"), false, &why);
+        }
+        if matches!(manager, "pnpm" | "yarn") {
+            found.add(&format!("{manager} {command}"), false, &why);
+        }
+    }
+}
+
+/// Whether the first package has files of tests that Bun finds by itself.
+fn has_bun_tests(found: &RepositoryTools<'_>) -> bool {
+    found.named("package.json").is_some_and(is_top)
+        && found.scan.files.iter().any(|path| {
+            let name = path.name().unwrap_or_default();
+            BUN_TESTS.iter().any(|ending| name.ends_with(ending))
+        })
 }
 
 fn manager(found: &RepositoryTools<'_>, manifest: &RepoPath) -> &'static str {

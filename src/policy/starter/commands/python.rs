@@ -1,6 +1,7 @@
 //! Commands of Python projects: test runners, tools that are set up, and what their tests need.
 
-use crate::starter::commands::{RepositoryTools, is_top, listed};
+use crate::starter::commands::python_tests::{self, TestRunner};
+use crate::starter::commands::{RepositoryTools, is_top, listed, python_modules};
 use crate::starter::scan::{StarterScan, split};
 use locum_base::path::RepoPath;
 
@@ -23,8 +24,82 @@ const PYTHON_MODULES: &[&str] = &[
     "pyright",
     "coverage",
 ];
+/// Packages that check, with the commands of their programs.
+const CHECKERS: &[(&str, &str)] = &[
+    ("ty", "ty check:*"),
+    ("pyrefly", "pyrefly check:*"),
+    ("basedpyright", "basedpyright:*"),
+    ("pytype", "pytype:*"),
+    ("deptry", "deptry:*"),
+    ("interrogate", "interrogate:*"),
+    ("pydoclint", "pydoclint:*"),
+    ("refurb", "refurb:*"),
+    ("radon", "radon:*"),
+];
+/// What Ruff shows of itself.
+const RUFF: &str = "\
+    ruff rule:*, ruff linter:*, ruff config:*, ruff analyze:*, ruff help:*, ruff version, ruff \
+    --version";
+/// What `pip` shows, and what builds documentation.
+const PIP: &str = "\
+    pip list:*, pip show:*, pip freeze:*, pip check:*, pip3 list:*, pip3 show:*, pip3 freeze:*, \
+    sphinx-build:*, mkdocs build:*";
+/// Tools that keep environments, by their lock files, with what they show.
+const TOOLS: &[(&str, &str, &str)] = &[
+    (
+        "uv.lock",
+        "uv",
+        "uv tree:*, uv pip list:*, uv pip show:*, uv pip check:*, uv pip tree:*, uv pip freeze:*, \
+         uv python list:*, uv python find:*, uv python dir, uv cache dir, uv tool list, uv lock \
+         --check, uv help:*, uv version, uv --version",
+    ),
+    (
+        "poetry.lock",
+        "poetry",
+        "poetry check:*, poetry show:*, poetry env list:*, poetry env info:*, poetry about, poetry \
+         list, poetry help:*, poetry version, poetry --version",
+    ),
+    ("pdm.lock", "pdm", "pdm list:*, pdm show:*, pdm info:*, pdm --version"),
+];
+/// What Pipenv shows, and the tests.
+const PIPENV: &str =
+    "pipenv graph, pipenv verify, pipenv --venv, pipenv --version, pipenv run pytest";
+/// What Hatch tests and shows.
+const HATCH: &str = "\
+    hatch test:*, hatch fmt --check:*, hatch env show:*, hatch status, hatch version, hatch \
+    --version";
+/// What Django tests, checks and shows; as words of `python`, any of its commands may run.
+const DJANGO: &str = "\
+    ./manage.py test:*, ./manage.py check:*, ./manage.py showmigrations:*, ./manage.py \
+    sqlmigrate:*, ./manage.py makemigrations --check:*, ./manage.py migrate --plan, ./manage.py \
+    migrate --check";
+/// Tools that start what the tests need, by their lock files.
+const RUNNERS: &[(&str, &str)] =
+    &[("uv.lock", "uv run "), ("poetry.lock", "poetry run "), ("pdm.lock", "pdm run ")];
+/// Files that describe a Python project.
+const PROJECT_FILES: &[&str] = &[
+    "pyproject.toml",
+    "setup.py",
+    "setup.cfg",
+    "requirements.txt",
+    "Pipfile",
+    "tox.ini",
+    "noxfile.py",
+];
 /// Extras and groups of a Python project that its tests need.
 const TEST_EXTRAS: &[&str] = &["test", "tests", "testing", "dev"];
+
+/// Lists of packages in a folder of their own, for development and tests; one of them is installed.
+const TEST_REQUIREMENTS: &[&str] = &[
+    "requirements/dev.txt",
+    "requirements/test.txt",
+    "requirements/tests.txt",
+    "requirements/testing.txt",
+    "requirements/development.txt",
+    "requirements/local.txt",
+];
+/// The list of what a program needs, in a folder of such lists.
+const BASE_REQUIREMENTS: &str = "requirements/base.txt";
 
 /// Returns true for a list of packages that `pip` installs.
 pub(in crate::starter) fn is_requirements(name: &str) -> bool {
@@ -69,119 +144,142 @@ pub(in crate::starter) fn tox_requirements(scan: &StarterScan) -> Option<String>
     (!names.is_empty()).then(|| names.join(" "))
 }
 
+/// Returns true for a list of packages that `pip` installs, also in a folder of such lists.
+pub(in crate::starter) fn is_requirements_file(path: &RepoPath) -> bool {
+    let (folder, name) = split(path);
+    let in_folder = folder.rsplit('/').next() == Some("requirements") && name.ends_with(".txt");
+    is_requirements(name) || in_folder
+}
+
+/// Returns those lists at the top of the folder `requirements` that the tests need: the first for
+/// development or tests, and what it builds on; else what the program needs.
+pub(in crate::starter) fn requirements_in_folder(scan: &StarterScan) -> Vec<&'static str> {
+    let text = |list: &str| {
+        scan.texts.iter().find(|(path, _)| path.as_str() == list).map(|(_, text)| text.as_str())
+    };
+    let has = |list: &&str| scan.files.iter().any(|path| path.as_str() == *list);
+    let of_tests = TEST_REQUIREMENTS.iter().copied().find(has);
+    let names_base = of_tests.and_then(text).is_some_and(|text| text.contains("-r "));
+    let base = Some(BASE_REQUIREMENTS).filter(has).filter(|_| !names_base);
+    base.into_iter().chain(of_tests).collect()
+}
+
 pub(super) fn python(found: &mut RepositoryTools<'_>) {
-    let manifests =
-        ["pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "tox.ini", "noxfile.py"];
-    let tests: Vec<&RepoPath> =
-        found.scan.files.iter().filter(|path| is_python_test(path)).collect();
-    let manifest = manifests.iter().find_map(|name| found.named(name));
+    let tests = python_tests::files(found.scan);
+    let manifest = PROJECT_FILES.iter().find_map(|name| found.named(name));
     // Without one, tests of the standard library's own kind need nothing.
     let Some(manifest) = manifest.or_else(|| tests.first().copied()) else { return };
-    let runner = [("uv.lock", "uv run "), ("poetry.lock", "poetry run "), ("pdm.lock", "pdm run ")]
-        .into_iter()
-        .find(|(lock, _)| found.has(lock));
+    let runner = RUNNERS.iter().find(|(lock, _)| found.has(lock)).copied();
     let is_top_project = is_top(manifest) || tests.first() == Some(&manifest);
-    let pytest = found.mentions(&manifests, "pytest")
+    let names_pytest = found.mentions(PROJECT_FILES, "pytest")
+        || found.mentions(&[".gitlab-ci.yml"], "pytest")
         || found.mentions_in_requirements("pytest")
         || found.has("pytest.ini")
         || found.has("conftest.py");
-    match (pytest, tests.first(), runner) {
-        (true, _, Some((lock, run))) => {
+    let (place, kind) = if names_pytest {
+        (manifest, Some(TestRunner::Pytest))
+    } else {
+        python_tests::runner(found.scan, &tests)
+            .map_or((manifest, None), |(path, runner)| (path, Some(runner)))
+    };
+    let started = runner.map_or("", |(_, run)| run);
+    match (kind, runner) {
+        (Some(TestRunner::Pytest), Some((lock, run))) => {
             found.add(&format!("{run}pytest:*"), is_top_project, lock);
             let why = format!("{manifest}, inside an environment that is set up");
             found.add_set_up("pytest:*", &why);
         }
-        (true, _, None) => found.add("pytest:*", is_top_project, &manifest.to_string()),
-        (false, Some(test), _) => {
-            found.add(&unittest(found.scan, &tests), is_top_project, &test.to_string());
+        (Some(TestRunner::Pytest), None) => {
+            found.add("pytest:*", is_top_project, &place.to_string());
         }
-        (false, None, _) => {}
+        (Some(TestRunner::Commands(commands)), _) => {
+            for command in commands {
+                found.add(&format!("{started}{command}"), is_top_project, &place.to_string());
+            }
+        }
+        (None, _) => {}
     }
     for module in PYTHON_MODULES {
         let name = module.split(' ').next().unwrap_or_default();
-        let is_named = || found.mentions(&manifests, name) || found.mentions_in_requirements(name);
+        let is_named =
+            || found.mentions(PROJECT_FILES, name) || found.mentions_in_requirements(name);
         if name != "unittest" && !is_named() {
             continue;
         }
         let why = format!("{name} is set up");
-        for call in ["python -m ", "python3 -m ", runner.map_or("", |(_, run)| run), ""] {
+        for call in ["python -m ", "python3 -m ", started, ""] {
             // There is no program of the standard library's module.
             if call.ends_with("-m ") || name != "unittest" {
                 found.add_set_up(&format!("{call}{module}:*"), &why);
             }
         }
     }
+    for (package, command) in CHECKERS {
+        if is_set_up(found, package) {
+            found.add_set_up(command, &format!("{package} is set up"));
+        }
+    }
+    if is_set_up(found, "ruff") {
+        found.add_all(listed(RUFF), "ruff is set up");
+    }
     let why = manifest.to_string();
+    python_modules::modules(found);
     for program in ["python", "python3"] {
         found.add(&format!("{program}:*"), false, &why);
         for module in listed(
-            "json.tool, doctest, tabnanny, site, sysconfig, cProfile, trace, timeit, py_compile, \
-             compileall, build",
+            "json.tool, doctest, tabnanny, tokenize, site, sysconfig, platform, inspect, ast, dis, \
+             pyclbr, pydoc, calendar, zipfile -l, cProfile, trace, timeit, py_compile, compileall, \
+             build",
         ) {
             found.add(&format!("{program} -m {module}:*"), false, &why);
         }
+        for warnings in ["-Wd", "-W error"] {
+            found.add(&format!("{program} {warnings} -m unittest:*"), false, &why);
+        }
     }
-    for looks in
-        listed("pip list:*, pip show:*, pip freeze:*, pip check:*, sphinx-build:*, mkdocs build:*")
-    {
-        found.add(looks, false, &why);
-    }
-    for (lock, tool) in
-        [("uv.lock", "uv run"), ("poetry.lock", "poetry run"), ("pdm.lock", "pdm run")]
-    {
+    found.add_all(listed(PIP), &why);
+    for (lock, tool, looks) in TOOLS {
         if found.has(lock) {
-            found.add(
-                &format!("{tool}:*"),
-                false,
-                &format!("{lock}; what it starts has to be allowed too"),
-            );
+            let because = format!("{lock}; what it starts has to be allowed too");
+            found.add(&format!("{tool} run:*"), false, &because);
+            found.add_all(listed(looks), lock);
         }
     }
-    if found.has("uv.lock") {
-        for looks in ["uv tree:*", "uv pip list:*", "uv pip show:*", "uv --version"] {
-            found.add(looks, false, "uv.lock");
-        }
+    if found.has("Pipfile") {
+        found.add_all(listed(PIPENV), "Pipfile");
     }
-    let is_set_up = |found: &RepositoryTools<'_>, file: &str, section: &str| {
-        found.has(file) || found.mentions(&["pyproject.toml", "setup.cfg"], section)
-    };
-    for (program, file, section) in [("tox", "tox.ini", "tox"), ("nox", "noxfile.py", "nox")] {
-        if is_set_up(found, file, section) {
+    if found.mentions(&["pyproject.toml"], "[tool.hatch") {
+        found.add_all(listed(HATCH), "pyproject.toml");
+    }
+    if found.holds("manage.py") {
+        found.add_all(listed(DJANGO), "manage.py");
+    }
+    for (program, file) in [("tox", "tox.ini"), ("nox", "noxfile.py")] {
+        if found.has(file) || found.mentions(&["pyproject.toml", "setup.cfg"], program) {
             found.add_set_up(&format!("{program}:*"), &format!("{program} is set up"));
         }
     }
-    if found.scan.files.iter().any(|path| path.as_str() == ".pre-commit-config.yaml")
-        || found.has("uv.lock")
-    {
-        for program in ["pre-commit run:*", "prek run:*"] {
-            found.add(program, false, "hooks that check");
-        }
+    if found.holds(".pre-commit-config.yaml") || found.has("uv.lock") {
+        found.add_all(
+            listed("pre-commit run:*, prek run:*, pre-commit validate-config"),
+            "hooks that check",
+        );
     }
 }
 
-fn is_python_test(path: &RepoPath) -> bool {
-    let (folder, name) = split(path);
-    (name.starts_with("test_") && name.ends_with(".py"))
-        || name.ends_with("_test.py")
-        || folder.is_empty() && matches!(name, "test.py" | "tests.py")
-}
-
-/// Returns how the standard library finds the tests: where their folder is a package, or at the
-/// top, by itself.
-fn unittest(scan: &StarterScan, tests: &[&RepoPath]) -> String {
-    let mut folders: Vec<&str> = tests.iter().map(|path| split(path).0).collect();
-    folders.sort_unstable();
-    folders.dedup();
-    let is_package = |folder: &str| {
-        folder.is_empty()
-            || scan.files.iter().any(|path| path.as_str() == format!("{folder}/__init__.py"))
+/// Whether a manifest or list of packages names a package.
+fn is_set_up(found: &RepositoryTools<'_>, package: &str) -> bool {
+    let is_part = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    let names = |text: &str| {
+        let mut words = text.split(|letter: char| !is_part(letter));
+        // A table of settings is `tool.NAME`, and may be a part of one.
+        words.any(|word| match word.strip_prefix("tool.") {
+            Some(table) => table.split('.').next() == Some(package),
+            None => word == package,
+        })
     };
-    match folders.first().filter(|folder| !is_package(folder)) {
-        Some(folder) if is_safe_path(folder) => format!("python -m unittest discover -s {folder}"),
-        Some(_) | None => "python -m unittest".to_owned(),
-    }
-}
-
-fn is_safe_path(path: &str) -> bool {
-    path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_/".contains(&byte))
+    found.scan.texts.iter().any(|(path, text)| {
+        let is_manifest = path.name().is_some_and(|name| PROJECT_FILES.contains(&name));
+        (is_manifest || is_requirements_file(path)) && names(text)
+    })
 }

@@ -4,8 +4,12 @@
 mod built_in;
 mod checkers;
 mod jobs;
+mod looks;
 mod output;
 mod packages;
+mod runners;
+mod setups;
+mod verbs;
 mod workflows;
 
 use std::collections::BTreeMap;
@@ -13,7 +17,7 @@ use std::collections::BTreeMap;
 use pretty_assertions::assert_eq;
 
 use super::scan::{OwnMode, StarterScan};
-use super::{StarterChoices, is_read, propose};
+use super::{StarterChoices, is_read, is_sampled, propose};
 use crate::intent::Facts;
 use crate::query::parse_intent;
 use crate::schema::PolicyErrors;
@@ -32,7 +36,7 @@ fn scan(files: &[(&str, &str)]) -> StarterScan {
     let texts: BTreeMap<RepoPath, String> = files
         .iter()
         .map(|(name, text)| (path(name), (*text).to_owned()))
-        .filter(|(name, _)| is_read(name))
+        .filter(|(name, _)| is_read(name) || is_sampled(name))
         .collect();
     StarterScan { files: names, texts, modes: Vec::new() }
 }
@@ -267,7 +271,7 @@ fn python_repositories_by_their_tools() {
             &["command(pytest)", "command(tox -e publish)"][..],
         ),
         (
-            &[("setup.py", ""), ("app/a.py", ""), ("app/test_a.py", "")][..],
+            &[("setup.py", ""), ("app/a.py", ""), ("app/test_a.py", "import unittest")][..],
             &["command(python -m unittest)"][..],
             &["command(python -c x)", "command(python /tmp/x.py)"][..],
         ),

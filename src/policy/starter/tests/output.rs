@@ -7,7 +7,11 @@ fn caches_that_git_ignores_may_be_removed() {
     let ignored = "__pycache__/\n.venv/\n/build/\ndist/\n.coverage\nhtmlcov\n";
     check(
         &[("pyproject.toml", ""), ("src/a/b.py", ""), (".gitignore", ignored)],
-        &["command(rm -rf build/ dist htmlcov)", "command(rm -f .coverage)"],
+        &[
+            "command(rm -rf build/ dist htmlcov)",
+            "command(rm -f .coverage)",
+            "command(rm -rf .pytest_cache .mypy_cache .ruff_cache)",
+        ],
         &[
             "command(rm -rf .venv)",
             "command(rm -rf .tox)",
@@ -15,6 +19,8 @@ fn caches_that_git_ignores_may_be_removed() {
             "command(rm -rf .github)",
             "command(rm -rf out)",
             "command(rm -rf .coveragerc)",
+            "command(rm -rf .hypothesis)",
+            "edit(.pytest_cache/x.py)",
             "command(rm -rf .)",
         ],
     );
@@ -22,13 +28,17 @@ fn caches_that_git_ignores_may_be_removed() {
         &[
             ("package.json", "{\"scripts\": {\"build\": \"x\"}}"),
             ("src/a.ts", ""),
-            (".gitignore", "node_modules/\ndist/\ncoverage/\n"),
+            (".gitignore", "node_modules/\ndist/\ncoverage/\n.next/\n"),
         ],
-        &["command(rm -rf dist coverage node_modules/.cache && npm run build)"],
+        &[
+            "command(rm -rf dist coverage node_modules/.cache && npm run build)",
+            "command(rm -rf node_modules/.vite .next)",
+        ],
         &[
             "command(rm -rf node_modules)",
             "command(rm -rf node_modules/vite)",
             "command(rm -rf .pytest_cache)",
+            "command(rm -rf .turbo)",
             "command(rm -rf build)",
         ],
     );

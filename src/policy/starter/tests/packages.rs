@@ -44,7 +44,7 @@ fn each_package_gives_its_test_where_nothing_tests_the_whole() {
             "cd backend && go test ./...",
             "cd core && cargo test",
             "cd frontend && npm test",
-            "cd tools && go test ./...",
+            "cd tools && go vet ./...",
             "cd services/api && pytest",
             "cd services/mail && uv run pytest",
         ]
@@ -81,6 +81,36 @@ fn packages_are_set_up_in_their_folders_with_one_tool_chain_for_a_language() {
     assert_eq!(setup.matches("setup-go@").count(), 1, "{setup}");
     for install in ["cd frontend && npm ci", "cd services/api && pip install -e ."] {
         assert!(proposal.installs.iter().any(|own| own == install), "{:?}", proposal.installs);
+    }
+}
+
+#[test]
+fn versions_named_above_a_package_count_where_its_folder_names_none() {
+    let managed = "java 17.0.1\nruby 3.2.2\nphp 8.2.1\nerlang 26.2.1\nelixir 1.16.0\n";
+    let poetry = ("jobs/pyproject.toml", "[tool.poetry]\n[tool.pytest]");
+    let composer = r#"{"scripts": {"test": "phpunit"}}"#;
+    let top = [(".tool-versions", managed), (".python-version", "3.11\n")];
+    for (files, expected) in [
+        (
+            &[("app/pom.xml", ""), ("app/src/test/java/ATest.java", "")][..],
+            "java-version: \"17\"\n",
+        ),
+        (&[("app/Gemfile", "gem 'rspec'\n"), ("app/spec/a_spec.rb", "")], "version: \"3.2.2\"\n"),
+        (&[("app/composer.json", composer), ("app/a.php", "")], "php-version: \"8.2\"\n"),
+        (&[("app/mix.exs", ""), ("app/test/a_test.exs", "")], "otp-version: \"26.2.1\"\n"),
+        (&[poetry, ("jobs/poetry.lock", "")], "python-version-file: \".python-version\"\n"),
+        // The nearest counts, and the build of another folder says nothing.
+        (
+            &[("app/pom.xml", ""), ("app/.java-version", "21\n"), ("app/A.java", "")],
+            "java-version: \"21\"\n",
+        ),
+        (
+            &[("app/pom.xml", ""), ("old/pom.xml", "<java.version>8</java.version>")],
+            "java-version: \"17\"\n",
+        ),
+    ] {
+        let (_, proposal) = proposed(&[files, &top].concat());
+        assert!(proposal.setup.contains(expected), "{expected}: {}", proposal.setup);
     }
 }
 
@@ -129,7 +159,7 @@ fn what_tests_the_top_decides_for_what_it_covers() {
         (&[("Makefile", "test:\n\tx\n"), go], &["make test"], &[]),
         (&[("Cargo.toml", "[workspace]"), ("apps/web/Cargo.toml", "")], &["cargo test"], &[]),
         // Another language is not covered.
-        (&[("package.json", workspace), go], &["npm test", "cd backend && go test ./..."], &[]),
+        (&[("package.json", workspace), go], &["npm test", "cd backend && go vet ./..."], &[]),
         // A package that is no member is left to the maintainer.
         (
             &[("package.json", PACKAGE)],
@@ -210,7 +240,7 @@ fn what_is_over_the_bounds_or_has_no_test_is_named() {
     let (success, proposal) = proposed(&files);
     assert_eq!(success.len(), 8);
     let [left, unknown] = proposal.untested.as_slice() else { panic!("{:?}", proposal.untested) };
-    for command in ["cd p8 && npm test", "cd p9 && npm test", "cd a/b/c/d && go test ./..."] {
+    for command in ["cd p8 && npm test", "cd p9 && npm test", "cd a/b/c/d && go vet ./..."] {
         assert!(left.contains(&format!("`{command}`")), "{left}");
     }
     assert!(unknown.contains("No test was found in `bare`"), "{unknown}");

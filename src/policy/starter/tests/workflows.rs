@@ -22,6 +22,7 @@ fn a_change_is_proved_by_the_tests_that_the_repositorys_own_workflow_runs() {
         format!("on: [push]\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n{steps}")
     };
     let package = r#"{"scripts": {"test": "x", "test:spec": "y"}}"#;
+    let go: &[(&str, &str)] = &[("go.mod", ""), ("a_test.go", "")];
     for (files, steps, expected) in [
         (
             &[("pyproject.toml", ""), ("slug/a.py", ""), ("test.py", "import unittest")][..],
@@ -41,17 +42,17 @@ fn a_change_is_proved_by_the_tests_that_the_repositorys_own_workflow_runs() {
             "      - run: mvn --batch-mode install\n",
             "mvn -o --batch-mode verify",
         ),
-        (&[("go.mod", "")], "      - run: go install x.dev/richgo@latest\n", "go test ./..."),
-        (&[("go.mod", "")], "      - run: go test -race ./...\n", "go test -race ./..."),
+        (go, "      - run: go install x.dev/richgo@latest\n", "go test ./..."),
+        (go, "      - run: go test -race ./...\n", "go test -race ./..."),
         // These work in another folder.
         (
-            &[("go.mod", "")],
+            go,
             "      - run: |\n          cd tools\n          go test -race ./...\n",
             "go test ./...",
         ),
-        (&[("go.mod", "")], "      - run: cd tools && go test -race ./...\n", "go test ./..."),
+        (go, "      - run: cd tools && go test -race ./...\n", "go test ./..."),
         (
-            &[("go.mod", "")],
+            go,
             "      - run: go test -race ./...\n    defaults: { run: { working-directory: tools } }\n",
             "go test ./...",
         ),
@@ -78,7 +79,7 @@ fn a_change_is_proved_by_the_tests_that_the_repositorys_own_workflow_runs() {
             "ctest --build-and-test . build --build-generator 'Unix Makefiles' --test-command ctest \
              --output-on-failure",
         ),
-        (&[("tests/test_a.py", ""), ("a.py", "")], "", "python -m unittest discover -s tests"),
+        (&[("t/test_a.py", "import unittest")], "", "python -m unittest discover -s t"),
         (&[("X.sln", ""), ("src/X/X.csproj", "")], "      - run: ./build.ps1\n", "dotnet test"),
         (
             &[("package.json", package)],
@@ -384,7 +385,7 @@ fn tested(files: &[(&str, &str)], steps: &str) -> (Vec<String>, String) {
 
 #[test]
 fn a_command_that_tests_a_part_counts_where_nothing_tests_the_whole() {
-    let go: &[(&str, &str)] = &[("go.mod", ""), ("a.go", "")];
+    let go: &[(&str, &str)] = &[("go.mod", ""), ("a.go", ""), ("a_test.go", "")];
     let node: &[(&str, &str)] =
         &[("package.json", r#"{"scripts": {"test": "x", "test:unit": "y"}}"#)];
     let none: &[(&str, &str)] = &[("a.sh", "")];
@@ -416,7 +417,7 @@ fn a_command_that_tests_a_part_counts_where_nothing_tests_the_whole() {
 #[test]
 fn tests_of_folders_count_where_nothing_tests_the_whole() {
     let files: &[(&str, &str)] =
-        &[("backend/go.mod", ""), ("backend/a.go", ""), ("frontend/package.json", "{}")];
+        &[("backend/go.mod", ""), ("backend/a_test.go", ""), ("frontend/package.json", "{}")];
     let steps = "      - uses: actions/checkout@v4\n        with: { submodules: recursive, lfs: true, token: x }\n\
                  \x20     - uses: actions/setup-node@v4\n\
                  \x20     - run: npm ci\n        working-directory: frontend\n\
@@ -430,7 +431,7 @@ fn tests_of_folders_count_where_nothing_tests_the_whole() {
     ] {
         assert!(setup.contains(part), "{part}: {setup}");
     }
-    let everywhere = [files, &[("go.mod", "")]].concat();
+    let everywhere = [files, &[("go.mod", ""), ("a_test.go", "")]].concat();
     assert_eq!(tested(&everywhere, steps).0, ["go test ./..."]);
     // Of what lies elsewhere nothing is known, so that the packages themselves say it.
     let (success, _) = tested(files, "      - run: cd ../x && npm test\n");

@@ -3,10 +3,14 @@
 //! In: a repository scan and the command that tests. Out: steps as text, for where no workflow of
 //! the repository shows its own.
 
+mod requirement;
+pub(super) mod versions;
+
 use crate::starter::commands::{self, python};
 use crate::starter::proof::{Proof, ToolChain};
 use crate::starter::scan::StarterScan;
-use crate::starter::setup_step::{action, run};
+use crate::starter::setup_step::{action, is_plain, run};
+use crate::starter::usual_setup::versions::VersionInput;
 use locum_base::path::RepoPath;
 
 /// Actions that set up tool chains, by the commit that a release was made from, as their
@@ -34,8 +38,18 @@ pub(super) struct UsualSetup {
     pub(super) always: Vec<String>,
 }
 
-/// Returns how a language sets up a project for a command.
+/// Returns how a language sets up the project at the top for a command.
 pub(super) fn usual(scan: &StarterScan, proof: &Proof) -> UsualSetup {
+    usual_of((scan, ""), scan, proof)
+}
+
+/// Returns how a language sets up the project in a folder of a repository for a command, by what
+/// lies in that folder. Versions count that the folders above it name, as for version managers.
+pub(super) fn usual_of(
+    (repository, folder): (&StarterScan, &str),
+    scan: &StarterScan,
+    proof: &Proof,
+) -> UsualSetup {
     let has = |name: &str| scan.files.iter().any(|path| path.as_str() == name);
     let only = |chain: Option<String>, dependencies: &[&str]| UsualSetup {
         chain,
@@ -49,49 +63,98 @@ pub(super) fn usual(scan: &StarterScan, proof: &Proof) -> UsualSetup {
             UsualSetup { always: vec![run(&[locked])], ..UsualSetup::default() }
         }
         ToolChain::Node => node(scan),
-        ToolChain::Python => python_setup(scan, proof),
+        ToolChain::Python => {
+            let python = |folder: &str| versions::python(repository, folder);
+            let version = versions::nearest(folder, python, python);
+            python_setup(scan, proof, version_or(version, ("python-version", "3.x")))
+        }
         ToolChain::Go => UsualSetup {
-            chain: Some(action(SETUP_GO, &[("go-version-file", "go.mod")])),
+            chain: Some(chosen(SETUP_GO, &[versions::go(scan, "")], &[])),
             dependencies: Vec::new(),
             always: vec![run(&["go mod download"])],
         },
         ToolChain::Java => {
             let (cache, first) = java(&proof.command);
+            // Builds of other folders say nothing of this one.
+            let version = versions::nearest(
+                folder,
+                |folder| versions::java(repository, folder),
+                |above| versions::managed_java(repository, above),
+            );
             UsualSetup {
-                chain: Some(action(
+                chain: Some(chosen(
                     SETUP_JAVA,
-                    &[("distribution", "temurin"), ("java-version", "21"), ("cache", cache)],
+                    &[version_or(version, ("java-version", "21"))],
+                    &[("distribution", "temurin"), ("cache", cache)],
                 )),
                 dependencies: Vec::new(),
                 always: vec![first],
             }
         }
-        ToolChain::Ruby => UsualSetup {
-            chain: None,
-            dependencies: vec![action(
-                SETUP_RUBY,
-                &[
-                    ("ruby-version", if has(".ruby-version") { "default" } else { "3.4" }),
-                    ("bundler-cache", "true"),
-                ],
-            )],
-            always: Vec::new(),
-        },
-        ToolChain::Php => only(
-            Some(action(SETUP_PHP, &[("php-version", "8.4"), ("coverage", "none")])),
-            &["composer install --no-interaction --prefer-dist"],
-        ),
+        ToolChain::Ruby => {
+            let version = versions::nearest(
+                folder,
+                |folder| versions::ruby(repository, folder),
+                |above| versions::managed_ruby(repository, above),
+            );
+            UsualSetup {
+                chain: None,
+                dependencies: vec![chosen(
+                    SETUP_RUBY,
+                    &[version_or(version, ("ruby-version", "3.4"))],
+                    &[("bundler-cache", "true")],
+                )],
+                always: Vec::new(),
+            }
+        }
+        ToolChain::Php => {
+            let php = |folder: &str| versions::php(repository, folder);
+            let version = versions::nearest(folder, php, php);
+            only(
+                Some(chosen(
+                    SETUP_PHP,
+                    &[version_or(version, ("php-version", "8.4"))],
+                    &[("coverage", "none")],
+                )),
+                &["composer install --no-interaction --prefer-dist"],
+            )
+        }
         ToolChain::Dotnet => only(None, &["dotnet restore"]),
-        ToolChain::Elixir => only(
-            Some(action(SETUP_BEAM, &[("otp-version", "28"), ("elixir-version", "1.19")])),
-            &["mix local.hex --force --if-missing", "mix deps.get"],
-        ),
+        ToolChain::Elixir => {
+            let beam = |folder: &str| {
+                Some(versions::beam(repository, folder)).filter(|named| !named.is_empty())
+            };
+            let named = versions::nearest(folder, beam, beam).unwrap_or_default();
+            let usual: &[(&str, &str)] = if named.is_empty() {
+                &[("otp-version", "28"), ("elixir-version", "1.19")]
+            } else {
+                &[]
+            };
+            only(
+                Some(chosen(SETUP_BEAM, &named, usual)),
+                &["mix local.hex --force --if-missing", "mix deps.get"],
+            )
+        }
         ToolChain::Native if has("configure.ac") && !has("configure") => {
             let configure = vec![run(&["./configure"])];
             UsualSetup { always: configure, ..only(None, &["autoreconf -i"]) }
         }
         ToolChain::Native => UsualSetup::default(),
     }
+}
+
+/// Returns the named version, else the usual one.
+pub(super) fn version_or(
+    named: Option<VersionInput>,
+    (input, usual): (&'static str, &str),
+) -> VersionInput {
+    named.unwrap_or_else(|| (input, usual.to_owned()))
+}
+
+/// A step that sets up versions, with other inputs behind them.
+fn chosen(name: &str, versions: &[VersionInput], others: &[(&str, &str)]) -> String {
+    let versions = versions.iter().map(|(input, value)| (*input, value.as_str()));
+    action(name, &versions.chain(others.iter().copied()).collect::<Vec<_>>())
 }
 
 fn node(scan: &StarterScan) -> UsualSetup {
@@ -108,7 +171,7 @@ fn node(scan: &StarterScan) -> UsualSetup {
     let install = if is_locked { locked.to_owned() } else { format!("{manager} install") };
     if manager == "bun" {
         return UsualSetup {
-            chain: Some(action(SETUP_BUN, &[])),
+            chain: Some(chosen(SETUP_BUN, versions::bun(scan, "").as_slice(), &[])),
             dependencies: vec![run(&[&install])],
             always: Vec::new(),
         };
@@ -117,16 +180,15 @@ fn node(scan: &StarterScan) -> UsualSetup {
     if manager != "npm" {
         chain.push_str(&run(&["corepack enable"]));
     }
-    let version =
-        if has(".nvmrc") { ("node-version-file", ".nvmrc") } else { ("node-version", "lts/*") };
-    let cache = ("cache", manager);
-    let inputs = if is_locked { vec![version, cache] } else { vec![version] };
-    chain.push_str(&action(SETUP_NODE, &inputs));
+    let version = version_or(versions::node(scan, ""), ("node-version", "lts/*"));
+    let cache = is_locked.then_some(("cache", manager));
+    chain.push_str(&chosen(SETUP_NODE, &[version], cache.as_slice()));
     UsualSetup { chain: Some(chain), dependencies: vec![run(&[&install])], always: Vec::new() }
 }
 
-fn python_setup(scan: &StarterScan, proof: &Proof) -> UsualSetup {
+fn python_setup(scan: &StarterScan, proof: &Proof, version: VersionInput) -> UsualSetup {
     let has = |name: &str| scan.files.iter().any(|path| path.as_str() == name);
+    let chain = Some(chosen(SETUP_PYTHON, &[version], &[]));
     let program = proof.command.split(' ').next().unwrap_or_default();
     match program {
         "uv" => {
@@ -143,11 +205,8 @@ fn python_setup(scan: &StarterScan, proof: &Proof) -> UsualSetup {
                 _ => "hatch env create",
             };
             let tool = format!("pip install {program}");
-            return UsualSetup {
-                chain: Some(action(SETUP_PYTHON, &[("python-version", "3.x")])),
-                dependencies: vec![run(&[&tool, install])],
-                always: Vec::new(),
-            };
+            let dependencies = vec![run(&[&tool, install])];
+            return UsualSetup { chain, dependencies, always: Vec::new() };
         }
         _ => {}
     }
@@ -156,8 +215,14 @@ fn python_setup(scan: &StarterScan, proof: &Proof) -> UsualSetup {
         path.parts().count() <= 2 && python::is_requirements(path.name().unwrap_or_default())
     };
     let mut files: Vec<&str> = scan.files.iter().filter(wanted).map(RepoPath::as_str).collect();
-    files.retain(|file| !file.contains("docs") && !file.contains('\''));
+    files.retain(|file| !file.contains("docs") && is_plain(file));
+    files.extend(python::requirements_in_folder(scan));
     lines.extend(files.iter().take(5).map(|file| format!("pip install -r {file}")));
+    if has("Pipfile") && files.is_empty() {
+        let deploy = if has("Pipfile.lock") { " --deploy" } else { "" };
+        lines.push("pip install pipenv".to_owned());
+        lines.push(format!("pipenv install --dev --system{deploy}"));
+    }
     if ["pyproject.toml", "setup.py", "setup.cfg"].iter().any(|name| has(name)) {
         let extras = python::test_extras(scan);
         let extras = if extras.is_empty() { String::new() } else { format!("[{extras}]") };
@@ -179,7 +244,7 @@ fn python_setup(scan: &StarterScan, proof: &Proof) -> UsualSetup {
         _ => Vec::new(),
     };
     UsualSetup {
-        chain: Some(action(SETUP_PYTHON, &[("python-version", "3.x")])),
+        chain,
         dependencies: if lines.is_empty() { Vec::new() } else { vec![run(&lines)] },
         always,
     }
