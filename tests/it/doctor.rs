@@ -262,6 +262,7 @@ fn what_a_workflow_leaves_to_expressions_and_to_others_is_no_problem() {
     }
     // Two workflows share the events, and the second job needs neither key nor condition.
     let half = workflow.replace("  issues:\n", "  watch:\n").replace("'/locum'", "'/other'");
+    let half = half.replace("'locum'", "'other'");
     stage.write("checkout/.github/workflows/locum.yml", &half);
     stage.write("checkout/.github/workflows/other.yml", &workflow);
     stage.write("checkout/.github/workflows/broken.yml", "jobs: [\n");

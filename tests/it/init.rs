@@ -63,6 +63,11 @@ fn a_success_command_that_fails_is_said_with_what_it_needs_and_what_is_a_draft()
             "run `make test` yourself",
         ),
         (
+            "echo 'Ran 0 tests in 0.000s'",
+            "shows nothing: it ran no test (exit code 0)",
+            "name the command that runs your tests in place of `make test`",
+        ),
+        (
             "echo 'curl: (6) Could not resolve host: x.example'; exit 6",
             "it wants the network",
             "fetch what it needs before",
@@ -78,7 +83,8 @@ fn a_success_command_that_fails_is_said_with_what_it_needs_and_what_is_a_draft()
         let ran = init(&stage, &[]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         assert!(ran.out.contains(why) && ran.err.contains(cure), "{recipe}: {ran:?}");
-        assert!(ran.err.contains("every pull request that a run opens is a draft"), "{ran:?}");
+        let is_draft = ran.err.contains("every pull request that a run opens is a draft");
+        assert_eq!(is_draft, !why.starts_with("shows nothing"), "{ran:?}");
         assert_eq!(stage.names("checkout/.locum"), ["policy.yml"], "it is written all the same");
     }
     let stage = project("exit 1");
@@ -443,6 +449,19 @@ fn packages_of_a_monorepo_are_tried_and_what_is_left_is_a_next_step() {
     stage.write("checkout/.gitignore", "node_modules\n");
     let ran = init(&stage, &["--force", "--no-check"]);
     assert!(!ran.err.contains("to `.gitignore`"), "{ran:?}");
+}
+
+#[test]
+fn tests_of_python_are_read_to_know_what_runs_them() {
+    for (test, success) in [
+        ("def test_a():\n    assert 1\n", "    - \"pytest\"\n"),
+        ("import unittest\n", "    - \"python -m unittest discover -s tests\"\n"),
+        ("x = 1\n", "Name yours"),
+    ] {
+        let project = [("pyproject.toml", "[project]\nname = \"a\"\n"), ("tests/test_a.py", test)];
+        let ran = Stage::with(&project).run(&["policy", "init", "--stdout"]);
+        assert!(ran.out.contains(success), "{success}: {ran:?}");
+    }
 }
 
 #[test]

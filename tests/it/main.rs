@@ -44,6 +44,7 @@ mod hooks;
 mod house;
 mod house_words;
 mod init;
+mod init_workflow;
 mod jobs;
 mod json_docs;
 mod local_review;

@@ -21,7 +21,6 @@ use locum_policy::starter::unheard::unheard_events;
 use locum_workspace::repo::{Repo, RepoError};
 
 /// Where workflows are.
-const WORKFLOWS: &str = ".github/workflows";
 /// What is said of a folder that has nothing to look at.
 const NO_COMMIT: &str = "this is not a git checkout with a commit";
 
@@ -127,9 +126,9 @@ fn has_placeholder(workflow: &Workflow) -> bool {
 /// Reads the workflows that use Locum; beside them, what is wrong with those that are not YAML.
 pub(super) fn workflows(place: &InspectedRepository<'_>) -> (Vec<Workflow>, Vec<String>) {
     let (mut workflows, mut broken) = (Vec::new(), Vec::new());
-    for (path, text) in place.source().below(WORKFLOWS).unwrap_or_default() {
-        match Workflow::read(format!("{WORKFLOWS}/{path}"), text) {
-            Ok(workflow) => workflows.extend(workflow),
+    for workflow in Workflow::all(&place.source()) {
+        match workflow {
+            Ok(workflow) => workflows.push(workflow),
             Err(mistakes) => broken.extend(mistakes.first().map(|mistake| {
                 format!("{}: not YAML that GitHub can read: {}", mistake.location(), mistake.what())
             })),

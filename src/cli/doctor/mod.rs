@@ -5,7 +5,7 @@ mod action;
 mod laptop;
 mod notes;
 mod report;
-mod workflow;
+pub(in crate::cli) mod workflow;
 mod workflow_checks;
 
 use std::path::Path;
@@ -165,8 +165,9 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
     let (sandbox, namespaces_refused) = SandboxLevel::tried();
     let unlayered = place.as_ref().and_then(|place| locum_sandbox::unlayered(place.root()));
     let layers = sandbox.namespaces && unlayered.is_none();
+    // Nothing is compared with what cannot be read.
+    let uncommitted = if file.is_ok() { uncommitted(context) } else { None };
     let (policy, (commands_run, commands), half_visible) = judged(file, context, (sandbox, layers));
-    let uncommitted = uncommitted(context);
     let sessions = own.map(|own| own.session_folder());
     let sessions = sessions.map(|folder| folder.map(|folder| context.folder.join(folder)));
     let no_sessions = match &sessions {

@@ -1,5 +1,6 @@
 //! What to look at in a repository although runs can start: tests that no success command runs,
-//! what they need in the Action, and build output that git does not ignore.
+//! what they need in the Action, build output that git does not ignore, and files with mistakes
+//! that only their own commands meet.
 //!
 //! In: the policy and what `locum init` would write now. Out: sentences. None of them changes the
 //! exit code.
@@ -10,7 +11,9 @@ use crate::cli::doctor::workflow::Workflow;
 use crate::cli::init;
 use crate::cli::init::last_words::unignored;
 use crate::cli::inspected::InspectedRepository;
+use locum_files::diagnostic::Diagnostic;
 use locum_policy::Policy;
+use locum_policy::cases::{CASES_FILE, read_cases};
 use locum_policy::intent::PublicationKind;
 use locum_policy::starter::StarterProposal;
 use locum_workspace::repo::Repo;
@@ -33,7 +36,29 @@ pub(super) fn notes(policy: Option<&Policy>, context: &CommandContext) -> Vec<St
             .filter_map(|workflow| without_setup(workflow, &proposal)),
     );
     notes.extend(unignored(&repo, &proposal.outputs));
+    if let Ok(place) = InspectedRepository::open(context, None) {
+        notes.extend(broken_commands(&place));
+        notes.extend(broken_cases(&place));
+    }
     notes
+}
+
+/// Says that files of slash commands have mistakes.
+fn broken_commands(place: &InspectedRepository<'_>) -> Option<String> {
+    let set = place.origin().commands().ok()?;
+    let first = set.files.iter().find_map(|file| {
+        let mistake = file.command.as_ref().err()?.first()?;
+        Some(mistake.clone().in_file(&file.origin).headline())
+    })?;
+    Some(format!("{first}: `locum commands validate` lists every mistake"))
+}
+
+/// Says that the tests of the policy have mistakes.
+fn broken_cases(place: &InspectedRepository<'_>) -> Option<String> {
+    let file = place.source().own_file(CASES_FILE).ok()??;
+    let errors = read_cases(&file.text, &file.origin).err()?;
+    let first = errors.0.first().map(Diagnostic::headline)?;
+    Some(format!("{first}: `locum policy test` lists every mistake"))
 }
 
 /// Says that no command shows that a change is ready, where there is one that would.

@@ -5,19 +5,24 @@
 
 use std::collections::BTreeMap;
 
+use crate::run::source::FileSource;
+use locum_base::path::RepoPath;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::yaml::{YamlDocument, YamlNode, YamlValue};
 use locum_policy::starter::mark;
 use locum_policy::starter::workflow::ActionReference;
 
+/// Where GitHub looks for workflows; not in folders below.
+const WORKFLOWS: &str = ".github/workflows";
+
 /// A workflow that uses the Action.
-pub(super) struct Workflow {
+pub(in crate::cli) struct Workflow {
     /// Its path in the repository.
-    pub(super) path: String,
+    pub(in crate::cli) path: String,
     /// Its text.
-    pub(super) text: String,
+    pub(in crate::cli) text: String,
     /// The events it listens to.
-    pub(super) events: Vec<String>,
+    pub(in crate::cli) events: Vec<String>,
     /// The steps that use the Action, at least one.
     pub(super) steps: Vec<ActionStep>,
 }
@@ -116,11 +121,28 @@ impl ActionStep {
 }
 
 impl Workflow {
+    /// Reads every workflow that GitHub would start, or why it cannot be read; those that do not
+    /// use the Action are left out.
+    pub(in crate::cli) fn all(source: &FileSource<'_>) -> Vec<Result<Self, Vec<Diagnostic>>> {
+        let is_started = |path: &RepoPath| {
+            let path = path.as_str();
+            !path.contains('/') && [".yml", ".yaml"].iter().any(|end| path.ends_with(end))
+        };
+        let files = source.below(WORKFLOWS).unwrap_or_default().into_iter();
+        let started = files.filter(|(path, _)| is_started(path));
+        started
+            .filter_map(|(path, text)| Self::read(format!("{WORKFLOWS}/{path}"), text).transpose())
+            .collect()
+    }
+
     /// Reads a workflow; `None` where it does not use the Action.
     ///
     /// # Errors
     /// Every mistake of a file that is not YAML and names the Action.
-    pub(super) fn read(path: String, text: String) -> Result<Option<Self>, Vec<Diagnostic>> {
+    pub(in crate::cli) fn read(
+        path: String,
+        text: String,
+    ) -> Result<Option<Self>, Vec<Diagnostic>> {
         if !text.contains("locum@") && !mark::is_marked(&text) {
             return Ok(None);
         }

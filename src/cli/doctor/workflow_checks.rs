@@ -46,7 +46,97 @@ pub(super) fn workflow_problems(workflows: &[Workflow], facts: &ActionFacts<'_>)
         problems
             .extend(asked.problem(workflows, ("label", &label.name), |text, word| text == word));
     }
+    for (index, one) in workflows.iter().enumerate() {
+        let others = workflows.iter().skip(index + 1);
+        problems.extend(others.filter_map(|other| started_twice(one, other, policy)));
+    }
     problems
+}
+
+/// Events that start what a word asks for, where the event holds the word, and the input that
+/// stands in for the policy's.
+const ASKING: &[(&[&str], &str, &str)] = &[
+    (&["issue_comment", "pull_request_review_comment"], "comment.body", "trigger-phrase"),
+    (&["pull_request_review"], "review.body", "trigger-phrase"),
+    (&["issues", "pull_request"], "event.label.name", "label-trigger"),
+];
+
+/// Says that two workflows start on the same, so that each event starts two runs.
+fn started_twice(one: &Workflow, other: &Workflow, policy: &PolicySpec) -> Option<String> {
+    let triggers = &policy.triggers;
+    let is_shared = |event: &str| {
+        [one, other].iter().all(|workflow| workflow.events.iter().any(|own| own == event))
+    };
+    let mut shared: Vec<&str> = Vec::new();
+    for (events, field, input) in ASKING {
+        let is_label = *field == "event.label.name";
+        let is_used = if is_label { triggers.label.is_some() } else { triggers.comment.is_some() };
+        let is_alike = || {
+            steps_of(one).any(|step| {
+                steps_of(other).any(|twin| asks_alike((step, twin), field, input, is_label))
+            })
+        };
+        let events = events.iter().copied().filter(|event| is_used && is_shared(event));
+        shared.extend(events.filter(|_| is_alike()));
+    }
+    let is_due = |workflow| steps_of(workflow).any(starts_on_schedule);
+    if !triggers.schedule_jobs.is_empty() && [one, other].into_iter().all(is_due) {
+        shared.extend(Some("schedule").filter(|event| is_shared(event)));
+    }
+    let listed: Vec<String> = shared.iter().map(|event| format!("`{event}`")).collect();
+    (!listed.is_empty()).then(|| {
+        format!(
+            "`{}` and `{}` both start a run on {}: delete one, or let their `if:` ask for \
+             different words",
+            one.path,
+            other.path,
+            listed.join(", ")
+        )
+    })
+}
+
+/// Returns the steps that do what an event asks for, and nothing of their own.
+fn steps_of(workflow: &Workflow) -> impl Iterator<Item = &ActionStep> {
+    let own = ["job", "prompt", "prompt-file", "allow-users"];
+    let is_asked = move |step: &&ActionStep| own.iter().all(|name| step.input(name).is_none());
+    workflow.steps.iter().filter(|step| !step.only_publishes()).filter(is_asked)
+}
+
+/// Whether a step starts on every schedule of its workflow, as far as the file shows it.
+fn starts_on_schedule(step: &ActionStep) -> bool {
+    let mut conditions = step.conditions.iter();
+    conditions.all(|text| text.contains("schedule") && !text.contains("event.schedule"))
+}
+
+/// Whether the conditions of two steps let one event start both, as far as the files show it.
+fn asks_alike(
+    (one, other): (&ActionStep, &ActionStep),
+    field: &str,
+    input: &str,
+    is_label: bool,
+) -> bool {
+    // What else separates two of one kind.
+    let apart = ["issue.pull_request", "author_association", "github.actor", "sender", "vars."];
+    let texts = || one.conditions.iter().chain(&other.conditions);
+    if texts().any(|text| apart.iter().any(|word| text.contains(word))) {
+        return false;
+    }
+    let word = |step: &ActionStep| step.input(input).map(|input| input.value.to_lowercase());
+    let asked = |step: &ActionStep| -> Vec<String> {
+        let texts = step.conditions.iter();
+        texts.flat_map(|text| literals_behind(&text.to_lowercase(), field)).collect()
+    };
+    let fits = |text: &String, twin: &String| {
+        text == twin || !is_label && (text.contains(twin.as_str()) || twin.contains(text.as_str()))
+    };
+    let (mine, theirs) = (asked(one), asked(other));
+    // A condition that does not say it may be about other events.
+    let is_said =
+        |step: &ActionStep, asked: &[String]| step.conditions.is_empty() || !asked.is_empty();
+    let meets = mine.is_empty()
+        || theirs.is_empty()
+        || mine.iter().any(|text| theirs.iter().any(|twin| fits(text, twin)));
+    is_said(one, &mine) && is_said(other, &theirs) && word(one) == word(other) && meets
 }
 
 /// Which part of an event a job's `if:` may ask for.
@@ -164,7 +254,10 @@ fn unknown_names(step: &ActionStep, facts: &ActionFacts<'_>) -> Vec<String> {
 }
 
 fn did_you_mean(word: &str, known: &[&str]) -> String {
-    nearest(word, known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+    // Letters in another order are likelier than one too many.
+    let alike: Vec<&str> = known.iter().copied().filter(|one| one.len() == word.len()).collect();
+    let near = nearest(word, &alike).or_else(|| nearest(word, known));
+    near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
 /// Names what the token of the job may not do, although the policy needs it.

@@ -13,11 +13,11 @@ use crate::cli::output::Output;
 use crate::run::error::RunError;
 use locum_files::diagnostic::Diagnostic;
 
-/// Where the workflow is written.
+/// Where the workflow is written, unless another one starts runs already.
 pub(super) const WORKFLOW_FILE: &str = ".github/workflows/locum.yml";
 
 /// A file to be written, and its text.
-pub(super) type InitFile<'a> = (&'static str, &'a str);
+pub(super) type InitFile<'a> = (&'a str, &'a str);
 
 /// Writes the files; none when one of them already exists, unless overwriting was requested.
 pub(super) fn write(

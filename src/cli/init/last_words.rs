@@ -5,7 +5,6 @@
 
 use ignore::gitignore::gitconfig_excludes_path;
 
-use crate::cli::init::files::WORKFLOW_FILE;
 use crate::cli::init::ignored::{lines_to_ignore, lines_to_keep};
 use crate::cli::init::plan::InitPlan;
 use crate::cli::init::update::{FileUpdate, PlannedFile};
@@ -18,6 +17,9 @@ use locum_policy::kind::RuleKind;
 use locum_policy::starter::build_output::BuildOutput;
 use locum_policy::starter::jobs::JobRecipe;
 use locum_workspace::repo::Repo;
+
+/// Most source folders that a step names.
+const NAMED_FOLDERS: usize = 10;
 
 /// Returns the lines that bring back files which git would leave out of a commit, and says it.
 pub(super) fn ignored(repo: &Repo, paths: &[&str], output: &mut Output) -> Vec<String> {
@@ -53,6 +55,7 @@ pub(super) fn next_steps(
     let mut steps = vec![format!("Review `{POLICY_FILE}`, and try it: {check}.")];
     steps.extend(proposal.untested.iter().cloned());
     steps.extend(may_edit(plan, &policy));
+    steps.extend(unopened(&proposal.unopened));
     steps.extend(unignored(repo, &proposal.outputs));
     steps.push(match model.secret {
         None if !model.workflow.variables.is_empty() => identity(&model.workflow.variables),
@@ -69,8 +72,9 @@ pub(super) fn next_steps(
         )
     } else {
         format!(
-            "`{WORKFLOW_FILE}` does not use the Action, so nothing starts a run at GitHub: give \
-             that file another name and run `locum init` again, or take over the difference."
+            "`{}` does not use the Action, so nothing starts a run at GitHub: give that file \
+             another name and run `locum init` again, or take over the difference.",
+            plan.workflow_path
         )
     });
     if settings.publish.allow.contains(&PublicationKind::PullRequest) {
@@ -83,7 +87,7 @@ pub(super) fn next_steps(
     if let Some(label) = &settings.triggers.label {
         steps.push(format!(
             "Create the label that starts runs: `gh label create '{}'`.",
-            label.name
+            label.name.replace('\'', "'\\''")
         ));
     }
     let comment = settings.triggers.comment.as_ref().filter(|_| plan.uses_action());
@@ -141,6 +145,21 @@ fn may_edit(plan: &InitPlan, policy: &Policy) -> Option<String> {
          `locum init --update --edit 'src/**'`, or let `locum init --update` find it once it is \
          there."
     ))
+}
+
+/// Names source folders that stay closed, as there are too many to open each by a line.
+fn unopened(globs: &[String]) -> Option<String> {
+    let named: Vec<String> =
+        globs.iter().take(NAMED_FOLDERS).map(|glob| format!("`{glob}`")).collect();
+    let more = globs.len().saturating_sub(NAMED_FOLDERS);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    (!globs.is_empty()).then(|| {
+        format!(
+            "Runs may not edit {}{more}: `locum init` opens a limited number of folders. Open \
+             these by rules of your own, or name all that is open with `--edit`.",
+            named.join(", ")
+        )
+    })
 }
 
 /// What is left to do where a job's identity stands in for a key.

@@ -4,6 +4,7 @@
 //! overwritten without a flag that says so.
 
 pub mod args;
+mod edit_glob;
 mod files;
 mod ignored;
 pub(super) mod last_words;
@@ -47,8 +48,9 @@ use locum_workspace::repo::{Repo, RepoError};
 /// What to do about a workflow that cannot be read.
 const MEND_WORKFLOW: &str = "mend it, then run `locum init` again: it may show how a change is \
                              tested";
-/// What to do about an action of the repository's own.
-const COPY_STEPS: &str = "if the tests need what it sets up, copy its steps to before Locum's";
+/// What to do about what the workflow does not take over.
+const COPY_STEPS: &str = "if the tests need it, add it: steps before Locum's; a variable to `env` \
+                          of Locum's step and to `commands.env` of the policy";
 
 /// Runs `locum policy init`.
 ///
@@ -114,7 +116,7 @@ pub(super) fn all(
         .files
         .iter()
         .filter(|file| file.update == FileUpdate::New)
-        .map(|file| (file.path, file.text.as_str()))
+        .map(|file| (file.path.as_str(), file.text.as_str()))
         .collect();
     write(repo.root(), &new, args.force, (&mut report, output))?;
     if new.len() < plan.files.len() {
@@ -125,7 +127,7 @@ pub(super) fn all(
         }
     }
     if !new.is_empty() {
-        let paths: Vec<&str> = plan.files.iter().map(|file| file.path).collect();
+        let paths: Vec<&str> = plan.files.iter().map(|file| file.path.as_str()).collect();
         report.missing_programs = missing(&plan.proposal, context, output);
         report.unignore = last_words::ignored(&repo, &paths, output);
         report.next_steps = last_words::next_steps(&plan, &repo, args.update)?;
@@ -152,7 +154,7 @@ fn open_pull_request(
 ) -> Result<Receipt, RunError> {
     let policy = Policy::parse(&plan.policy.text, &plan.policy.origin)?;
     let files: Vec<(&str, &str)> =
-        plan.files.iter().map(|file| (file.path, file.update.result(&file.text))).collect();
+        plan.files.iter().map(|file| (&*file.path, file.update.result(&file.text))).collect();
     let onboarding = OnboardingPlan {
         files: &files,
         jobs: &plan.proposal.jobs,
@@ -178,6 +180,10 @@ fn asked(
     // Without one nothing is written, whatever the answers are.
     start.action(args)?;
     let wish = args.model_wish(start.choices.provider);
+    if wish.provider.is_some() {
+        // Nor with a provider that a flag names and that lacks a model.
+        model::choose_for(wish, start.workflow.as_deref(), environment)?;
+    }
     let provider = model::provider_of(wish, start.workflow.as_deref(), environment);
     let edits = propose(scan, &StarterChoices::default())?.edits;
     let jobs: Vec<Word<JobRecipe>> =

@@ -51,6 +51,11 @@ const fn host(
 }
 
 impl ModelHost {
+    /// Whether only the maintainer can name a model of it.
+    pub(super) fn has_no_usual_model(self) -> bool {
+        self.model.is_empty()
+    }
+
     const fn or_identity(self, variables: &'static [&'static str]) -> Self {
         Self { identity: Some(JobIdentity { variables, login: "" }), ..self }
     }
@@ -211,10 +216,7 @@ pub(super) fn choose(
         }
         None => format!("{}{}", host.protocol, host.model),
     };
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:@".contains(letter);
-    if named.is_some_and(|name| name.is_empty() || name.ends_with(':'))
-        || !name.chars().all(is_plain)
-    {
+    if named.is_some_and(|name| !is_model_name(name)) || !is_model_name(&name) {
         let wrong = named.unwrap_or(&name);
         return Err(RunError::usage("--model", format!("`{wrong}` is not the name of a model"))
             .hint("give the name your provider uses, as in `--model claude-sonnet-5-5`"));
@@ -247,6 +249,12 @@ pub(super) fn choose(
         },
         secret: key.filter(|key| *key != OWN_TOKEN),
     })
+}
+
+/// Whether a text can be the name of a model, and nothing else to the workflow.
+pub(super) fn is_model_name(name: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:@".contains(letter);
+    !name.is_empty() && !name.ends_with(':') && name.chars().all(is_plain)
 }
 
 /// Chooses the model: by flag, else as the workflow that is there, else as [`choose`] does.

@@ -3,9 +3,11 @@
 //! In: flags and answers, the repository as it is. Out: texts. Nothing is written. What an earlier
 //! `locum init` was given holds until a flag says otherwise.
 
+use crate::cli::doctor::workflow::Workflow;
 use crate::cli::init::args::InitArgs;
+use crate::cli::init::edit_glob::edit_problem;
 use crate::cli::init::files::WORKFLOW_FILE;
-use crate::cli::init::model::{self, InitModel};
+use crate::cli::init::model::{self, InitModel, ModelWish};
 use crate::cli::init::questions::InitChoices;
 use crate::cli::init::report::ReportedChoices;
 use crate::cli::init::update::{self, FileUpdate, PlannedFile};
@@ -16,9 +18,8 @@ use crate::run::error::RunError;
 use crate::run::source::FileSource;
 use crate::run::trusted::POLICY_FILE;
 use locum_policy::Policy;
-use locum_policy::pattern::Pattern;
 use locum_policy::starter::jobs::JobRecipe;
-use locum_policy::starter::mark::{MarkedChoices, marked};
+use locum_policy::starter::mark::{MarkedChoices, is_marked, marked};
 use locum_policy::starter::scan::StarterScan;
 use locum_policy::starter::workflow::{ActionReference, WorkflowForm, workflow};
 use locum_policy::starter::{StarterChoices, StarterProposal, propose};
@@ -30,6 +31,8 @@ pub(super) struct InitStart {
     pub(super) choices: InitChoices,
     /// A label that starts runs.
     label: Option<String>,
+    /// Where the workflow is, or is to be.
+    workflow_path: String,
     /// The workflow that is there.
     pub(super) workflow: Option<String>,
     /// The Action that it uses, even where it is written anew.
@@ -45,6 +48,8 @@ pub(super) struct InitPlan {
     pub(super) chosen: StarterChoices,
     /// The policy, the workflow and the files of jobs.
     pub(super) files: Vec<PlannedFile>,
+    /// Where the workflow is.
+    pub(super) workflow_path: String,
     /// The workflow as it is once everything is written.
     pub(super) workflow: String,
     /// The policy as it is once everything is written.
@@ -57,22 +62,28 @@ impl InitPlan {
     /// # Errors
     /// When a file cannot be read, or a flag cannot stand in a policy.
     pub(super) fn begin(args: &InitArgs, source: &FileSource<'_>) -> Result<InitStart, RunError> {
-        for glob in &args.edit {
-            let is_plain = !glob.contains(['`', ' ']) && !glob.chars().any(char::is_control);
-            if !is_plain || Pattern::parse(&format!("edit({glob})")).is_err() {
-                let message = format!("`{glob}` is not a glob of files");
-                return Err(RunError::usage("--edit", message)
-                    .hint("name files from the top of the repository, as in `--edit 'src/**'`"));
-            }
+        checked_edits(&args.edit)?;
+        if let Some(label) = args.label.as_ref().filter(|label| !is_label(label)) {
+            return Err(RunError::usage(
+                "--label",
+                format!("`{label}` is not the name of a label"),
+            )
+            .hint("name one as GitHub shows it, without `${{` and line breaks"));
         }
-        let read = |path| -> Result<Option<String>, RunError> {
+        let workflow_path = workflow_path(source);
+        let read = |path: &str| -> Result<Option<String>, RunError> {
             Ok(source.file(path)?.map(|file| file.text))
         };
-        let (policy, workflow) = (read(POLICY_FILE)?, read(WORKFLOW_FILE)?);
+        let (policy, workflow) = (read(POLICY_FILE)?, read(&workflow_path)?);
+        if policy.is_none() {
+            // A second file beside it would count in its place.
+            source.misnamed(POLICY_FILE)?;
+        }
         let action = workflow.as_deref().and_then(action_of);
         let [policy, workflow] = [policy, workflow].map(|text| text.filter(|_| !args.force));
         let mut choices = InitChoices {
             provider: args.provider,
+            model: args.model.clone(),
             start: args.start,
             edits: args.edit.clone(),
             jobs: args.job.clone(),
@@ -93,14 +104,15 @@ impl InitPlan {
                 label = label.or_else(|| triggers.label.as_ref().map(|label| label.name.clone()));
             }
         }
-        Ok(InitStart { choices, label, workflow, action })
+        Ok(InitStart { choices, label, workflow_path, workflow, action })
     }
 }
 
 impl InitPlan {
     /// Whether the workflow uses the Action, whatever its version.
     pub(super) fn uses_action(&self) -> bool {
-        action_of(&self.workflow).is_some()
+        let (path, text) = (self.workflow_path.clone(), self.workflow.clone());
+        action_of(&text).is_some() || Workflow::read(path, text).is_ok_and(|used| used.is_some())
     }
 
     /// Returns what the files are made from.
@@ -140,10 +152,11 @@ impl InitStart {
         environment: &Environment,
     ) -> Result<InitPlan, RunError> {
         let action = self.action(args)?;
-        let Self { mut choices, label, workflow: earlier, .. } = self;
+        let Self { mut choices, label, workflow: earlier, workflow_path, .. } = self;
         // A job that was chosen earlier goes with what it works on.
         choices.jobs.retain(|job| job.fits(scan) || args.job.contains(job));
-        let wish = args.model_wish(choices.provider);
+        let named = choices.model.as_deref();
+        let wish = ModelWish { model: named, ..args.model_wish(choices.provider) };
         let model = model::choose_for(wish, earlier.as_deref(), environment)?;
         let has_two_jobs = earlier.is_some_and(|text| text.contains("bundle: publish"));
         let form = if args.two_jobs || has_two_jobs {
@@ -158,11 +171,12 @@ impl InitStart {
             jobs: choices.jobs,
             without_daily_limit: form == WorkflowForm::TwoJobs,
         };
+        checked_edits(&chosen.edits)?;
         let proposal = propose(scan, &chosen)?;
-        let planned = |path, text: String| -> Result<PlannedFile, RunError> {
+        let planned = |path: &str, text: String| -> Result<PlannedFile, RunError> {
             let update =
                 if args.force { FileUpdate::New } else { update::of(repo, source, (path, &text))? };
-            Ok(PlannedFile { path, text, update })
+            Ok(PlannedFile { path: path.to_owned(), text, update })
         };
         let marks = MarkedChoices {
             edits: chosen.edits.clone(),
@@ -174,7 +188,9 @@ impl InitStart {
         let text = policy.update.result(&policy.text).to_owned();
         let settings = Policy::parse(&text, POLICY_FILE)?;
         let written = workflow(&proposal, settings.settings(), (&model.workflow, &action), form);
-        let workflow = planned(WORKFLOW_FILE, marked(&written, &nothing))?;
+        // Its first line names the file.
+        let written = written.replacen(WORKFLOW_FILE, &workflow_path, 1);
+        let workflow = planned(&workflow_path, marked(&written, &nothing))?;
         let written = workflow.update.result(&workflow.text).to_owned();
         let jobs = proposal
             .jobs
@@ -183,8 +199,34 @@ impl InitStart {
             .collect::<Result<Vec<_>, _>>()?;
         let files = [policy, workflow].into_iter().chain(jobs).collect();
         let policy = ConfigFile { origin: POLICY_FILE.to_owned(), text };
-        Ok(InitPlan { proposal, model, action, chosen, files, workflow: written, policy })
+        let workflow = written;
+        Ok(InitPlan { proposal, model, action, chosen, files, workflow_path, workflow, policy })
     }
+}
+
+/// Refuses globs that a policy cannot have, or that open nothing there.
+fn checked_edits(globs: &[String]) -> Result<(), RunError> {
+    match globs.iter().find_map(|glob| edit_problem(glob)) {
+        None => Ok(()),
+        Some(problem) => Err(RunError::usage("--edit", problem)
+            .hint("name files from the top of the repository, as in `--edit 'src/**'`")),
+    }
+}
+
+/// Whether a condition of the workflow can ask for a label.
+fn is_label(label: &str) -> bool {
+    !label.contains("${{") && !label.chars().any(char::is_control)
+}
+
+/// Returns where the workflow is that starts runs: a second one would start each of them twice.
+fn workflow_path(source: &FileSource<'_>) -> String {
+    let using: Vec<Workflow> = Workflow::all(source).into_iter().flatten().collect();
+    let answers = |workflow: &&Workflow| {
+        is_marked(&workflow.text) || workflow.events.iter().any(|event| event == "issue_comment")
+    };
+    let usual = using.iter().find(|workflow| workflow.path == WORKFLOW_FILE);
+    let found = usual.or_else(|| using.iter().find(answers));
+    found.map_or_else(|| WORKFLOW_FILE.to_owned(), |workflow| workflow.path.clone())
 }
 
 /// Returns the Action that a workflow uses.

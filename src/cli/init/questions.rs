@@ -1,5 +1,5 @@
-//! What `locum init` asks on a terminal: the provider, who may start a run, what may be edited,
-//! which jobs are written along.
+//! What `locum init` asks on a terminal: the provider, a model where it has no usual one, who may
+//! start a run, what may be edited, which jobs are written along.
 //!
 //! In: the answers that flags gave, and a reader for the others. Out: choices. An empty line takes
 //! what is proposed; a wrong one is asked again, a few times at most. The questions are a few lines
@@ -7,7 +7,8 @@
 
 use std::io::{self, BufRead, Write};
 
-use crate::cli::init::model::{ModelHost, PROVIDERS};
+use crate::cli::init::edit_glob::edit_problem;
+use crate::cli::init::model::{ModelHost, PROVIDERS, is_model_name};
 use crate::cli::words::Word;
 use locum_policy::actors::Tier;
 use locum_policy::starter::jobs::JobRecipe;
@@ -26,6 +27,7 @@ pub(super) const STARTERS: &[Word<Tier>] = &[
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct InitChoices {
     pub(super) provider: Option<ModelHost>,
+    pub(super) model: Option<String>,
     pub(super) start: Option<Tier>,
     pub(super) edits: Vec<String>,
     pub(super) jobs: Vec<JobRecipe>,
@@ -55,6 +57,10 @@ pub(super) fn ask(
         let word = one_of(about, PROVIDERS, proposed.provider, (reader, writer))?;
         // What the environment shows is chosen by whoever looks at it.
         chosen.provider = word.filter(|(name, _)| *name != proposed.provider).map(|(_, host)| host);
+        let needs_one = chosen.provider.is_some_and(ModelHost::has_no_usual_model);
+        if needs_one && chosen.model.is_none() {
+            chosen.model = model(reader, writer)?;
+        }
     }
     if chosen.start.is_none() {
         let about = "Who may start a run?";
@@ -62,18 +68,51 @@ pub(super) fn ask(
             one_of(about, STARTERS, "maintainer", (reader, writer))?.map(|(_, tier)| tier);
     }
     if chosen.edits.is_empty() {
-        let proposal = proposed.edits.join(" ");
-        writeln!(writer, "Which files may a run edit? Globs with spaces between them.")?;
-        write!(writer, "[{proposal}] ")?;
-        writer.flush()?;
-        let answer = line(reader)?.unwrap_or_default();
-        chosen.edits =
-            answer.split([' ', ',']).filter(|glob| !glob.is_empty()).map(str::to_owned).collect();
+        chosen.edits = globs(proposed.edits, reader, writer)?;
     }
     if chosen.jobs.is_empty() {
         chosen.jobs = some_of(proposed.jobs, reader, writer)?;
     }
     Ok(chosen)
+}
+
+/// Asks for a model; `None` where the input ends or no answer is the name of one.
+fn model(reader: &mut impl BufRead, writer: &mut impl Write) -> io::Result<Option<String>> {
+    writeln!(writer, "Which model? This provider has no usual one: give the name that it uses.")?;
+    for _ in 0..TRIES {
+        write!(writer, "> ")?;
+        writer.flush()?;
+        let Some(answer) = line(reader)? else { return Ok(None) };
+        if is_model_name(&answer) {
+            return Ok(Some(answer));
+        }
+        writeln!(writer, "`{answer}` is not the name of a model.")?;
+    }
+    Ok(None)
+}
+
+/// Asks for globs; none where what is proposed is taken, or no answer holds globs alone.
+fn globs(
+    proposed: &[String],
+    reader: &mut impl BufRead,
+    writer: &mut impl Write,
+) -> io::Result<Vec<String>> {
+    let proposal = proposed.join(" ");
+    writeln!(writer, "Which files may a run edit? Globs with spaces between them.")?;
+    for _ in 0..TRIES {
+        write!(writer, "[{proposal}] ")?;
+        writer.flush()?;
+        let answer = line(reader)?.unwrap_or_default();
+        let words = answer.split([' ', ',']).filter(|glob| !glob.is_empty());
+        let globs: Vec<String> = words.map(str::to_owned).collect();
+        let problem = globs.iter().find_map(|glob| edit_problem(glob));
+        match problem {
+            None => return Ok(globs),
+            Some(problem) => writeln!(writer, "{problem}.")?,
+        }
+    }
+    writeln!(writer, "It is what is proposed.")?;
+    Ok(Vec::new())
 }
 
 /// Asks for jobs; none where the input ends or no answer names jobs alone.
@@ -170,6 +209,7 @@ mod tests {
             PROVIDERS.iter().find(|(word, ..)| *word == "gemini").map(|(_, host, _)| *host);
         let expected = InitChoices {
             provider: gemini,
+            model: None,
             start: Some(Tier::Collaborator),
             edits: vec!["lib/**".to_owned(), "test/**".to_owned()],
             jobs: vec![JobRecipe::ReleaseNotes, JobRecipe::DependencyUpdates],
@@ -177,6 +217,35 @@ mod tests {
         assert_eq!(chosen, expected);
         assert!(written.contains("`nightly` is none of them."), "{written}");
         assert!(written.contains("`nope` is none of them."), "{written}");
+    }
+
+    #[test]
+    fn answers_are_held_to_what_flags_are_and_asked_again() {
+        let (chosen, written) = asked(
+            InitChoices::default(),
+            "azure\nmine: all\nazure:\nmine\n\n/etc\n.github/**\nlib/**\n\n",
+        );
+        assert_eq!(chosen.model.as_deref(), Some("mine"));
+        assert_eq!(chosen.edits, ["lib/**"]);
+        for part in [
+            "Which model?",
+            "`mine: all` is not the name of a model.",
+            "`azure:` is not the name of a model.",
+            "`/etc` is not a glob of files.",
+            "`.github/**` opens nothing",
+        ] {
+            assert!(written.contains(part), "{part}: {written}");
+        }
+        // Without a good answer it is what was proposed.
+        let (chosen, written) = asked(InitChoices::default(), "\n\n/a\n/b\n/c\n\n");
+        assert_eq!(chosen.edits, [""; 0]);
+        assert!(written.contains("It is what is proposed.") && !written.contains("Which model"));
+        // A provider whose model is known, or named by a flag, needs no question.
+        let (chosen, written) = asked(InitChoices::default(), "gemini\n\n\n\n");
+        assert_eq!((chosen.model, written.contains("Which model")), (None, false));
+        let given = InitChoices { model: Some("m".to_owned()), ..InitChoices::default() };
+        let (chosen, written) = asked(given, "bedrock\n\n\n\n");
+        assert_eq!((chosen.model.as_deref(), written.contains("Which model")), (Some("m"), false));
     }
 
     #[test]

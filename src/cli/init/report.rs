@@ -46,7 +46,7 @@ pub(super) enum FileState {
 /// A file, what became of it and what would change of it.
 #[derive(Clone, Debug, Serialize)]
 struct ReportedFile {
-    path: &'static str,
+    path: String,
     state: FileState,
     /// A unified diff of what is not written; empty where nothing is left.
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -108,7 +108,7 @@ impl InitReport {
     /// Takes down a file, and says what became of it.
     pub(super) fn file(
         &mut self,
-        (path, state): (&'static str, FileState),
+        (path, state): (&str, FileState),
         patch: String,
         output: &mut Output,
     ) {
@@ -120,7 +120,7 @@ impl InitReport {
                 FileState::Same => {}
             }
         }
-        self.files.push(ReportedFile { path, state, patch });
+        self.files.push(ReportedFile { path: path.to_owned(), state, patch });
     }
 
     /// Takes down what could not be read or is left out, and says it with what to do.

@@ -35,7 +35,7 @@ pub(super) enum FileUpdate {
 
 /// A file with the text that it would have now.
 pub(super) struct PlannedFile {
-    pub(super) path: &'static str,
+    pub(super) path: String,
     /// Its text, were it written now.
     pub(super) text: String,
     pub(super) update: FileUpdate,
@@ -96,17 +96,17 @@ pub(super) fn propose(files: &[PlannedFile], report: &mut InitReport, output: &m
     for file in files {
         match &file.update {
             FileUpdate::New => {}
-            FileUpdate::Same => report.file((file.path, FileState::Same), String::new(), output),
+            FileUpdate::Same => report.file((&file.path, FileState::Same), String::new(), output),
             FileUpdate::Adapted { .. } => {
-                report.file((file.path, FileState::Kept), String::new(), output);
+                report.file((&file.path, FileState::Kept), String::new(), output);
             }
             FileUpdate::Changed { before, after } => {
-                let patch = patch(file.path, before, after);
-                report.file((file.path, FileState::Outdated), patch, output);
+                let patch = patch(&file.path, before, after);
+                report.file((&file.path, FileState::Outdated), patch, output);
             }
             FileUpdate::ByHand { before, after } => {
-                let patch = patch(file.path, before, after);
-                report.file((file.path, FileState::Kept), patch, output);
+                let patch = patch(&file.path, before, after);
+                report.file((&file.path, FileState::Kept), patch, output);
             }
         }
     }
@@ -160,7 +160,7 @@ pub(super) fn write(
         match update {
             FileUpdate::Changed { after, .. } => {
                 put(repo.root(), path, after, true)
-                    .map_err(|error| RunError::usage(*path, error.to_string()))?;
+                    .map_err(|error| RunError::usage(path.clone(), error.to_string()))?;
                 report.file((path, FileState::Updated), String::new(), output);
             }
             FileUpdate::ByHand { .. } => {
