@@ -70,6 +70,8 @@ pub(super) fn write_line(
     let command = command_start(line, &rules.prefix);
     while let Some(rest) = line.get(writer.at..).filter(|rest| !rest.is_empty()) {
         if command == Some(writer.at) {
+            // In front of a letter it is seen; a number in place of the letter would become the
+            // letter again where a text is filtered twice.
             writer.out.push('\\');
         }
         writer.step(rest);

@@ -310,6 +310,21 @@ commands: { expansions: allow, max_complexity: 1.0 }
             "for f in .g*/workflows/*.yml; do echo \"$f\"; done",
             "for f in .g*/workflows/*.yml; do frob \"${f}\"; done",
         ),
+        ("frob src/??.py", "frob [A]GENTS.md"),
+        ("frob \"$PWD/src/a\"", "frob \"$PWD/AGENTS.md\""),
+        ("frob \"$x/src\"", "frob \"$x/.git/config\""),
+        (
+            "for f in a1 a2 a3; do frob -o\"$f\"; done",
+            "for f in a1 .github/a a3; do frob -o\"$f\"; done",
+        ),
+        (
+            "for f in .x*; do for g in $f/*; do echo \"$g\"; done; done",
+            "for f in .g*; do for g in $f/*; do frob \"$g\"; done; done",
+        ),
+        (
+            "for f in s1* s2* s3* s4* s5* s6* s7* s8* s9; do frob \"$f\"; done",
+            "for f in s1* s2* s3* s4* s5* s6* s7* s8* AGENTS.md; do frob \"$f\"; done",
+        ),
         (
             "for f in a.txt src/x*; do frob \"$f\"; done",
             "for f in AGENTS.md src/x*; do frob \"$f\"; done",

@@ -48,6 +48,7 @@ fn tools_of_javascript_take_their_options() {
             ("npx eslint --fix --no-ignore src", "npx eslint --fix --no-ignore .github/a.js"),
             ("npx eslint -c eslint.config.js src", "npx eslint -c .env src"),
             ("npx jest --config a.config.js", "npx jest --config .env"),
+            ("npx jest -c a.config.js", "npx jest -c '{\"runner\":\"./a.js\"}'"),
             ("npx eslint src -f json -o /tmp/a.json", "npx eslint src -f json -o .github/a.json"),
             ("npx eslint --print-config src/a.ts", "npx eslint --print-config /tmp/a.ts"),
             ("npx jest --config jest.config.js", "npx jest --config /tmp/a.js"),

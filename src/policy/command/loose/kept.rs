@@ -15,16 +15,18 @@ const LETTER: &str = "x";
 /// Returns a word without its quotes, and with `?` for each set of letters. From the first
 /// expansion on it is one letter.
 pub(super) fn plain(raw: &str) -> String {
-    let (known, is_cut) = match raw.split_once(['$', '`']) {
-        Some((known, _)) => (known, true),
-        None => (raw, false),
-    };
-    let mut out = String::with_capacity(known.len());
-    let mut rest = known;
+    let mut out = String::with_capacity(raw.len());
+    let mut rest = raw;
+    let mut is_literal = false;
     while let Some(letter) = rest.chars().next() {
         rest = rest.get(letter.len_utf8()..).unwrap_or_default();
         match letter {
-            '"' | '\'' | '\\' => {}
+            '\'' => is_literal = !is_literal,
+            '$' | '`' if !is_literal => {
+                out.push_str(LETTER);
+                return out;
+            }
+            '"' | '\\' => {}
             '[' => {
                 let behind = rest.char_indices().skip(1).find(|(_, letter)| *letter == ']');
                 match behind.and_then(|(end, _)| rest.get(end + 1..)) {
@@ -38,21 +40,51 @@ pub(super) fn plain(raw: &str) -> String {
             letter => out.push(letter),
         }
     }
-    if is_cut {
-        out.push_str(LETTER);
-    }
     out
 }
 
-/// Returns a word with a value in the place of a variable, where it holds that variable.
+/// Returns a word with a value in the place of a variable, where it holds that variable. What an
+/// expansion in front of it stands for is left out.
 pub(super) fn with_value(raw: &str, name: &str, value: &str) -> Option<String> {
-    let whole = format!("${{{name}}}");
-    if let Some((before, behind)) = raw.split_once(&whole) {
-        return Some(format!("{before}{value}{behind}"));
+    let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let (mut out, mut rest, mut is_found) = (String::new(), raw, false);
+    while let Some((before, behind)) = rest.split_once('$') {
+        let (brace, inner) = match behind.strip_prefix('{') {
+            Some(inner) => ("}", inner),
+            None => ("", behind),
+        };
+        let of_it = inner.strip_prefix(name).filter(|after| !after.starts_with(is_of_name));
+        out.push_str(before);
+        let Some(after) = of_it else {
+            out.push('$');
+            rest = behind;
+            continue;
+        };
+        if let Some(at) = out.rfind(['$', '`']) {
+            out.truncate(at);
+        }
+        out.push_str(value);
+        is_found = true;
+        // `${f#x}` is a part of it.
+        rest = after.split_once(brace).map_or("", |(_, behind)| behind);
     }
-    let (before, behind) = raw.split_once(&format!("${name}"))?;
-    let goes_on = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    (!behind.starts_with(goes_on)).then(|| format!("{before}{value}{behind}"))
+    out.push_str(rest);
+    is_found.then_some(out)
+}
+
+/// Returns what stands behind the last expansion of a word, below whatever folder that is.
+pub(super) fn behind_expansion(raw: &str) -> Option<&str> {
+    let last = raw.rfind(['$', '`'])?;
+    Some(raw.get(last..)?.split_once('/')?.1)
+}
+
+/// Returns what an option names in its own word: the `a` of `--out=a` and of `-oa`.
+pub(super) fn of_option(text: &str) -> Option<&str> {
+    if let Some(option) = text.strip_prefix("--") {
+        return option.split_once('=').map(|(_, value)| value);
+    }
+    let rest = text.strip_prefix('-')?;
+    rest.char_indices().nth(1).and_then(|(at, _)| rest.get(at..))
 }
 
 /// Returns why a word in its plain form may be the name of what is protected from edits or from
@@ -81,11 +113,14 @@ pub(super) fn why(text: &str, folder: &RepoPath) -> Option<String> {
 /// of its name alone counts where a glob has that end.
 fn may_match(kept: &PathGlob, glob: &PathGlob, sample: &RepoPath) -> bool {
     let is_hidden = |glob: &PathGlob| glob.parts().iter().any(|part| part.starts_with('.'));
-    let is_open =
-        |glob: &PathGlob| glob.parts().last().is_some_and(|name| name.starts_with(['*', '?']));
+    let is_open = kept.parts().last().is_some_and(|name| name.starts_with('*'));
+    let is_any = glob.parts().last().is_some_and(|name| {
+        let stem = name.rsplit_once('.').map_or(name.as_str(), |(stem, _)| stem);
+        stem.chars().all(|letter| matches!(letter, '*' | '?'))
+    });
     match (is_hidden(kept), is_hidden(glob)) {
         (true, false) => false,
-        (false, _) if is_open(kept) || is_open(glob) => kept.matches(sample, LetterCase::Ignored),
+        (false, _) if is_open || is_any => kept.matches(sample, LetterCase::Ignored),
         (true, true) | (false, _) => kept.meets(glob),
     }
 }
@@ -106,6 +141,7 @@ mod tests {
             (".github/$x", ".github/x"),
             ("\"$x\"/a", "x"),
             ("a`b`", "ax"),
+            ("'$'/../.g*", "$/../.g*"),
         ] {
             assert_eq!(plain(raw), expected, "{raw}");
         }
@@ -117,6 +153,11 @@ mod tests {
             ("\"$f\"", Some("\".g*\"")),
             ("a/${f}b", Some("a/.g*b")),
             ("$f.x", Some(".g*.x")),
+            ("${f#x}", Some(".g*")),
+            ("$a$f", Some(".g*")),
+            ("$f$f", Some(".g*.g*")),
+            ("-o$f", Some("-o.g*")),
+            ("$a", None),
             ("$fx", None),
             ("f", None),
         ] {
@@ -133,6 +174,7 @@ mod tests {
             ".github/*.yml",
             ".?ithub/a",
             "AGENTS*",
+            "?GENTS.md",
             "src/.g*/config",
             "certs/*.pem",
             ".e*",
@@ -140,9 +182,18 @@ mod tests {
         ] {
             assert!(why(text, &root).is_some(), "{text}");
         }
-        for text in
-            ["src/*.py", "*.py", "docs/*.md", "*", "*/*/*.py", "test_*.py", "src/x*", "a", "x"]
-        {
+        for text in [
+            "src/*.py",
+            "src/??.py",
+            "*.py",
+            "docs/*.md",
+            "*",
+            "*/*/*.py",
+            "test_*.py",
+            "src/x*",
+            "a",
+            "x",
+        ] {
             assert_eq!(why(text, &root), None, "{text}");
         }
     }

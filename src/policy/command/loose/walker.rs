@@ -195,18 +195,32 @@ impl ScriptWalker<'_> {
 
     /// Notes which words of a loop's list may name what is protected.
     fn note_list(&mut self, name: &str, words: &[ast::Word]) {
+        let around = self.listed.clone();
         for word in words {
-            let plain = kept::plain(&word.value);
-            let is_glob = plain.contains(['*', '?']);
-            if !is_glob && kept::why(&plain, &RepoPath::root()).is_none() {
-                continue;
+            let of_loops =
+                around.iter().filter_map(|(of, value)| kept::with_value(&word.value, of, value));
+            let texts: Vec<String> = std::iter::once(word.value.clone()).chain(of_loops).collect();
+            for text in texts {
+                self.note_listed(name, text);
             }
-            let is_full = self.listed.len() >= LISTED_LIMIT;
-            let value = if is_full { "*" } else { word.value.as_str() };
-            let listed = (name.to_owned(), value.to_owned());
-            if !self.listed.contains(&listed) {
-                self.listed.push(listed);
-            }
+        }
+    }
+
+    fn note_listed(&mut self, name: &str, text: String) {
+        let plain = kept::plain(&text);
+        let is_kept = kept::why(&plain, &RepoPath::root()).is_some();
+        if !is_kept && !plain.contains(['*', '?']) {
+            return;
+        }
+        // Where there are many, one stands for all of its kind.
+        let value = match (self.listed.len() >= LISTED_LIMIT, is_kept) {
+            (false, _) => text,
+            (true, true) => ".*".to_owned(),
+            (true, false) => "*".to_owned(),
+        };
+        let listed = (name.to_owned(), value);
+        if !self.listed.contains(&listed) {
+            self.listed.push(listed);
         }
     }
 

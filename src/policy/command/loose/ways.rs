@@ -252,14 +252,19 @@ impl LooseCommand {
                     let listed = self.listed.iter();
                     let of_loops =
                         listed.filter_map(|(name, value)| kept::with_value(raw, name, value));
-                    std::iter::once(raw.to_owned()).chain(of_loops).collect()
+                    let below = kept::behind_expansion(raw).map(str::to_owned);
+                    std::iter::once(raw.to_owned()).chain(of_loops).chain(below).collect()
                 }
                 UnknownWord::OneOf(_)
                 | UnknownWord::Names(_)
                 | UnknownWord::Pipe
                 | UnknownWord::Home(_) => continue,
             };
-            let why = texts.iter().find_map(|text| kept::why(&kept::plain(text), folder));
+            let why = texts.iter().find_map(|text| {
+                let plain = kept::plain(text);
+                let named = kept::of_option(&plain).and_then(|value| kept::why(value, folder));
+                named.or_else(|| kept::why(&plain, folder))
+            });
             let index = *index;
             findings.extend(why.map(|reason| UncoveredWord {
                 unfamiliar: false,

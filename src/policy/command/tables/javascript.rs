@@ -72,7 +72,7 @@ pub(super) const TABLES: &[CommandTable] = &[
     runs(
         &["jest"],
         OperandKind::Targets,
-        "-t= -i -u -o -b -w= -c=< -e -f -h --help --version --testNamePattern= \
+        "-t= -i -u -o -b -w= -c=@ -e -f -h --help --version --testNamePattern= \
          --testPathPattern= --testPathPatterns= --testPathIgnorePatterns= --testMatch= \
          --testRegex= --runInBand --ci=? --coverage=? --collectCoverage=? --silent=? --verbose=? \
          --bail=? --cache --no-cache --cacheDirectory=> --passWithNoTests --listTests --all \
@@ -86,7 +86,7 @@ pub(super) const TABLES: &[CommandTable] = &[
          --testLocationInResults --testEnvironment=@ --env=@ \
          --color --colors --no-color --no-colors --logHeapUsage --randomize --seed= --showSeed \
          --shard= --collectCoverageFrom= --coverageProvider= --coverageReporters=@ \
-         --coverageThreshold= --coveragePathIgnorePatterns= --reporters=@ --config=< \
+         --coverageThreshold= --coveragePathIgnorePatterns= --reporters=@ --config=@ \
          --showConfig --debug --noStackTrace --useStderr --errorOnDeprecated --injectGlobals=? \
          --clearMocks --resetMocks --restoreMocks --resetModules --collectTests \
          --waitForUnhandledRejections --modulePathIgnorePatterns= --transformIgnorePatterns= \

@@ -72,8 +72,12 @@ pub(crate) fn written<'v>(program: &str, option: &str, value: &'v str) -> Option
 
 /// Returns the file that a setting is read from.
 pub(crate) fn read<'v>(program: &str, option: &str, value: &'v str) -> Option<&'v str> {
-    let is_it = matches!(program, "ruff check" | "ruff format") && option == "--config";
-    Some(value).filter(|value| is_it && !value.contains('='))
+    let is_file = match (program, option) {
+        ("ruff check" | "ruff format", "--config") => !value.contains('='),
+        ("jest", "-c" | "--config") => true,
+        _ => false,
+    };
+    is_file.then_some(value)
 }
 
 /// Returns true for a value that is known to be harmless.
@@ -112,6 +116,8 @@ pub(crate) fn is_known(program: &str, option: &str, value: &str) -> bool {
             "edge-runtime happy-dom jest-environment-jsdom jest-environment-node jsdom node",
             value,
         ),
+        // It may be settings in themselves.
+        ("jest", "-c" | "--config") => is_inside(value) && !value.trim_start().starts_with('{'),
         ("vitest", "--pool") => words::holds("forks threads vmForks vmThreads", value),
         ("vitest", "--coverage.provider") => words::holds("istanbul v8", value),
         ("prettier", "--parser") => {
@@ -323,6 +329,8 @@ mod tests {
             ("dotnet test", "--logger:", "trx;LogFileName=../x"),
             ("dotnet build", "-p", ":CscToolPath=a"),
             ("dotnet build", "-p:", "Version=/tmp/x"),
+            ("jest", "--config", "{\"runner\":\"a\"}"),
+            ("jest", "-c", "{}"),
             ("jest", "--env", "./evil.js"),
             ("vitest", "--environment", "/tmp/evil.js"),
             ("vitest", "--pool", "./evil.js"),
