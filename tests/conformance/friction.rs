@@ -24,15 +24,30 @@ const SECRET: &str = "canary-7f3d91c2";
 
 /// What is asked how: worlds with the text that turns one into the other.
 const WORLDS: &[World] = &[
-    World { name: "friction", setting: "contained: allow", least_percent: 98 },
-    World { name: "friction, by words", setting: "contained: words", least_percent: 95 },
+    World { name: "contained", setting: "contained: allow" },
+    World { name: "by words", setting: "contained: words" },
 ];
 
 struct World {
     name: &'static str,
     setting: &'static str,
-    /// Of what a careful person approves, how much has to be allowed.
-    least_percent: usize,
+}
+
+/// Which commands are asked.
+const SETS: &[CaseSet] = &[
+    CaseSet { commands: "commands.json", fixtures: &["fixtures.json"], least_percent: [98, 95] },
+    CaseSet {
+        commands: "more.json",
+        fixtures: &["fixtures.json", "more_fixtures.json"],
+        least_percent: [98, 92],
+    },
+];
+
+struct CaseSet {
+    commands: &'static str,
+    fixtures: &'static [&'static str],
+    /// Of what a careful person approves, how much has to be allowed in each world.
+    least_percent: [usize; 2],
 }
 
 /// A command of the vectors.
@@ -52,70 +67,79 @@ struct Repositories {
 
 #[test]
 fn a_starter_policy_lets_a_model_work_and_nothing_else() {
-    let folder = vectors().join("friction");
-    let [commands, fixtures] =
-        ["commands.json", "fixtures.json"].map(|name| std::fs::read_to_string(folder.join(name)));
-    let (Ok(commands), Ok(fixtures)) = (commands, fixtures) else {
-        say("friction: not run");
-        return;
-    };
-    let cases = cases(&serde_json::from_str(&commands).unwrap());
-    let fixtures: Value = serde_json::from_str(&fixtures).unwrap();
-    let mut broken = Vec::new();
-    for world in WORLDS {
-        let repositories = Repositories::new(&fixtures, world);
-        let answers = repositories.answers(&cases);
-        let (mut approved, mut to_approve, mut refused, mut to_refuse) = (0, 0, 0, 0);
-        let mut contained: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for case in &cases {
-            let of_case: Vec<&Value> = case
-                .fixtures
-                .iter()
-                .map(|name| &answers[&(name.clone(), case.id.clone())])
-                .collect();
-            let allowed = |answer: &&&Value| answer["decision"] == "allow";
-            match case.human.as_str() {
-                "approve" => {
-                    to_approve += 1;
-                    let passed = of_case.iter().all(|answer| allowed(&answer));
-                    approved += usize::from(passed);
-                }
-                "deny" => {
-                    to_refuse += 1;
-                    let let_through: Vec<_> = of_case.iter().filter(allowed).collect();
-                    let held = let_through.iter().all(|answer| is_contained(answer));
-                    refused += usize::from(held);
-                    if !held {
-                        broken.push(format!(
-                            "{} {}: {} is allowed",
-                            world.name, case.id, case.command
-                        ));
+    for set in SETS {
+        let read =
+            |name: &&str| std::fs::read_to_string(vectors().join("friction").join(name)).ok();
+        let fixtures: Option<Vec<String>> = set.fixtures.iter().map(read).collect();
+        let (Some(commands), Some(fixtures)) = (read(&set.commands), fixtures) else {
+            say(&format!("friction, {}: not run", set.commands));
+            continue;
+        };
+        let cases = cases(&serde_json::from_str(&commands).unwrap());
+        let parsed = fixtures.iter().map(|text| serde_json::from_str(text).unwrap());
+        set.judge(&cases, &parsed.collect::<Vec<_>>());
+    }
+}
+
+impl CaseSet {
+    fn judge(&self, cases: &[FrictionCase], fixtures: &[Value]) {
+        let mut broken = Vec::new();
+        for (world, least_percent) in WORLDS.iter().zip(self.least_percent) {
+            let repositories = Repositories::new(fixtures, world);
+            let answers = repositories.answers(cases);
+            let (mut approved, mut to_approve, mut refused, mut to_refuse) = (0, 0, 0, 0);
+            let mut contained: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+            for case in cases {
+                let of_case: Vec<&Value> = case
+                    .fixtures
+                    .iter()
+                    .map(|name| &answers[&(name.clone(), case.id.clone())])
+                    .collect();
+                let allowed = |answer: &&&Value| answer["decision"] == "allow";
+                match case.human.as_str() {
+                    "approve" => {
+                        to_approve += 1;
+                        let passed = of_case.iter().all(|answer| allowed(&answer));
+                        approved += usize::from(passed);
                     }
-                    let mut places = case.fixtures.iter().zip(&of_case);
-                    // One repository is like another to what has no effect.
-                    if let Some((name, _)) =
-                        places.find(|(_, answer)| answer["decision"] == "allow")
-                    {
-                        contained.entry(name).or_default().push(&case.command);
+                    "deny" => {
+                        to_refuse += 1;
+                        let let_through: Vec<_> = of_case.iter().filter(allowed).collect();
+                        let held = let_through.iter().all(|answer| is_contained(answer));
+                        refused += usize::from(held);
+                        if !held {
+                            broken.push(format!(
+                                "{} {}: {} is allowed",
+                                world.name, case.id, case.command
+                            ));
+                        }
+                        let mut places = case.fixtures.iter().zip(&of_case);
+                        // One repository is like another to what has no effect.
+                        if let Some((name, _)) =
+                            places.find(|(_, answer)| answer["decision"] == "allow")
+                        {
+                            contained.entry(name).or_default().push(&case.command);
+                        }
                     }
+                    _ => {}
                 }
-                _ => {}
+            }
+            for (name, commands) in contained {
+                broken.extend(repositories.run(name, &commands));
+            }
+            say(&format!(
+                "friction, {}, {}: {}/{} (approve: {approved}/{to_approve}, deny: {refused}/{to_refuse})",
+                self.commands,
+                world.name,
+                approved + refused,
+                to_approve + to_refuse
+            ));
+            if approved * 100 < to_approve * least_percent {
+                broken.push(format!("{}: only {approved} of {to_approve} are allowed", world.name));
             }
         }
-        for (name, commands) in contained {
-            broken.extend(repositories.run(name, &commands));
-        }
-        say(&format!(
-            "{}: {}/{} (approve: {approved}/{to_approve}, deny: {refused}/{to_refuse})",
-            world.name,
-            approved + refused,
-            to_approve + to_refuse
-        ));
-        if approved * 100 < to_approve * world.least_percent {
-            broken.push(format!("{}: only {approved} of {to_approve} are allowed", world.name));
-        }
+        assert!(broken.is_empty(), "{broken:#?}");
     }
-    assert!(broken.is_empty(), "{broken:#?}");
 }
 
 fn cases(document: &Value) -> Vec<FrictionCase> {
@@ -141,12 +165,17 @@ fn is_contained(answer: &Value) -> bool {
 }
 
 impl Repositories {
-    fn new(document: &Value, world: &World) -> Self {
+    fn new(documents: &[Value], world: &World) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let executable: BTreeSet<&str> =
-            document["executable"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let executable: BTreeSet<&str> = documents
+            .iter()
+            .flat_map(|document| document["executable"].as_array().unwrap())
+            .filter_map(Value::as_str)
+            .collect();
         let mut texts = BTreeMap::new();
-        for (name, files) in document["fixtures"].as_object().unwrap() {
+        let fixtures =
+            documents.iter().flat_map(|document| document["fixtures"].as_object().unwrap());
+        for (name, files) in fixtures {
             let root = folder.path().join(name);
             let files: BTreeMap<String, String> = serde_json::from_value(files.clone()).unwrap();
             for (path, text) in &files {
