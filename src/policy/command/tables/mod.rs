@@ -36,6 +36,7 @@ pub(super) mod settings;
 pub(super) mod spelling;
 pub(crate) mod tasks;
 pub(super) mod text;
+pub(in crate::command) mod variables;
 pub mod verbs;
 pub(crate) mod wrappers;
 
