@@ -1,8 +1,8 @@
 //! What stands behind the words of a command, counted before it is copied: the words of a long
 //! command may hold very many others.
 //!
-//! In: words and texts, and how many words may still be copied. Out: commands and scripts. When none
-//! may be copied any more, nothing is added.
+//! In: words and texts, and how many words may still be copied. Out: commands and scripts. When
+//! none may be copied any more, nothing is added.
 
 use crate::command::UNKNOWN;
 

@@ -214,7 +214,7 @@ pub(super) fn beside(scan: &StarterScan, packages: &[Package], proofs: &[Proof])
     for package in packages {
         // A workflow or document knows the folder, or what in it is to be tested.
         let is_named = named.iter().any(|other| !other.is_empty() && holds(&package.folder, other));
-        // Its own tests stand beside each other.
+        // Tests of one package do not replace each other.
         let before = tested.len();
         for test in package.tests.iter().filter(|_| !is_named) {
             let mut others = tested.iter().take(before);

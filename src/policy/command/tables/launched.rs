@@ -84,7 +84,7 @@ impl KnownLauncher {
             // A module is found by its option.
             FirstWord::ModuleOption => found.starts.clear(),
             FirstWord::Mark(marks) => {
-                // Its options may stand among what is no command yet.
+                // Its options may come between words that are not of the inner command.
                 found.reaches_end = true;
                 let all = words.iter().enumerate().skip(from);
                 for (at, _) in all.filter(|(_, word)| words::holds(marks, word)) {

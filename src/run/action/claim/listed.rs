@@ -2,7 +2,7 @@
 //!
 //! In: the refs at the remote, at the first question. Out: when the claim of a comment ends, and
 //! whether one on a thread is renewed. Nothing is known where a claim that may be the one cannot be
-//! read, or where there are more than are read: nobody is taken for dead then.
+//! read, or where there are more than are read: the run counts as one at work then.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -110,6 +110,6 @@ impl<'a> ClaimList<'a> {
 }
 
 fn unread(name: &str, error: &RunError) -> ClaimUnread {
-    tracing::warn!(name, %error, "a claim cannot be read; who has it is not taken for dead");
+    tracing::warn!(name, %error, "a claim cannot be read; its run counts as one at work");
     ClaimUnread
 }
