@@ -88,8 +88,9 @@ fn changes_nothing(policy: &Policy, rule: &Rule, written: &LocatedPattern) -> bo
     let modes = &policy.settings().modes.default;
     [true, false].into_iter().all(|contained| {
         let facts = Facts { contained, ..rule.narrowing.facts(modes) };
-        samples.iter().all(|intent| {
-            policy.decide(intent, &facts).decision == other.decide(intent, &facts).decision
+        samples.iter().all(|sample| {
+            let intent = sample.intent();
+            policy.decide(&intent, &facts).decision == other.decide(&intent, &facts).decision
         })
     })
 }

@@ -19,7 +19,7 @@ use crate::rule::{LocatedPattern, Rule, RuleConditions, tier_word, trigger_word}
 use crate::schema::events::{ALL_CHECKS, POLICY_CHECK};
 use crate::schema::{Delegation, Triggers};
 use crate::starter::jobs::JobRecipe;
-use crate::verdict::{Decision, RuleRef, Verdict};
+use crate::verdict::{Cause, Decision, RuleRef, Verdict};
 use locum_base::path::RepoPath;
 use locum_files::fields::nearest;
 
@@ -289,28 +289,31 @@ fn never_fits(policy: &Policy, written: &LocatedPattern) -> Option<String> {
 
 /// Tries what a rule spells out; a check that refuses it there refuses it everywhere.
 fn never_allows(policy: &Policy, rule: &Rule, written: &LocatedPattern) -> Option<String> {
-    let samples = samples(&written.pattern);
-    if rule.decision != Decision::Allow || samples.is_empty() || enters_for_another(policy, written)
-    {
+    if rule.decision != Decision::Allow || enters_for_another(policy, written) {
         return None;
     }
     let facts = rule.narrowing.facts(&policy.settings().modes.default);
-    let verdicts: Vec<Verdict> =
-        samples.iter().map(|intent| policy.decide(intent, &facts)).collect();
     let by_check = |verdict: &Verdict| {
         verdict.decision == Decision::Deny && verdict.rule().is_none_or(|rule| written.is_at(rule))
     };
     // What follows a pattern without end can be anything: only what is refused for the same reason
-    // whatever follows is refused always.
-    let of = |verdict: &Verdict| {
-        let reason = verdict.reason();
-        // Before the colon stands the command itself.
-        let what = reason.strip_prefix('`').and_then(|rest| rest.split_once("`: "));
-        what.map_or_else(|| reason.clone(), |(_, why)| why.to_owned())
-    };
-    let first = verdicts.first()?;
-    let always = |verdict: &Verdict| by_check(verdict) && of(verdict) == of(first);
-    verdicts.iter().all(always).then(|| format!("allows nothing: {}", first.reason()))
+    // whatever follows is refused always. The first example that is not ends the search.
+    let samples = samples(&written.pattern);
+    let mut verdicts = samples.iter().map(|sample| policy.decide(&sample.intent(), &facts));
+    let first = verdicts.next().filter(by_check)?;
+    verdicts
+        .all(|verdict| by_check(&verdict) && is_of_one_cause(&verdict.cause, &first.cause))
+        .then(|| format!("allows nothing: {}", first.reason()))
+}
+
+/// Whether two commands are refused for the same, whatever their words are.
+fn is_of_one_cause(one: &Cause, other: &Cause) -> bool {
+    match (one, other) {
+        (Cause::Uncovered { finding, .. }, Cause::Uncovered { finding: other, .. }) => {
+            finding == other
+        }
+        (one, other) => one == other,
+    }
 }
 
 /// Whether a pattern is that of `cd`, which counts in front of what other rules allow.
@@ -357,12 +360,27 @@ fn did_you_mean(word: &str, known: &[String]) -> String {
     nearest(word, &words).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
+/// An example of what a pattern is about; a command is read only where it is asked about.
+pub(super) enum Sample {
+    Path(Intent),
+    Command(String),
+}
+
+impl Sample {
+    pub(super) fn intent(&self) -> Intent {
+        match self {
+            Self::Path(intent) => intent.clone(),
+            Self::Command(text) => Intent::Command(Script::parse(text)),
+        }
+    }
+}
+
 /// Examples of what a pattern is about, where some can be made up.
-pub(super) fn samples(pattern: &Pattern) -> Vec<Intent> {
+pub(super) fn samples(pattern: &Pattern) -> Vec<Sample> {
     match &pattern.subject {
         PatternSubject::Path(glob) => {
             let intent = if pattern.kind == RuleKind::Edit { Intent::Edit } else { Intent::Read };
-            sample_path(&glob.text()).map(intent).into_iter().collect()
+            sample_path(&glob.text()).map(intent).map(Sample::Path).into_iter().collect()
         }
         PatternSubject::Command(CommandPattern { words, open, form: CommandForm::Words })
             if !words.is_empty() =>
@@ -377,11 +395,11 @@ pub(super) fn samples(pattern: &Pattern) -> Vec<Intent> {
             if let ([word], true) = (words.as_slice(), *open)
                 && let Some((_, scripts)) = SHELL_WORDS.iter().find(|(known, _)| known == word)
             {
-                return scripts.iter().map(|text| Intent::Command(Script::parse(text))).collect();
+                return scripts.iter().map(|text| Sample::Command((*text).to_owned())).collect();
             }
             let endings: &[&str] = if *open { ENDINGS } else { &[""] };
-            let script = |ending| Script::parse(&format!("{}{ending}", words.join(" ")));
-            endings.iter().map(|ending| Intent::Command(script(ending))).collect()
+            let script = |ending| Sample::Command(format!("{}{ending}", words.join(" ")));
+            endings.iter().map(script).collect()
         }
         PatternSubject::Command(_)
         | PatternSubject::Url(_)
