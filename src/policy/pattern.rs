@@ -6,7 +6,7 @@
 
 use crate::command::word;
 use crate::command_text::{self, NamedCommand};
-use crate::glob::{LetterCase, PathGlob, name_matches};
+use crate::glob::{LetterCase, PathGlob, folded, name_matches};
 use crate::intent::{Intent, PUBLICATIONS, PublicationKind};
 use crate::kind::RuleKind;
 use crate::memory::{ENTRY_NAME_LIMIT, is_entry_name};
@@ -101,14 +101,14 @@ impl Pattern {
         Some(command)
     }
 
-    /// Returns what all that it matches starts with: the name of a folder, a program.
-    pub(crate) fn start(&self) -> Option<&str> {
+    /// Returns what all that it matches starts with, in one case: the name of a folder, a program.
+    pub(crate) fn start(&self) -> Option<String> {
         match self.command() {
             Some(CommandPattern {
                 form: CommandForm::Text(_) | CommandForm::Script(_), ..
             }) => None,
-            Some(command) => command.words.first().map(String::as_str),
-            None => self.paths().and_then(PathGlob::start),
+            Some(command) => command.words.first().map(|program| folded(program)),
+            None => self.paths().and_then(PathGlob::start).map(str::to_owned),
         }
     }
 
@@ -283,15 +283,27 @@ impl CommandPattern {
     pub(crate) fn matches_command(&self, command: NamedCommand<'_>, case: LetterCase) -> bool {
         let words = command.words;
         match &self.form {
-            CommandForm::Prefix => words.starts_with(&self.words),
-            CommandForm::Words if self.open => words.starts_with(&self.words),
-            CommandForm::Words => words == self.words,
+            CommandForm::Prefix => self.begins(words, case),
+            CommandForm::Words => {
+                (self.open || words.len() == self.words.len()) && self.begins(words, case)
+            }
             CommandForm::Text(text) if case == LetterCase::Ignored => {
                 command_text::refuses(text, command)
             }
             CommandForm::Text(text) => command_text::spelled_out(text, command).is_some(),
             CommandForm::Script(_) => false,
         }
+    }
+
+    /// Returns true when a command begins with these words.
+    fn begins(&self, words: &[String], case: LetterCase) -> bool {
+        let same = |(own, word): (&String, &String)| match case {
+            LetterCase::Exact => own == word,
+            // `-D` is another option than `-d`.
+            LetterCase::Ignored if own.starts_with('-') => own == word,
+            LetterCase::Ignored => own == word || folded(own) == folded(word),
+        };
+        words.len() >= self.words.len() && self.words.iter().zip(words).all(same)
     }
 
     /// Returns how many words of a command that it matches it spells out.

@@ -8,7 +8,7 @@ use crate::command::examine::{CommandEffects, PathUse, UncoveredWord};
 use crate::command::tables::verbs;
 use crate::command::{Script, home};
 use crate::command_text::NamedCommand;
-use crate::glob::{LetterCase, PathGlob};
+use crate::glob::{LetterCase, PathGlob, folded};
 use crate::intent::Intent;
 use crate::judge::{Evaluation, RuleMatch, Ruling};
 use crate::kind::RuleKind;
@@ -274,7 +274,8 @@ impl Evaluation<'_> {
         let words = named.words;
         let plain = verbs::without_dropped(words).or_else(|| verbs::moved(words));
         let readings = verbs::readings(words);
-        let by_program = self.judge.starting(RuleKind::Command, words.first().cloned());
+        let program = words.first().map(|program| folded(program));
+        let by_program = self.judge.starting(RuleKind::Command, program);
         by_program.chain(self.judge.of_kind(RuleKind::Command)).filter(move |found| {
             self.counts(found, |pattern, case| {
                 pattern.command().is_some_and(|pattern| {

@@ -68,8 +68,8 @@ impl Judge {
         let mut judge = Self { origin: origin.to_owned(), ..Self::default() };
         for (index, rule) in rules.iter().enumerate() {
             for (at, written) in rule.patterns.iter().enumerate() {
-                let start = written.pattern.start().map(str::to_owned);
-                judge.index.entry((written.pattern.kind, start)).or_default().push((index, at));
+                let start = (written.pattern.kind, written.pattern.start());
+                judge.index.entry(start).or_default().push((index, at));
             }
         }
         judge.rules = rules;

@@ -11,6 +11,7 @@ mod hidden;
 mod imported;
 mod instead;
 mod judged;
+mod letter_case;
 mod memory;
 mod modes;
 mod search;
