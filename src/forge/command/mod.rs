@@ -155,12 +155,18 @@ fn command_of_quote<'l>(line: &'l str, call: &str) -> Option<&'l str> {
 /// word boundary after it.
 fn command_in<'a>(line: &'a str, prefix: &str) -> Option<&'a str> {
     let trimmed = line.trim_start_matches(' ');
-    if prefix.is_empty() || line.len() - trimmed.len() > 3 {
+    if line.len() - trimmed.len() > 3 {
         return None;
     }
-    let head = trimmed.get(..prefix.len()).filter(|head| head.eq_ignore_ascii_case(prefix))?;
-    let rest = trimmed.get(head.len()..)?;
-    rest.chars().next().is_none_or(char::is_whitespace).then_some(rest)
+    after_prefix(trimmed, prefix)
+}
+
+/// Returns what follows the prefix of commands where a text begins with it, in letters of either
+/// case and with a word boundary after it.
+pub(crate) fn after_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let (head, rest) = text.split_at_checked(prefix.len())?;
+    let begins = !prefix.is_empty() && head.eq_ignore_ascii_case(prefix);
+    (begins && rest.chars().next().is_none_or(char::is_whitespace)).then_some(rest)
 }
 
 fn read_command(line: &str, after: &str) -> CommentCommand {

@@ -4,10 +4,11 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use crate::command::after_prefix;
 use crate::sanitise::TextRules;
 use crate::sanitise::links::{REMOVED, address_length, address_may_stay, target, target_may_stay};
 use crate::sanitise::references::{
-    at_sign, is_issue_address, keep_apart, keep_link_apart, starts_reference,
+    WIDE_AT, at_sign, is_issue_address, keep_apart, keep_link_apart, starts_reference,
 };
 use locum_base::secret::view::{entity, is_invisible};
 
@@ -70,6 +71,11 @@ pub(super) fn write_line(
     let command = command_start(line, &rules.prefix);
     while let Some(rest) = line.get(writer.at..).filter(|rest| !rest.is_empty()) {
         if command == Some(writer.at) {
+            if rest.starts_with('@') {
+                // A backslash in front of it would go where a text is filtered twice.
+                writer.put(1, WIDE_AT);
+                continue;
+            }
             // In front of a letter it is seen; a number in place of the letter would become the
             // letter again where a text is filtered twice.
             writer.out.push('\\');
@@ -115,12 +121,11 @@ pub(super) fn skip_containers(line: &str) -> &str {
     }
 }
 
-/// Returns where a command for a program starts on the line: `/word`, or our own prefix.
+/// Returns where a command for a program starts on the line: `/word`, or our own prefix as a word.
 fn command_start(line: &str, prefix: &str) -> Option<usize> {
     // Other programs may count any blank as one.
     let rest = skip_containers(line).trim_start();
-    let own = !prefix.is_empty()
-        && rest.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix));
+    let own = after_prefix(rest, prefix).is_some();
     let word = rest
         .strip_prefix('/')
         .filter(|word| word.starts_with(|letter: char| letter.is_ascii_alphabetic()));
@@ -129,7 +134,7 @@ fn command_start(line: &str, prefix: &str) -> Option<usize> {
             word.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric() || letter == '-');
         !after.starts_with(['/', '.', '_'])
     });
-    (own && !prefix.starts_with('@') || other).then(|| line.len() - rest.len())
+    (own || other).then(|| line.len() - rest.len())
 }
 
 /// Where the runs of backticks of a line stand.

@@ -4,6 +4,7 @@ use super::{
     BODY_LIMIT_CHARS, TextRefusal, TextRules, branch_name, commit_message, log_safe, markdown,
     patch, title, without_commands,
 };
+use crate::command;
 use locum_base::secret::{Redactor, Secret};
 use pretty_assertions::{assert_eq, assert_ne};
 
@@ -466,4 +467,32 @@ fn a_command_whose_word_is_letters_is_none_either() {
         markdown("Agent undo, agent\n\n- agent undo\n\nan agent", &rules, &redactor()),
         "\\Agent undo, agent\n\n- \\agent undo\n\nan agent"
     );
+}
+
+#[test]
+fn a_word_that_only_begins_like_a_command_stays() {
+    let rules = TextRules { prefix: "bot".to_owned(), ..rules() };
+    for text in ["bottle it", "- Bottles\n- bots", "bot's turn", "bot, go", "robot fix", "bot.rs"] {
+        assert_eq!(markdown(text, &rules, &redactor()), text);
+    }
+    for text in ["bot", "> bot fix", "bot\tfix", "bot\u{a0}fix", "BOT\nfix", "bot&#32;fix"] {
+        let published = markdown(text, &rules, &redactor());
+        assert_ne!(published, text);
+        assert_eq!(markdown(&published, &rules, &redactor()), published, "twice: {text}");
+        assert_eq!(command::parse(&published, "bot"), None, "{text}: {published}");
+    }
+}
+
+#[test]
+fn a_command_that_begins_like_a_mention_is_none_whoever_may_be_mentioned() {
+    for prefix in ["@locum", "@_locum", "@/locum"] {
+        let mentions = vec!["locum".to_owned(), "alice".to_owned()];
+        let rules = TextRules { prefix: prefix.to_owned(), mentions, ..rules() };
+        for text in [format!("{prefix} undo"), format!("\\{prefix} undo"), format!("- {prefix}")] {
+            let published = markdown(&text, &rules, &redactor());
+            assert_eq!(command::parse(&published, prefix), None, "{published}");
+            assert_eq!(markdown(&published, &rules, &redactor()), published, "twice: {text}");
+        }
+        assert_eq!(markdown("@alice, see", &rules, &redactor()), "@alice, see");
+    }
 }
