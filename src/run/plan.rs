@@ -131,6 +131,9 @@ pub enum RunSubject {
     },
 }
 
+/// What stands in front of a check's name in the words of a claim.
+const CHECK_WORDS: &str = "-check-";
+
 impl RunSubject {
     /// Returns the words that name it in a branch name.
     pub fn branch_words(&self) -> String {
@@ -148,14 +151,24 @@ impl RunSubject {
         format!("job-{name}")
     }
 
-    /// Returns the words that name an issue, a discussion and a pull request of this number there.
-    pub fn thread_words(number: u64) -> [String; 3] {
-        ["issue", "discussion", "pr"].map(|kind| format!("{kind}-{number}"))
+    /// Returns the words that a claim on it goes by; empty where runs need not be kept apart. A
+    /// check of it judges beside whatever else works on it, and has a claim of its own.
+    pub fn claim_words(&self, check: Option<&str>) -> String {
+        match (self, check) {
+            (_, Some(check)) => format!("{}{CHECK_WORDS}{check}", self.branch_words()),
+            (Self::Prompt, None) => String::new(),
+            (_, None) => self.branch_words(),
+        }
     }
 
-    /// Returns the words that a claim on it goes by; empty where runs need not be kept apart.
-    pub fn claim_words(&self) -> String {
-        if matches!(self, Self::Prompt) { String::new() } else { self.branch_words() }
+    /// Returns whether a claim of these words is on the issue, discussion or pull request of this
+    /// number: that of a run about it, or of a check of it.
+    pub fn is_claim_on(words: &str, number: u64) -> bool {
+        ["issue", "discussion", "pr"].iter().any(|kind| {
+            words
+                .strip_prefix(&format!("{kind}-{number}"))
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(CHECK_WORDS))
+        })
     }
 
     /// Returns what becomes of the change of a run about it, by what the policy says of the run's
@@ -318,14 +331,28 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_number_is_named_by_one_of_the_words_for_it() {
+    fn a_claim_is_on_the_thread_of_its_number_and_on_no_other() {
         let title = String::new();
-        let discussion = RunSubject::Discussion { number: 7, title: title.clone() };
-        for subject in [RunSubject::Issue { number: 7, title }, discussion] {
-            assert!(RunSubject::thread_words(7).contains(&subject.claim_words()), "{subject:?}");
-            assert!(!RunSubject::thread_words(8).contains(&subject.claim_words()), "{subject:?}");
+        let discussion = RunSubject::Discussion { number: 12, title: title.clone() };
+        let pull_request = RunSubject::PullRequest {
+            number: 12,
+            title: title.clone(),
+            head_branch: String::new(),
+            head_sha: String::new(),
+            is_fork: false,
+            own_pull_request: false,
+        };
+        for subject in [RunSubject::Issue { number: 12, title }, discussion, pull_request] {
+            for check in [None, Some("docs-1"), Some("a.b")] {
+                let words = subject.claim_words(check);
+                for (number, is_on) in [(12, true), (1, false), (2, false), (120, false)] {
+                    assert_eq!(RunSubject::is_claim_on(&words, number), is_on, "{words} {number}");
+                }
+            }
         }
-        let job = RunSubject::job_words("docs-7");
-        assert!(!RunSubject::thread_words(7).contains(&job));
+        for words in ["job-docs-12", "job-12", "12", "", "pr-12x", "pr-12-x", "xpr-12", "-check-12"]
+        {
+            assert!(!RunSubject::is_claim_on(words, 12), "{words}");
+        }
     }
 }

@@ -222,7 +222,7 @@ async fn claim_subject<'a>(
     carried: &CarriedState,
 ) -> Result<Claim<'a>, Declined> {
     let has_thread = run.plan.subject.thread().is_some();
-    let words = run.plan.subject.claim_words();
+    let words = run.plan.subject.claim_words(None);
     let request = ClaimRequest {
         subject: &words,
         by: &admitted.event.trigger.actor.login,

@@ -43,7 +43,7 @@ pub(super) async fn jobs<'c>(
         // What came due since the other job looked is for a later run.
         let subject = manifest::subject_of(env, file).await;
         scheduled.retain(|(job, cron)| match &subject {
-            Some(subject) => job.subject().claim_words() == *subject,
+            Some(subject) => job.subject().claim_words(None) == *subject,
             None => run.is_again || cron.has_moment(span.0, span.1),
         });
     }

@@ -436,11 +436,7 @@ async fn one(
     }
     let (subject, policy) = (item.subject(admitted), &admitted.config.policy);
     let marker = progress_marker(env, &admitted.event.trigger);
-    let mut claimed_words = subject.claim_words();
-    // A check judges beside whatever else works on the pull request.
-    if let Some(check) = item.check() {
-        claimed_words = format!("{claimed_words}-check-{check}");
-    }
+    let claimed_words = subject.claim_words(item.check());
     let request = ClaimRequest {
         subject: &claimed_words,
         by: &admitted.event.trigger.actor.login,

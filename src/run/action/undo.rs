@@ -60,7 +60,7 @@ fn subject<'a>(admitted: &'a AdmittedEvent<'_>) -> Result<(&'a PullRequest, u64)
 /// Takes it back while no other run is at work on the pull request.
 async fn claimed(env: &ActionEnv<'_>, admitted: &AdmittedEvent<'_>) -> Result<String, Declined> {
     let (pull_request, comment) = subject(admitted)?;
-    let words = work_items::subject(admitted).claim_words();
+    let words = work_items::subject(admitted).claim_words(None);
     let request = ClaimRequest {
         subject: &words,
         by: &admitted.event.trigger.actor.login,

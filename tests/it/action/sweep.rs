@@ -188,10 +188,14 @@ fn a_request_whose_run_died_once_it_had_seen_it_is_answered() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(fixture.server.comments(7).len(), 3, "{:?}", fixture.server.comments(7));
+    let [run, check, job] = ["issue-7", "pr-7-check-docs", "job-docs-7"]
+        .map(|name| format!("refs/locum/claims/{name}"));
+    fixture.remote(&["update-ref", &check, &run]);
+    fixture.remote(&["update-ref", "-d", &run]);
+    assert!(sweep().contains("0 requests"), "a check that it asked for is at work");
     // A job whose name ends in the number of the issue is none on it.
-    let claim = "refs/locum/claims/issue-7";
-    fixture.remote(&["update-ref", "refs/locum/claims/job-docs-7", claim]);
-    fixture.remote(&["update-ref", "-d", claim]);
+    fixture.remote(&["update-ref", &job, &check]);
+    fixture.remote(&["update-ref", "-d", &check]);
     // Neither does one on another issue count, although nobody can read it.
     fixture.remote(&["update-ref", "refs/locum/claims/issue-99", "refs/heads/main"]);
     let said = sweep();

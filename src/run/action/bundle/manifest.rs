@@ -84,7 +84,7 @@ impl Manifest {
             event: env.job.event_name.clone(),
             trigger: hash(env.trigger_text().as_bytes()),
             actor: env.job.actor.clone(),
-            subject: request.subject.claim_words(),
+            subject: request.subject.claim_words(None),
             trusted: request.trusted.clone(),
             base: request.base.clone(),
             session: request.session.clone(),

@@ -17,14 +17,14 @@ use crate::run::kept_file::KeptAt;
 use crate::run::plan::RunSubject;
 use locum_workspace::carried::CLAIM_REFS;
 
-/// Claims that are read at most to find that of a comment: each is fetched.
+/// Claims that are read at most to find one: each is fetched.
 const READ_LIMIT: usize = 100;
 
 /// The claims of a repository.
 pub(in crate::run::action) struct ClaimList<'a> {
     at: KeptAt<'a>,
-    /// The names of their refs.
-    names: OnceCell<Vec<String>>,
+    /// The names of their refs; a remote that cannot be reached is asked once.
+    names: OnceCell<Result<Vec<String>, ClaimUnread>>,
     /// Those that were read; `None` for one that was given up meanwhile or cannot be read.
     read: RefCell<BTreeMap<String, Result<Option<ClaimRecord>, ClaimUnread>>>,
 }
@@ -49,50 +49,57 @@ impl<'a> ClaimList<'a> {
         &self,
         comment: &str,
     ) -> Result<Option<Timestamp>, ClaimUnread> {
-        let names = self.names().await?;
-        if names.len() > READ_LIMIT {
-            tracing::warn!(claims = names.len(), "more claims are kept than are read");
-            return Err(ClaimUnread);
-        }
-        let mut end = Ok(None);
-        for name in names {
-            match self.record(name).await {
-                Ok(Some(record)) if record.comment == comment => return Ok(Some(record.ends())),
-                Ok(_) => {}
-                Err(unread) => end = Err(unread),
-            }
-        }
-        end
+        let names = self.names().await?.iter().map(String::as_str).collect();
+        let found = self.find(names, |record| record.comment == comment).await?;
+        Ok(found.map(|record| record.ends()))
     }
 
     /// Returns whether another run than `own` has a claim on an issue, pull request or discussion,
-    /// and renews it.
+    /// or on a check of it, and renews it.
     ///
     /// # Errors
-    /// When the claims cannot be listed, or one on it cannot be read.
+    /// When the claims cannot be listed, those on it are more than are read, or none of them is
+    /// renewed and one cannot be read.
     pub(in crate::run::action) async fn is_renewed_on(
         &self,
         number: u64,
         (own, now): (&str, Timestamp),
     ) -> Result<bool, ClaimUnread> {
-        let names = self.names().await?;
-        for word in RunSubject::thread_words(number) {
-            let Some(name) = names.iter().find(|name| **name == word) else { continue };
-            let record = self.record(name).await?;
-            if record.is_some_and(|record| record.run() != own && record.ends() > now) {
-                return Ok(true);
+        let names = self.names().await?.iter().map(String::as_str);
+        let on_it = names.filter(|name| RunSubject::is_claim_on(name, number));
+        let is_renewed = |record: &ClaimRecord| record.run() != own && record.ends() > now;
+        Ok(self.find(on_it.collect(), is_renewed).await?.is_some())
+    }
+
+    /// Returns the first of these claims that is as wanted.
+    async fn find(
+        &self,
+        names: Vec<&str>,
+        is_wanted: impl Fn(&ClaimRecord) -> bool,
+    ) -> Result<Option<ClaimRecord>, ClaimUnread> {
+        if names.len() > READ_LIMIT {
+            tracing::warn!(claims = names.len(), "more claims are kept than are read");
+            return Err(ClaimUnread);
+        }
+        let mut found = Ok(None);
+        for name in names {
+            match self.record(name).await {
+                Ok(Some(record)) if is_wanted(&record) => return Ok(Some(record)),
+                Ok(_) => {}
+                Err(unread) => found = Err(unread),
             }
         }
-        Ok(false)
+        found
     }
 
     async fn names(&self) -> Result<&[String], ClaimUnread> {
-        let names = self.names.get_or_try_init(|| async {
-            let refs = self.at.git.own_refs(self.at.remote).await.map_err(RunError::internal)?;
+        let names = self.names.get_or_init(|| async {
+            let refs = self.at.git.own_refs(self.at.remote).await;
+            let refs = refs.map_err(|error| unread("all of them", &RunError::internal(error)))?;
             let names = refs.iter().filter_map(|(name, _)| name.strip_prefix(CLAIM_REFS));
             Ok(names.map(str::to_owned).collect())
         });
-        names.await.map(Vec::as_slice).map_err(|error: RunError| unread("all of them", &error))
+        names.await.as_deref().map_err(|unread| *unread)
     }
 
     async fn record(&self, name: &str) -> Result<Option<ClaimRecord>, ClaimUnread> {

@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use locum_testing::clock::TestClock;
 use pretty_assertions::{assert_eq, assert_ne};
 
-use super::listed::ClaimList;
+use super::listed::{ClaimList, ClaimUnread};
 use super::record::{ClaimRecord, Claimant, LEASE_MINUTES};
 use super::refs::ClaimRef;
 use super::{Claim, ClaimAnswer, HoldClaim, ask, permit};
-use crate::run::kept_file::KeptAt;
+use crate::run::kept_file::{KeptAt, KeptFile};
 use locum_base::clock::Clock;
 use locum_forge::Forge;
 use locum_forge::local::LocalForge;
@@ -26,7 +26,7 @@ const LEASE: Duration = Duration::from_secs(LEASE_MINUTES as u64 * 60);
 
 /// A remote, and two machines with a repository each.
 struct Machines {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     remote: Remote,
     machines: [(Repo, GitBinary); 2],
     clock: TestClock,
@@ -49,7 +49,7 @@ impl Machines {
         let remote = Remote::parse(at("remote").to_str().unwrap(), None).unwrap();
         let machines = [machine(&at("a")), machine(&at("b"))];
         let clock = TestClock::at("2026-01-02T03:04:05Z".parse().unwrap());
-        Self { _folder: folder, remote, machines, clock }
+        Self { folder, remote, machines, clock }
     }
 
     fn at(&self, machine: usize) -> KeptAt<'_> {
@@ -166,14 +166,21 @@ async fn a_renewal_whose_answer_was_lost_is_no_loss() {
 async fn a_sweep_reads_claims_once_and_that_of_a_job_is_none_on_a_thread() {
     let machines = Machines::new();
     let first = machines.granted(0, "a").await;
-    for subject in ["job-docs-12", "pr-8-check-12"] {
+    for subject in ["job-docs-12", "pr-8-check-12", "pr-13-check-a.b"] {
         let other = machines.ask_for(ClaimRef::of(subject, machines.at(0)), "b").await;
         assert!(matches!(other, ClaimAnswer::Granted(_)), "{subject}");
     }
     let (now, claims) = (machines.clock.now(), ClaimList::new(machines.at(1)));
-    for (number, own, is_renewed) in
-        [(7, "c", true), (7, "a", false), (12, "c", false), (8, "c", false)]
-    {
+    for (number, own, is_renewed) in [
+        (7, "c", true),
+        (7, "a", false),
+        (12, "c", false),
+        (8, "c", true),
+        (8, "b", false),
+        (13, "c", true),
+        (1, "c", false),
+        (3, "c", false),
+    ] {
         let known = claims.is_renewed_on(number, (own, now)).await;
         assert_eq!(known, Ok(is_renewed), "{number} {own}");
     }
@@ -182,6 +189,44 @@ async fn a_sweep_reads_claims_once_and_that_of_a_job_is_none_on_a_thread() {
     assert_eq!(claims.is_renewed_on(7, ("c", now)).await, Ok(true), "it is not read again");
     let later = ClaimList::new(machines.at(1));
     assert_eq!(later.is_renewed_on(7, ("c", now)).await, Ok(false));
+}
+
+#[tokio::test]
+async fn a_claim_that_cannot_be_read_hides_nothing_on_other_threads() {
+    let machines = Machines::new();
+    let file = KeptFile {
+        full_name: "",
+        file: "other.json",
+        limit_bytes: 1,
+        once_deleted: "",
+        at: machines.at(0),
+    };
+    let broken = file.write("{}", "no claim\n").unwrap();
+    for subject in ["pr-8-check-vague", "issue-7"] {
+        let place = ClaimRef::of(subject, machines.at(0));
+        place.push(&permitted(), (None, Some(&broken))).await.unwrap();
+    }
+    let known = ClaimRef::of("pr-7-check-vague", machines.at(0));
+    assert!(matches!(machines.ask_for(known, "b").await, ClaimAnswer::Granted(_)));
+    let (now, claims) = (machines.clock.now(), ClaimList::new(machines.at(1)));
+    for (number, is_renewed) in [(8, Err(ClaimUnread)), (7, Ok(true)), (9, Ok(false))] {
+        assert_eq!(claims.is_renewed_on(number, ("c", now)).await, is_renewed, "{number}");
+    }
+    assert_eq!(claims.is_renewed_on(7, ("b", now)).await, Err(ClaimUnread));
+}
+
+#[tokio::test]
+async fn a_sweep_asks_a_remote_once_that_cannot_be_reached() {
+    let machines = Machines::new();
+    let place = machines.folder.path().join("late");
+    let remote = Remote::parse(place.to_str().unwrap(), None).unwrap();
+    let at = KeptAt { remote: &remote, ..machines.at(1) };
+    let (now, claims) = (machines.clock.now(), ClaimList::new(at));
+    assert_eq!(claims.is_renewed_on(7, ("c", now)).await, Err(ClaimUnread));
+    seed::repository(&place, &[("file", "x\n")], "first").unwrap();
+    assert_eq!(claims.is_renewed_on(7, ("c", now)).await, Err(ClaimUnread));
+    assert_eq!(claims.end_of_comment("x").await, Err(ClaimUnread));
+    assert_eq!(ClaimList::new(at).is_renewed_on(7, ("c", now)).await, Ok(false));
 }
 
 #[test]
