@@ -141,9 +141,21 @@ impl RestClient {
         path: &str,
         body: &(impl Serialize + Sync),
     ) -> Result<T, ForgeError> {
+        self.send_as(method, path, body, |answer: T, _| Ok(answer)).await
+    }
+
+    /// As [`RestClient::send`], where an answer may hold an error: `read` returns what was asked
+    /// for, or that. It is given the seconds that a limit asks to wait, too.
+    pub(super) async fn send_as<T: DeserializeOwned, U>(
+        &self,
+        method: &'static str,
+        path: &str,
+        body: &(impl Serialize + Sync),
+        read: impl Fn(T, Option<u64>) -> Result<U, ForgeError>,
+    ) -> Result<U, ForgeError> {
         let mut waits = RetryWaits::default();
         loop {
-            match self.send_once(method, path, body).await {
+            match self.send_once_as(method, path, body, &read).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => self.wait(&mut waits, error).await?,
             }
@@ -164,8 +176,8 @@ impl RestClient {
         self.create_as(path, body, |answer: T, _| Ok(answer), find).await
     }
 
-    /// As [`RestClient::create`], where an answer may hold an error: `read` returns what was
-    /// created, or that. It is given the seconds that a limit asks to wait, too.
+    /// As [`RestClient::create`], where an answer may hold an error, as for
+    /// [`RestClient::send_as`].
     pub(super) async fn create_as<'f, T: DeserializeOwned, U>(
         &self,
         path: &str,
@@ -175,8 +187,7 @@ impl RestClient {
     ) -> Result<U, ForgeError> {
         let mut waits = RetryWaits::default();
         loop {
-            let sent = self.send_noting_limit("POST", path, body).await;
-            let error = match sent.and_then(|(answer, wait_s)| read(answer, wait_s)) {
+            let error = match self.send_once_as("POST", path, body, &read).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
@@ -278,17 +289,18 @@ impl RestClient {
         path: &str,
         body: &(impl Serialize + Sync),
     ) -> Result<T, ForgeError> {
-        Ok(self.send_noting_limit(method, path, body).await?.0)
+        self.send_once_as(method, path, body, |answer: T, _| Ok(answer)).await
     }
 
-    /// As [`RestClient::send_once`], with the seconds that the answer asks to wait, where it holds
-    /// an error about a limit.
-    pub(super) async fn send_noting_limit<T: DeserializeOwned>(
+    /// As [`RestClient::send_once`], where an answer may hold an error, as for
+    /// [`RestClient::send_as`].
+    pub(super) async fn send_once_as<T: DeserializeOwned, U>(
         &self,
         method: &'static str,
         path: &str,
         body: &(impl Serialize + Sync),
-    ) -> Result<(T, Option<u64>), ForgeError> {
+        read: impl FnOnce(T, Option<u64>) -> Result<U, ForgeError>,
+    ) -> Result<U, ForgeError> {
         let request = RequestLine { method, path };
         let octocrab = self.connected(request).await?;
         let sent = async {
@@ -298,7 +310,8 @@ impl RestClient {
             let limit = RateLimit::of(answer.headers(), self.clock.now().as_second());
             Ok((T::from_response(answer).await?, limit.wait_s))
         };
-        sent.await.map_err(|error| self.failure(request, &error))
+        let (answer, wait_s) = sent.await.map_err(|error| self.failure(request, &error))?;
+        read(answer, wait_s)
     }
 
     async fn connected(&self, request: RequestLine<'_>) -> Result<&Octocrab, ForgeError> {

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::github::GitHub;
 use crate::github::client::NAME;
 use crate::github::comments::OWN_MARKER;
-use crate::github::graph::{PATH, PageInfo};
+use crate::github::graph::PageInfo;
 use crate::github::lists::too_long;
 use crate::posts::{OwnReaction, ReactionTarget, Receipt};
 use crate::{ForgeError, OwnComment, ThreadComment};
@@ -224,11 +224,7 @@ impl GitHub {
                 return Ok((id, found));
             }
         }
-        Err(ForgeError::Failed {
-            forge: NAME,
-            action: format!("read discussion #{number}"),
-            message: format!("it has more than {} comments", PAGES * 50),
-        })
+        Err(too_long(format!("read discussion #{number}"), PAGES * 50, "comments"))
     }
 
     /// Reads what was written in a discussion, oldest first; with `since`, since then.
@@ -277,7 +273,8 @@ impl GitHub {
         // Ours may be among those that were not read. What answers an answer comes after it, and
         // the last ones were read.
         if asks.is_cut {
-            return Err(too_long("POST", PATH, ANSWERS));
+            let items = format!("answers to comment {comment}");
+            return Err(too_long(format!("answer in discussion #{number}"), ANSWERS, &items));
         }
         let variables = json!({ "discussion": discussion, "to": asks.top, "body": body });
         let find = || {

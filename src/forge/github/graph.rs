@@ -16,12 +16,11 @@ use crate::github::limit::is_about_limit;
 use crate::github::lists::too_long;
 use crate::posts::Receipt;
 use crate::threads::ReviewThread;
-use locum_base::retry::RetryWaits;
 use locum_base::text::head;
 use locum_policy::intent::PublicationKind;
 
 /// Where the API is, below its start.
-pub(super) const PATH: &str = "/graphql";
+const PATH: &str = "/graphql";
 
 /// Pages of threads that are read, of 50 each.
 const PAGES: usize = 10;
@@ -173,7 +172,7 @@ impl GraphClient {
     ) -> Result<T, ForgeError> {
         let body = json!({ "query": query, "variables": variables });
         loop {
-            match self.send(&body).await {
+            match self.client.send_once_as("POST", PATH, &body, Answer::<T>::into_data).await {
                 Ok(data) => return Ok(data),
                 Err(error) => self.client.wait_to_read(&mut waits, error).await?,
             }
@@ -190,21 +189,7 @@ impl GraphClient {
         variables: &Value,
     ) -> Result<T, ForgeError> {
         let body = json!({ "query": query, "variables": variables });
-        let mut waits = RetryWaits::default();
-        loop {
-            match self.send(&body).await {
-                Ok(data) => return Ok(data),
-                Err(error) => self.client.wait(&mut waits, error).await?,
-            }
-        }
-    }
-
-    /// Sends a query once. An error that the answer holds is one as well: a limit comes with status
-    /// 200.
-    async fn send<T: DeserializeOwned>(&self, body: &Value) -> Result<T, ForgeError> {
-        let (answer, wait_s): (Answer<T>, _) =
-            self.client.send_noting_limit("POST", PATH, body).await?;
-        answer.into_data(wait_s)
+        self.client.send_as("POST", PATH, &body, Answer::<T>::into_data).await
     }
 
     /// Creates something. Where it is not known whether it was created, it is looked for before it
@@ -224,7 +209,8 @@ impl GraphClient {
 }
 
 impl<T> Answer<T> {
-    /// Returns what was asked for, or the error; one about a limit asks to wait so many seconds.
+    /// Returns what was asked for, or the error that comes with a status which says that all is
+    /// well; one about a limit asks to wait so many seconds.
     fn into_data(self, wait_s: Option<u64>) -> Result<T, ForgeError> {
         match (self.errors.into_iter().next(), self.data) {
             (Some(error), _) => Err(error.into_error(wait_s)),
@@ -244,10 +230,7 @@ impl AnswerError {
                 ForgeError::Forbidden { forge: NAME, action, message }
             }
             "NOT_FOUND" => ForgeError::NotFound { forge: NAME, what: message },
-            "RATE_LIMIT" | "RATE_LIMITED" => {
-                ForgeError::RateLimited { forge: NAME, action, retry_after_s: wait_s }
-            }
-            _ if is_about_limit(&message) => {
+            kind if matches!(kind, "RATE_LIMIT" | "RATE_LIMITED") || is_about_limit(&message) => {
                 ForgeError::RateLimited { forge: NAME, action, retry_after_s: wait_s }
             }
             _ => failed(message),
@@ -298,7 +281,8 @@ impl GitHub {
                 return Ok(found);
             }
         }
-        Err(too_long("POST", PATH, PAGES * 50))
+        let action = format!("read pull request #{number}");
+        Err(too_long(action, PAGES * 50, "threads on lines"))
     }
 
     /// Marks a thread as resolved.

@@ -57,7 +57,7 @@ fn a_comment_of_ours_behind_all_that_is_read_is_not_written_again() {
                 let path = "/repos/acme/app/issues/7/comments";
                 assert_eq!(
                     posted.unwrap_err().to_string(),
-                    format!("github failed at GET {path}: there are more than 3000 items")
+                    format!("github failed at GET {path}: there are more than 3000 comments")
                 );
                 assert_eq!(server.writes(), Vec::<String>::new());
             }
@@ -92,7 +92,7 @@ fn threads_are_all_read_or_none() {
                 Ok(threads) => assert_eq!(threads.len(), 500),
                 Err(error) => assert_eq!(
                     error.to_string(),
-                    "github failed at POST /graphql: there are more than 500 items"
+                    "github failed at read pull request #7: there are more than 500 threads on lines"
                 ),
             }
         });
@@ -120,7 +120,10 @@ fn an_answer_in_a_discussion_is_not_written_again_where_ours_may_not_be_listed()
         let cut = github.publish(&answer(first, other)).await.unwrap_err();
         assert_eq!(
             cut.to_string(),
-            "github failed at POST /graphql: there are more than 100 items"
+            format!(
+                "github failed at answer in discussion #4: there are more than 100 answers to \
+                 comment {first}"
+            )
         );
         // What answers an answer comes after it.
         assert!(!github.publish(&answer(last, other)).await.unwrap().updated);

@@ -29,7 +29,11 @@ impl RestClient {
         let (kept, next) = self.pages(PAGES, path, &keep).await?;
         let Some(next) = next else { return Ok(kept) };
         let behind: Vec<T> = self.get(&next).await?;
-        if behind.is_empty() { Ok(kept) } else { Err(too_long("GET", path, PAGES * PAGE)) }
+        if behind.is_empty() {
+            Ok(kept)
+        } else {
+            Err(too_long(format!("GET {path}"), PAGES * PAGE, named(path)))
+        }
     }
 
     /// Reads the first pages of a list, of 100 items each; it is for lists whose end is of no use,
@@ -69,9 +73,14 @@ impl RestClient {
     }
 }
 
-/// Returns the error of a list that is longer than what is read of one.
-pub(super) fn too_long(method: &str, path: &str, limit: usize) -> ForgeError {
-    let (action, message) =
-        (format!("{method} {path}"), format!("there are more than {limit} items"));
+/// Returns what the items of a list are called: the last part of its path.
+fn named(path: &str) -> &str {
+    let path = path.split('?').next().unwrap_or_default();
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+/// Returns the error of a list that is longer than what is read of one; `items` are what is in it.
+pub(super) fn too_long(action: String, limit: usize, items: &str) -> ForgeError {
+    let message = format!("there are more than {limit} {items}");
     ForgeError::Failed { forge: NAME, action, message }
 }
