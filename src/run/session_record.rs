@@ -74,8 +74,8 @@ struct SessionCaller {
 
 impl SessionCaller {
     fn of(state: &SessionState) -> Self {
-        let caller = state.start.as_ref().map(|start| start.caller.clone());
-        caller.and_then(|caller| serde_json::from_value(caller).ok()).unwrap_or_default()
+        let caller = state.start.as_ref().map(|start| Self::deserialize(&start.caller));
+        caller.and_then(Result::ok).unwrap_or_default()
     }
 }
 

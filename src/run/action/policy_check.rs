@@ -8,8 +8,7 @@ use crate::run::action::admission::AdmittedEvent;
 use crate::run::action::{ActionEnd, ActionEnv, CheckMaker, FinishedCheck, refs};
 use crate::run::error::RunError;
 use crate::run::policy_check::{self, PolicyExamination};
-use crate::run::publish::check_run::NEEDS;
-use crate::run::publish::unpublished::NotPosted;
+use crate::run::publish::check_run::why_not_shown;
 use crate::run::source::FileSource;
 use crate::run::trusted::ConfigOrigin;
 use crate::run::user::UserFolder;
@@ -18,7 +17,6 @@ use locum_agent::report::markdown::{code, inline};
 use locum_base::path::RepoPath;
 use locum_base::secret::Redactor;
 use locum_files::diagnostic::Diagnostic;
-use locum_forge::ForgeError;
 use locum_forge::posts::{CheckAnnotation, CheckConclusion, CheckLevel, CheckRun, Posting};
 use locum_forge::sanitise::{self, TextRules};
 use locum_policy::schema::events::POLICY_CHECK;
@@ -74,10 +72,7 @@ pub(super) async fn check(
         Some("a bundle is written".to_owned())
     } else {
         let posted = env.poster(&config.policy, &request.facts).post(posting).await;
-        posted.err().map(|not| match not {
-            NotPosted::Forge(ForgeError::Forbidden { .. }) => format!("{not}; {NEEDS}"),
-            NotPosted::Policy(_) | NotPosted::Forge(_) | NotPosted::LeaseOver => not.to_string(),
-        })
+        posted.err().as_ref().map(why_not_shown)
     };
     Ok(Some(ActionEnd::Checked(FinishedCheck {
         name: NAME.to_owned(),

@@ -19,9 +19,6 @@ use locum_forge::sanitise;
 use locum_policy::intent::PublicationKind;
 use locum_workspace::repo::CommitId;
 
-/// What a token needs to publish check runs.
-pub(crate) const NEEDS: &str = "the job needs `permissions: { checks: write }`";
-
 impl Publisher<'_> {
     /// Shows on the pull request's commit how the run ended, where the policy publishes checks.
     /// `report` is the comment's text.
@@ -101,9 +98,7 @@ impl Publisher<'_> {
             ..check
         });
         if let Err(not) = self.attempt(posting, published).await {
-            let is_right_missing = matches!(not, NotPosted::Forge(ForgeError::Forbidden { .. }));
-            let needs = if is_right_missing { format!("; {NEEDS}") } else { String::new() };
-            published.notes.push(format!("{not}{needs}"));
+            published.notes.push(why_not_shown(&not));
         }
     }
 
@@ -115,5 +110,15 @@ impl Publisher<'_> {
         let rules = self.run.policy.settings().review;
         found.retain(|one| one.severity >= rules.floor && one.confidence >= rules.confidence);
         found
+    }
+}
+
+/// Says why a check run is not posted, and what the token needs for one where that is missing.
+pub(crate) fn why_not_shown(not: &NotPosted) -> String {
+    match not {
+        NotPosted::Forge(ForgeError::Forbidden { .. }) => {
+            format!("{not}; the job needs `permissions: {{ checks: write }}`")
+        }
+        NotPosted::Policy(_) | NotPosted::Forge(_) | NotPosted::LeaseOver => not.to_string(),
     }
 }

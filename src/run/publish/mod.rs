@@ -337,8 +337,8 @@ impl Publisher<'_> {
         posted.map_err(|not| published.notes.push(not.to_string())).ok()
     }
 
-    /// As [`Publisher::post`]; the error says which of both it was, and noting it is up to whoever
-    /// posts.
+    /// Asks the policy, then publishes, and keeps the receipt. An error is logged; whether it
+    /// becomes a note is up to the caller.
     async fn attempt(
         &self,
         posting: Posting,

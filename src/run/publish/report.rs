@@ -57,13 +57,14 @@ impl Publisher<'_> {
                     published.decide_on = Some(number).filter(|_| is_decided);
                     published.comment = Some(receipt);
                 }
-                // What the policy does not let it say is meant to be said nowhere.
-                Err(not @ NotPosted::Policy(_)) => published.notes.push(not.to_string()),
                 Err(not) => {
                     published.notes.push(not.to_string());
-                    let why = format!("the comment on #{number} could not be written: {not}");
-                    hindrance.get_or_insert_with(|| unpublished::hindrance(why));
-                    self.settle(outcome, &hindrance, is_cancelled);
+                    // What the policy does not let it say is meant to be said nowhere.
+                    if !matches!(not, NotPosted::Policy(_)) {
+                        let why = format!("the comment on #{number} could not be written: {not}");
+                        hindrance.get_or_insert_with(|| unpublished::hindrance(why));
+                        self.settle(outcome, &hindrance, is_cancelled);
+                    }
                 }
             }
             self.publish_check(outcome, &body, &mut published).await;
