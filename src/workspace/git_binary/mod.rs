@@ -160,12 +160,19 @@ impl GitBinary {
         remote: &Remote,
         pattern: &str,
     ) -> Result<Vec<(String, CommitId)>, RepoError> {
-        let mut arguments = words(&["ls-remote", "--quiet", "--refs", "--", remote.url()]);
-        arguments.push(pattern.into());
-        let list = GitInvocation::with_remote("ls-remote", remote, arguments, &self.folder);
-        let answer = self.read(&list).await?;
+        let answer = self.read(&self.ask_refs(remote, pattern)).await?;
         Ok(listed(&answer))
     }
+
+    /// Asks a remote for refs, outside of any repository. So nothing that a command may have put
+    /// into the repository's configuration (another address, a proxy, trust in any certificate)
+    /// sees the token, or answers in the remote's place.
+    fn ask_refs<'a>(&'a self, remote: &'a Remote, pattern: &str) -> GitInvocation<'a> {
+        let arguments = words(&["ls-remote", "--quiet", "--refs", "--", remote.url(), pattern]);
+        GitInvocation::with_remote("ls-remote", remote, arguments, &self.folder)
+            .env("GIT_DIR", "/dev/null".to_owned())
+    }
+
     /// Reads from a remote, again where it failed for a moment.
     async fn read(&self, invocation: &GitInvocation<'_>) -> Result<GitOutput, RepoError> {
         let mut waits = RetryWaits::default();

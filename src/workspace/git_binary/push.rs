@@ -256,10 +256,8 @@ impl GitBinary {
 
     /// Returns whether a ref of a remote is known to be where a push was to move it.
     async fn is_moved(&self, remote: &Remote, RefMove { name, to }: RefMove<'_>) -> bool {
-        let mut arguments = words(&["ls-remote", "--quiet", "--refs", "--", remote.url()]);
-        arguments.push(name.into());
-        let list = GitInvocation::with_remote("ls-remote", remote, arguments, &self.folder);
-        let Ok(answer) = list.succeed(&self.caller).await else { return false };
+        let asked = self.ask_refs(remote, name);
+        let Ok(answer) = asked.succeed(&self.caller).await else { return false };
         let there = listed(&answer).into_iter().find(|(known, _)| known == name);
         there.map(|(_, commit)| commit).as_ref() == to
     }

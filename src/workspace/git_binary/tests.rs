@@ -340,6 +340,29 @@ async fn no_configuration_of_the_repository_redirects_a_push_or_starts_a_program
 }
 
 #[tokio::test]
+async fn no_configuration_of_the_repository_says_where_refs_are_looked_up() {
+    let fixture = RepoFixture::new();
+    let (_, _, remote) = bare(&fixture, "remote.git");
+    let (evil, _, evils) = bare(&fixture, "evil.git");
+    let git = GitBinary::new(&fixture.repo, &env());
+    let second = commit(&fixture.repo, &fixture.base, "1");
+    git.push_permitted(&remote, "x", (None, &fixture.base)).await.unwrap();
+    for branch in ["x", "locum"] {
+        git.push_permitted(&evils, branch, (None, &second)).await.unwrap();
+    }
+    let mut config = fixture.repo.git.config().unwrap();
+    config.set_str(&format!("url.{}.insteadOf", evil.display()), remote.url()).unwrap();
+    assert_eq!(git.branch_tip(&remote, "x").await.unwrap(), Some(fixture.base.clone()));
+    assert_eq!(git.branch_tip(&remote, "locum").await.unwrap(), None);
+    // As git is started without that, it does what the repository says.
+    let mut list = std::process::Command::new("git");
+    list.args(["ls-remote", remote.url(), "refs/heads/*"]).current_dir(&fixture.root);
+    let listed = list.env_clear().envs(env()).env("GIT_CONFIG_NOSYSTEM", "1").output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    assert!(listed.contains("refs/heads/locum"), "{listed}");
+}
+
+#[tokio::test]
 async fn works_from_a_shallow_clone_and_a_worktree() {
     let fixture = RepoFixture::new();
     let (folder, theirs, remote) = bare(&fixture, "remote.git");
