@@ -16,18 +16,13 @@ use sha2::{Digest, Sha256};
 
 use crate::attributes::{Attributes, PathAttributes};
 use crate::file_stamp::FileStamp;
+use crate::lfs_pointer::LfsPointer;
 use crate::repo::{Repo, RepoError};
 use crate::stored::{OnDisk, StoredFile};
 use locum_base::path::RepoPath;
 
 /// Most bytes of such files that are copied into one worktree.
 const BYTES_LIMIT: u64 = 2 << 30;
-
-/// Most bytes of a pointer, by the specification of Git LFS.
-const POINTER_LIMIT_BYTES: usize = 1024;
-
-/// What begins a pointer.
-const POINTER_HEAD: &str = "version https://git-lfs.github.com/spec/v1\n";
 
 /// What names a filter in `.gitattributes`.
 const FILTER: &[u8] = b"filter=";
@@ -195,23 +190,12 @@ fn copy(mut from: File, to: &Path, room_bytes: &mut u64) -> io::Result<Option<Fi
 
 /// Whether what is read is the content that a pointer of Git LFS stands for.
 fn is_content_of(pointer: &[u8], content: impl Read) -> bool {
-    let Some((hash, size_bytes)) = parse_pointer(pointer) else { return false };
+    let pointer = LfsPointer::parse(pointer).filter(|pointer| pointer.is_plain);
+    let Some(LfsPointer { hash, size_bytes, .. }) = pointer else { return false };
     let mut hasher = Sha256::new();
     let read = io::copy(&mut content.take(size_bytes.saturating_add(1)), &mut hasher);
     read.is_ok_and(|read_bytes| read_bytes == size_bytes)
         && format!("{:x}", hasher.finalize()) == hash
-}
-
-/// Reads the hash and the size of the content from a pointer. With extensions, which change the
-/// content once more, nothing is known of it.
-fn parse_pointer(pointer: &[u8]) -> Option<(&str, u64)> {
-    let text = std::str::from_utf8(pointer).ok().filter(|it| it.len() < POINTER_LIMIT_BYTES)?;
-    let rest = text.strip_prefix(POINTER_HEAD)?;
-    if rest.lines().any(|line| line.starts_with("ext-")) {
-        return None;
-    }
-    let value = |key: &str| rest.lines().find_map(|line| line.strip_prefix(key));
-    Some((value("oid sha256:")?, value("size ")?.parse().ok()?))
 }
 
 /// Whether the index has a time; it may have it in whole seconds.
@@ -239,7 +223,7 @@ mod tests {
     use pretty_assertions::assert_eq;
     use sha2::{Digest, Sha256};
 
-    use super::{POINTER_HEAD, index_size, index_time, is_content_of};
+    use super::{index_size, index_time, is_content_of};
     use crate::Workspace;
     use crate::file_stamp::FileStamp;
     use crate::fixture::{RepoFixture, path, paths};
@@ -250,7 +234,8 @@ mod tests {
 
     fn pointer() -> String {
         let hash = Sha256::digest(CONTENT);
-        format!("{POINTER_HEAD}oid sha256:{hash:x}\nsize {}\n", CONTENT.len())
+        let head = "version https://git-lfs.github.com/spec/v1";
+        format!("{head}\noid sha256:{hash:x}\nsize {}\n", CONTENT.len())
     }
 
     /// A checkout that has the content of `a.bin`, of which git has another form.

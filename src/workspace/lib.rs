@@ -54,6 +54,7 @@ mod guarded;
 mod history;
 pub mod index_folder;
 pub mod layer;
+pub mod lfs_pointer;
 mod links;
 mod look_further;
 pub mod memory_ref;

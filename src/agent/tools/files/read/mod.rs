@@ -5,7 +5,6 @@
 
 pub mod indentation;
 pub mod large;
-mod pointer;
 mod shown;
 pub mod view;
 pub mod wanted;

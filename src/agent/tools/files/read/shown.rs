@@ -12,16 +12,17 @@ use std::io::{self, BufRead, BufReader};
 use tokio::task::spawn_blocking;
 
 use crate::tools::files::is_binary;
+use crate::tools::files::read::DEFAULT_LINES;
 use crate::tools::files::read::large::{
     LINE_LIMIT_BYTES, LargeScan, LargeSlice, LineRange, SCAN_LIMIT_BYTES, ScanLimits, scan,
 };
 use crate::tools::files::read::view::{FileView, OutOfRange, is_cut, shown_chars};
 use crate::tools::files::read::wanted::{FilePart, WantedFile};
-use crate::tools::files::read::{DEFAULT_LINES, pointer};
 use crate::tools::picture::show;
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::image::ImageKind;
 use locum_base::text::head;
+use locum_workspace::lfs_pointer::LfsPointer;
 
 /// Most bytes of one line that are looked through in a file that is not read whole.
 const LARGE_LINE_LIMIT_BYTES: usize = 16 * 1024 * 1024;
@@ -78,9 +79,9 @@ impl ShownFile<'_> {
                 content.len()
             ));
         }
-        if let Some(size) = pointer::lfs_size(content) {
+        if let Some(LfsPointer { size_bytes, .. }) = LfsPointer::parse(content) {
             return said(format!(
-                "Git LFS pointer: the content ({size} bytes) is not in this checkout."
+                "Git LFS pointer: the content ({size_bytes} bytes) is not in this checkout."
             ));
         }
         if content.is_empty() {
