@@ -16,21 +16,17 @@ use std::time::Duration;
 
 use crate::run::error::RunError;
 use crate::run::execution::RunExecution;
+use crate::run::kept_file::{KeptAt, KeptFile};
 use crate::run::spending::file_name;
 use crate::run::spending::record::SpendingRecord;
 use crate::run::spending::store::RecordStore;
 use locum_base::clock::Clock;
-use locum_base::path::RepoPath;
 use locum_policy::Permit;
 use locum_policy::intent::{Act, Intent, PublicationKind};
 use locum_workspace::carried::SPENT_REF;
-use locum_workspace::git_binary::{FetchDepth, GitBinary};
 use locum_workspace::private::make_private;
-use locum_workspace::remote::Remote;
-use locum_workspace::repo::{Repo, RepoError};
+use locum_workspace::repo::RepoError;
 
-/// The record's name in the commit that holds it.
-const RECORD_FILE: &str = "spent.json";
 /// Largest record that is read.
 const RECORD_LIMIT_BYTES: u64 = 16 * 1024 * 1024;
 /// How often a change is tried while other runs are quicker.
@@ -43,12 +39,7 @@ pub(super) enum SpendingLedger<'a> {
     /// A file of the state directory.
     Local(PathBuf),
     /// A ref of the repository.
-    Remote {
-        git: &'a GitBinary,
-        remote: &'a Remote,
-        repo: &'a Repo,
-        permit: Permit<RecordSpending>,
-    },
+    Remote { at: KeptAt<'a>, permit: Permit<RecordSpending> },
 }
 
 /// The act of keeping count in the repository: it belongs to the comment that reports the run.
@@ -91,7 +82,7 @@ pub(super) fn ledger_of<'a>(execution: &RunExecution<'a>) -> Result<SpendingLedg
                          `budget`",
                 )
             })?;
-            Ok(SpendingLedger::Remote { git, remote, repo: &workspace.repo, permit })
+            Ok(SpendingLedger::Remote { at: KeptAt { git, remote, repo: &workspace.repo }, permit })
         }
     }
 }
@@ -119,26 +110,24 @@ impl SpendingLedger<'_> {
                 write(path, &record)?;
                 Ok(done)
             }
-            Self::Remote { git, remote, repo, permit } => {
+            Self::Remote { at, permit } => {
+                let (file, KeptAt { git, remote, .. }) = (file(*at), at);
                 for _ in 0..TRIES {
-                    let tip = git.ref_tip(remote, SPENT_REF).await.map_err(RunError::internal)?;
-                    let mut record = match &tip {
-                        None => SpendingRecord::empty(),
-                        Some(_) => fetch(git, remote, repo).await?,
+                    let there = file.look().await?;
+                    let (tip, mut record) = match &there {
+                        None => (None, SpendingRecord::empty()),
+                        Some((tip, text)) => {
+                            let record = SpendingRecord::parse(text.as_bytes());
+                            (Some(tip), record.map_err(|why| file.unusable(&why))?)
+                        }
                     };
-                    let held = repo.commit_of(SPENT_REF).ok().filter(|_| tip.is_some());
-                    if held != tip {
-                        continue;
-                    }
                     let done = change(&mut record).map_err(RunError::internal)?;
                     let text = record.render().map_err(RunError::internal)?;
-                    let commit = repo
-                        .carry(&[(RECORD_FILE, &text)], &[], "what runs spent\n")
-                        .map_err(RunError::internal)?;
-                    match git.push_spent(permit, remote, (tip.as_ref(), &commit)).await {
+                    let commit = file.write(&text, "what runs spent\n")?;
+                    match git.push_spent(permit, remote, (tip, &commit)).await {
                         Ok(()) => return Ok(done),
                         Err(RepoError::PushRefused(reason))
-                            if git.ref_tip(remote, SPENT_REF).await.is_ok_and(|now| now == tip) =>
+                            if file.tip().await.is_ok_and(|now| now.as_ref() == tip) =>
                         {
                             let what = format!(
                                 "what runs spend together cannot be kept at `{SPENT_REF}`: \
@@ -162,21 +151,14 @@ impl SpendingLedger<'_> {
     }
 }
 
-async fn fetch(git: &GitBinary, remote: &Remote, repo: &Repo) -> Result<SpendingRecord, RunError> {
-    let depth = if repo.is_shallow() { FetchDepth::Commits(1) } else { FetchDepth::Full };
-    git.fetch(remote, &format!("+{SPENT_REF}:{SPENT_REF}"), depth)
-        .await
-        .map_err(RunError::internal)?;
-    let commit = repo.commit_of(SPENT_REF).map_err(RunError::internal)?;
-    let path = RepoPath::parse(RECORD_FILE).map_err(RunError::internal)?;
-    let file = repo.file_at(&commit, &path, RECORD_LIMIT_BYTES).map_err(RunError::internal)?;
-    let text = file.ok_or_else(|| unsound(SPENT_REF, "there is no record in it"))?;
-    SpendingRecord::parse(text.text.as_bytes()).map_err(|why| unsound(SPENT_REF, &why))
-}
-
-fn unsound(place: &str, why: &str) -> RunError {
-    let hint = format!("delete `{place}` to restart the count from zero");
-    RunError::usage(place, format!("the spending record is unusable: {why}")).hint(hint)
+fn file(at: KeptAt<'_>) -> KeptFile<'_> {
+    KeptFile {
+        full_name: SPENT_REF,
+        file: "spent.json",
+        limit_bytes: RECORD_LIMIT_BYTES,
+        once_deleted: "the count restarts from zero then",
+        at,
+    }
 }
 
 async fn lock(path: &Path, clock: &dyn Clock) -> Result<File, RunError> {
@@ -211,7 +193,10 @@ fn read(path: &Path) -> Result<SpendingRecord, RunError> {
         Err(error) => Err(error),
     }
     .map_err(|error| RunError::internal(format!("`{place}`: {error}")))?;
-    SpendingRecord::parse(&text).map_err(|why| unsound(&place, &why))
+    SpendingRecord::parse(&text).map_err(|why| {
+        let hint = format!("delete `{place}` to restart the count from zero");
+        RunError::usage(&place, format!("the spending record is unusable: {why}")).hint(hint)
+    })
 }
 
 /// Puts the record in place at once: a kill leaves the old one or the new one.
@@ -221,7 +206,7 @@ fn write(path: &Path, record: &SpendingRecord) -> Result<(), RunError> {
     let text = record.render().map_err(RunError::internal)?;
     let mut file =
         tempfile::NamedTempFile::new_in(path.parent().unwrap_or(path)).map_err(failed)?;
-    file.write_all(&text).map_err(failed)?;
+    file.write_all(text.as_bytes()).map_err(failed)?;
     file.as_file().sync_data().map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(())

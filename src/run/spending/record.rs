@@ -123,8 +123,8 @@ impl SpendingRecord {
     ///
     /// # Errors
     /// When it cannot be written as JSON.
-    pub(super) fn render(&self) -> Result<Vec<u8>, String> {
-        serde_json::to_vec(self).map_err(|error| error.to_string())
+    pub(super) fn render(&self) -> Result<String, String> {
+        serde_json::to_string(self).map_err(|error| error.to_string())
     }
 
     /// Sums up what is of earlier days. What has been under way since the day before yesterday was
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!((day.runs, day.tokens), (2, 130));
         assert_eq!(record.of_thread(7), day);
         assert_eq!(record.of_thread(8).runs, 0);
-        assert_eq!(SpendingRecord::parse(&record.render().unwrap()), Ok(record));
+        assert_eq!(SpendingRecord::parse(record.render().unwrap().as_bytes()), Ok(record));
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn nothing_runs_uncounted() {
     let step = says(&fixture, 7, 55);
     assert_eq!(step.code, Some(2), "{step:?}");
     assert!(
-        step.err.contains(SPENT) && step.err.contains("spending record is unusable"),
+        step.err.contains(SPENT) && step.err.contains("it is unusable: there is no record in it"),
         "{step:?}"
     );
     let comments = fixture.server.comments(7);
