@@ -4,7 +4,7 @@
 //! In: a pattern as written. Out: whether it matches an intent. Commands are matched by words here;
 //! what their options do is decided in `command`.
 
-use crate::command::word;
+use crate::command::{refused_words, word};
 use crate::command_text::{self, NamedCommand};
 use crate::glob::{LetterCase, PathGlob, folded, name_matches};
 use crate::intent::{Intent, PUBLICATIONS, PublicationKind};
@@ -295,15 +295,11 @@ impl CommandPattern {
         }
     }
 
-    /// Returns true when a command begins with these words.
     fn begins(&self, words: &[String], case: LetterCase) -> bool {
-        let same = |(own, word): (&String, &String)| match case {
-            LetterCase::Exact => own == word,
-            // `-D` is another option than `-d`.
-            LetterCase::Ignored if own.starts_with('-') => own == word,
-            LetterCase::Ignored => own == word || folded(own) == folded(word),
-        };
-        words.len() >= self.words.len() && self.words.iter().zip(words).all(same)
+        match case {
+            LetterCase::Exact => words.starts_with(&self.words),
+            LetterCase::Ignored => refused_words::begin(&self.words, words),
+        }
     }
 
     /// Returns how many words of a command that it matches it spells out.

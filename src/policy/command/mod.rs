@@ -22,6 +22,7 @@ pub mod limits;
 pub mod loose;
 mod neutral;
 pub mod parse;
+pub(crate) mod refused_words;
 mod sed;
 pub mod steps;
 pub mod tables;

@@ -5,7 +5,7 @@
 //! To refuse, everything that the words could mean counts. To allow, only options count that change
 //! nothing else: one that is not listed leaves the command as it is written.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::LazyLock;
 
 use crate::command::UNKNOWN;
@@ -14,6 +14,15 @@ use crate::words;
 
 /// Most words that are tried as the verb of one command.
 const PLACES_LIMIT: usize = 64;
+
+/// How many verbs stand behind each other at most, as in `gcloud compute instances delete`.
+const VERBS: usize = 3;
+
+/// Most commands that one may mean to a rule that refuses.
+const READINGS_LIMIT: usize = 256;
+
+/// How many words of such a command are kept: a rule names few.
+const READING_WORDS: usize = 64;
 
 /// What may stand between a program and its verb, in the notation of `tables`.
 struct VerbTable {
@@ -26,12 +35,21 @@ struct VerbTable {
     folder: &'static str,
     /// Options that change what the program does: only refusals look behind them.
     other: &'static str,
+    /// Words before a verb that only say what it is about: `docker image push` is `docker push`.
+    groups: &'static str,
     /// How many words the verb has at most.
     depth: usize,
 }
 
-const NONE: VerbTable =
-    VerbTable { programs: &[], dropped: "", moved: "", folder: "", other: "", depth: 1 };
+const NONE: VerbTable = VerbTable {
+    programs: &[],
+    dropped: "",
+    moved: "",
+    folder: "",
+    other: "",
+    groups: "",
+    depth: 1,
+};
 
 const TABLES: &[VerbTable] = &[
     VerbTable {
@@ -96,6 +114,7 @@ const TABLES: &[VerbTable] = &[
         other: "-c= -H= -l= -a= -n= --config= --context= --host= --log-level= --tlscacert= \
                 --tlscert= --tlskey= --connection= --url= --identity= --root= --runroot= \
                 --storage-driver= --namespace= --address= -D -r --debug --tls --tlsverify --remote",
+        groups: "container image",
         depth: 2,
         ..NONE
     },
@@ -128,19 +147,25 @@ struct ProgramOptions {
 }
 
 static BY_PROGRAM: LazyLock<HashMap<&'static str, ProgramOptions>> = LazyLock::new(|| {
-    let of = |table: &'static VerbTable| ProgramOptions {
-        table,
-        moved: OptionTable::new([table.moved, ""]),
-        folder: OptionTable::new([table.folder, ""]),
-        rest: OptionTable::new([table.dropped, table.other]),
-    };
-    TABLES
-        .iter()
-        .flat_map(|table| table.programs.iter().map(move |program| (*program, of(table))))
-        .collect()
+    let programs = TABLES.iter().flat_map(|table| {
+        table.programs.iter().map(move |program| (*program, ProgramOptions::of(table)))
+    });
+    programs.collect()
 });
 
+/// Options of programs that have no table: none is known.
+static UNLISTED: LazyLock<ProgramOptions> = LazyLock::new(|| ProgramOptions::of(&NONE));
+
 impl ProgramOptions {
+    fn of(table: &'static VerbTable) -> Self {
+        Self {
+            table,
+            moved: OptionTable::new([table.moved, ""]),
+            folder: OptionTable::new([table.folder, ""]),
+            rest: OptionTable::new([table.dropped, table.other]),
+        }
+    }
+
     /// Returns how many words an option takes; `None` for one that is not known.
     fn words_of(&self, word: &str) -> Option<usize> {
         if word.starts_with('+') || word.contains('=') {
@@ -151,15 +176,15 @@ impl ProgramOptions {
         Some(if takes == OptionArgument::Value { 2 } else { 1 })
     }
 
-    /// Returns every place where a verb may stand, from a word on.
+    /// Returns every place where a verb may stand, or one of the options before it, from a word on.
     fn places<W: AsRef<str>>(&self, words: &[W], from: usize) -> BTreeSet<usize> {
         let (mut places, mut seen, mut open) = (BTreeSet::new(), BTreeSet::new(), vec![from]);
         while let Some(at) = open.pop().filter(|_| places.len() < PLACES_LIMIT) {
             let Some(word) = words.get(at).map(AsRef::as_ref).filter(|_| seen.insert(at)) else {
                 continue;
             };
+            places.insert(at);
             if !is_option(word) {
-                places.insert(at);
                 continue;
             }
             match self.words_of(word) {
@@ -262,22 +287,37 @@ pub(crate) fn folder(words: &[String]) -> Option<(&str, Vec<String>)> {
     Some((folder, words.first().into_iter().chain(rest).cloned().collect()))
 }
 
-/// Returns all that a command may mean to a rule that refuses: without what stands before its verb.
+/// The program and the verbs that one reading of a command begins with.
+#[derive(Clone)]
+struct ReadingHead {
+    parts: Vec<usize>,
+    /// Where what follows them is looked for.
+    next: usize,
+}
+
+/// Returns all that a command may mean to a rule that refuses: without options that stand before
+/// its verbs, and before each other.
 pub(crate) fn readings(words: &[String]) -> Vec<Vec<String>> {
-    let Some(program) = of(words) else { return Vec::new() };
+    let program = of(words).unwrap_or(&UNLISTED);
+    let mut heads = VecDeque::from([ReadingHead { parts: vec![0], next: 1 }]);
     let mut found = BTreeSet::new();
-    for at in program.places(words, 1) {
-        let head = |parts: &[usize], rest: usize| -> Vec<String> {
-            let parts = parts.iter().filter_map(|part| words.get(*part));
-            parts.chain(words.iter().skip(rest)).cloned().collect()
-        };
-        found.insert(head(&[0], at));
-        if program.table.depth > 1 {
-            found
-                .extend(program.places(words, at + 1).into_iter().map(|next| head(&[0, at], next)));
+    while let Some(head) = heads.pop_front().filter(|_| found.len() < READINGS_LIMIT) {
+        for at in program.places(words, head.next) {
+            let parts = head.parts.iter().filter_map(|part| words.get(*part));
+            let reading = parts.chain(words.iter().skip(at)).take(READING_WORDS);
+            found.insert(reading.collect::<Vec<_>>());
+            let Some(verb) = words.get(at).filter(|word| !is_option(word)) else { continue };
+            if head.parts.len() < VERBS {
+                let parts = [head.parts.as_slice(), &[at]].concat();
+                heads.push_back(ReadingHead { parts, next: at + 1 });
+            }
+            if head.parts.len() == 1 && words::holds(program.table.groups, verb) {
+                heads.push_back(ReadingHead { next: at + 1, ..head.clone() });
+            }
         }
     }
-    found.into_iter().filter(|reading| reading != words).collect()
+    let others = found.into_iter().filter(|reading| !reading.iter().copied().eq(words));
+    others.map(|reading| reading.into_iter().cloned().collect()).collect()
 }
 
 #[cfg(test)]
@@ -357,16 +397,29 @@ mod tests {
             ("git --unheard push x", &["git push x", "git x"]),
             (
                 "docker --context x image --all rm y",
-                &["docker image --all rm y", "docker image rm y", "docker image y"],
+                &[
+                    "docker --all rm y",
+                    "docker image --all rm y",
+                    "docker image rm y",
+                    "docker image y",
+                    "docker rm y",
+                    "docker y",
+                ],
             ),
             ("gh pr -R o/r merge 5", &["gh pr merge 5"]),
-            ("make -C x push", &[]),
+            ("git stash -q drop", &["git stash drop"]),
+            ("git push -q --force", &["git push --force"]),
+            ("frob --no-cache add x", &["frob add x", "frob x"]),
+            ("frob a b --yes c d", &["frob a b c d", "frob a b d"]),
+            ("make -C x push", &["make push", "make x push"]),
+            ("docker container run x", &["docker run x"]),
+            ("frob a b c", &[]),
         ] {
             let found: Vec<String> =
                 readings(&words(text)).iter().map(|words| words.join(" ")).collect();
             assert_eq!(found, expected, "{text}");
         }
         let many = words(&format!("git{}", " -a x".repeat(1_000)));
-        assert!(readings(&many).len() <= super::PLACES_LIMIT);
+        assert!(readings(&many).len() <= super::READINGS_LIMIT + super::PLACES_LIMIT);
     }
 }

@@ -1,4 +1,5 @@
-//! The case of letters in commands: what refuses does not ask for it, what allows does.
+//! Which words of a command a rule that refuses counts for: in whatever case, behind whatever
+//! options; and that one that allows counts for those that it spells out.
 
 use pretty_assertions::assert_eq;
 
@@ -16,6 +17,9 @@ rules:
   - hold: command(git push:*)
   - allow: [read(**), command(make test:*)]
     except: command(make test slow)
+  - deny: [command(locum run:*), command(apk add:*), command(git push --force:*)]
+  - deny: [command(git stash drop:*), command(firebase deploy:*), command(npm run publish:*)]
+  - deny: [command(docker run:*), command(npm install:*)]
 ";
 
 fn decide(text: &str, contained: bool) -> Decision {
@@ -55,5 +59,38 @@ fn rules_that_allow_count_for_words_as_they_are_written() {
         ("make test SLOW", Decision::Deny),
     ] {
         assert_eq!(decide(text, false), expected, "{text}");
+    }
+}
+
+#[test]
+fn rules_that_refuse_count_behind_options_of_any_program() {
+    for (text, expected) in [
+        ("locum -v run x", Decision::Deny),
+        ("locum --repo x run y", Decision::Deny),
+        ("locum sessions run", Decision::Allow),
+        ("apk --no-cache add x", Decision::Deny),
+        ("apk info -q add", Decision::Allow),
+        ("firebase --project x deploy", Decision::Deny),
+        ("git stash -q drop", Decision::Deny),
+        ("git stash list drop", Decision::Allow),
+        ("git push -q --force", Decision::Deny),
+        ("git push x --force", Decision::Hold),
+    ] {
+        assert_eq!(decide(text, true), expected, "{text}");
+    }
+}
+
+#[test]
+fn rules_that_refuse_count_for_every_name_of_a_verb() {
+    for (text, expected) in [
+        ("npm rum publish", Decision::Deny),
+        ("npm -s urn publish", Decision::Deny),
+        ("npm run test", Decision::Allow),
+        ("npm i x", Decision::Deny),
+        ("npm ls x", Decision::Allow),
+        ("docker container run x", Decision::Deny),
+        ("docker container ls", Decision::Allow),
+    ] {
+        assert_eq!(decide(text, true), expected, "{text}");
     }
 }
