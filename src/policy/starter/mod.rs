@@ -18,6 +18,7 @@ mod output;
 mod owners;
 mod package_setup;
 mod packages;
+pub mod prepared;
 mod programs;
 mod proof;
 pub mod scan;

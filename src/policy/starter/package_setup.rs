@@ -15,7 +15,7 @@ use crate::starter::usual_setup::{
 use crate::starter::workspaces::{NODE_LOCKS, at, has, home, scan_of, text};
 
 /// Tools of Python that install by themselves, and keep their own caches.
-const PYTHON_TOOLS: &[&str] = &["uv", "poetry", "pdm", "hatch"];
+const PYTHON_TOOLS: &[&str] = &["uv", "poetry", "pdm", "hatch", "pipenv"];
 
 /// Returns what the tests of a folder need, among all that prove a change.
 pub(super) fn usual_in(scan: &StarterScan, proof: &Proof, proofs: &[Proof]) -> UsualSetup {

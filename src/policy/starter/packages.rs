@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::starter::ci::in_folder;
-use crate::starter::commands::{self, MANIFESTS, ProposedTool, ToolOrigin};
+use crate::starter::commands::{self, MANIFESTS, ProposedTool, ToolOrigin, python_tests};
 use crate::starter::folders::CLOSED;
 use crate::starter::proof::{self, Proof, ToolChain};
 use crate::starter::scan::{StarterScan, split};
@@ -50,6 +50,8 @@ pub(super) struct Package {
     tools: Vec<ProposedTool>,
     /// Its tests, as they run in it.
     tests: Vec<Proof>,
+    /// Tests beyond the number of commands that one project gets.
+    beyond: Vec<String>,
     /// The tool chains of its manifests.
     chains: Vec<ToolChain>,
     /// Whether it has tests in Go; a module without any is only compiled.
@@ -125,9 +127,12 @@ fn package(scan: &StarterScan, folder: &str) -> Package {
     let chains = CHAINS.iter().filter(|(name, _)| workspaces::has(&own, "", name));
     let has_go_tests = own.files.iter().any(|path| path.as_str().ends_with("_test.go"));
     let is_dart = workspaces::has(&own, "", "pubspec.yaml");
+    let tests = proof::find(&[], &tools);
+    let success: Vec<&str> = tests.iter().map(|test| test.command.as_str()).collect();
     Package {
         folder: folder.to_owned(),
-        tests: proof::find(&[], &tools),
+        beyond: python_tests::beyond(&own, &success),
+        tests,
         tools,
         chains: chains.map(|(_, chain)| *chain).collect(),
         has_go_tests,
@@ -216,10 +221,11 @@ pub(super) fn beside(scan: &StarterScan, packages: &[Package], proofs: &[Proof])
         let is_named = named.iter().any(|other| !other.is_empty() && holds(&package.folder, other));
         // Tests of one package do not replace each other.
         let before = tested.len();
+        let of_package = |command: &String| format!("cd {} && {command}", package.folder);
         for test in package.tests.iter().filter(|_| !is_named) {
             let mut others = tested.iter().take(before);
             let covering = others.find(|other| other.covers(&package.folder, test.chain));
-            let command = format!("cd {} && {}", package.folder, test.command);
+            let command = of_package(&test.command);
             match covering {
                 Some(other) if other.is_general && !test.is_general() => {
                     let proof = Proof { command, chain: test.chain, source: None };
@@ -238,6 +244,10 @@ pub(super) fn beside(scan: &StarterScan, packages: &[Package], proofs: &[Proof])
                     tested.push(TestedFolder::of(&package.folder, test));
                 }
             }
+        }
+        let mut own = tested.iter().skip(before);
+        if own.any(|test| test.chain == ToolChain::Python) {
+            found.left.extend(package.beyond.iter().map(of_package));
         }
     }
     let is_unknown = |package: &&Package| {

@@ -49,6 +49,7 @@ const STARTERS: &[&[&str]] = &[
     &["uv", "run"],
     &["poetry", "run"],
     &["pdm", "run"],
+    &["pipenv", "run"],
     &["hatch", "run"],
     &["python", "-m"],
     &["python3", "-m"],
@@ -141,16 +142,17 @@ impl ToolChain {
         let first = in_folder(command).1.split(' ').next().unwrap_or_default();
         match first.rsplit('/').next().unwrap_or_default() {
             "cargo" => Self::Rust,
-            "npm" | "pnpm" | "yarn" | "bun" | "npx" | "node" | "jest" | "vitest" | "mocha"
-            | "tape" => Self::Node,
+            "npm" | "pnpm" | "yarn" | "bun" | "npx" | "corepack" | "node" | "jest" | "vitest"
+            | "mocha" | "tape" => Self::Node,
             "go" | "gotestsum" => Self::Go,
             "mvn" | "mvnw" | "gradle" | "gradlew" => Self::Java,
             "bundle" | "rake" | "rails" | "rspec" | "ruby" => Self::Ruby,
             "composer" | "phpunit" | "pest" | "php" => Self::Php,
             "dotnet" => Self::Dotnet,
             "mix" => Self::Elixir,
-            "pytest" | "python" | "python3" | "tox" | "nox" | "uv" | "poetry" | "pdm" | "hatch"
-            | "coverage" | "py.test" | "manage.py" | "django-admin" => Self::Python,
+            "pytest" | "python" | "python3" | "pip" | "pip3" | "tox" | "nox" | "uv" | "poetry"
+            | "pdm" | "hatch" | "pipenv" | "coverage" | "py.test" | "manage.py"
+            | "django-admin" => Self::Python,
             _ => Self::Native,
         }
     }

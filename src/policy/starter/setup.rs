@@ -217,9 +217,8 @@ fn hidden(step: &CiStep) -> impl Iterator<Item = &CiVariable> {
 
 /// Names a step that may set something up and is not copied, with why.
 fn not_copied(step: &CiStep, proof: &Proof, workflow: &RepoPath) -> Option<String> {
-    let name = |uses: &str| uses.split('@').next().unwrap_or_default().to_owned();
     let what = match &step.uses {
-        Some(uses) if words::holds(SETS_UP_NOTHING, &name(uses)) => return None,
+        Some(uses) if sets_up_nothing(uses) => return None,
         Some(uses) => format!("uses: {uses}"),
         None => step.commands.iter().find(|command| installs(command))?.clone(),
     };
@@ -258,20 +257,36 @@ fn of_workflow(jobs: &[CiJob], proof: &Proof) -> (Vec<SetupStep>, Option<String>
     (steps, is_any_copied.then(|| job.workflow.to_string()))
 }
 
+/// How the names of actions begin that set up a tool chain.
+const CHAIN_ACTIONS: &[(&str, ToolChain)] = &[
+    ("dtolnay/rust-toolchain", ToolChain::Rust),
+    ("rust-toolchain", ToolChain::Rust),
+    ("actions/setup-node", ToolChain::Node),
+    ("oven-sh/setup-bun", ToolChain::Node),
+    ("actions/setup-python", ToolChain::Python),
+    ("astral-sh/setup-uv", ToolChain::Python),
+    ("actions/setup-go", ToolChain::Go),
+    ("actions/setup-java", ToolChain::Java),
+    ("ruby/setup-ruby", ToolChain::Ruby),
+    ("shivammathur/setup-php", ToolChain::Php),
+    ("ramsey/composer-install", ToolChain::Php),
+    ("actions/setup-dotnet", ToolChain::Dotnet),
+    ("erlef/setup-beam", ToolChain::Elixir),
+];
+
+/// Returns the tool chains that an action sets up; none where that is not known.
+pub(super) fn chains_set_up(uses: &str) -> Vec<ToolChain> {
+    let named = CHAIN_ACTIONS.iter().filter(|(name, _)| uses.starts_with(name));
+    named.map(|(_, chain)| *chain).collect()
+}
+
 fn sets_up_chain(step: &CiStep, chain: ToolChain) -> bool {
-    let names: &[&str] = match chain {
-        ToolChain::Rust => &["rust-toolchain"],
-        ToolChain::Node => &["actions/setup-node", "oven-sh/setup-bun"],
-        ToolChain::Python => &["actions/setup-python", "astral-sh/setup-uv"],
-        ToolChain::Go => &["actions/setup-go"],
-        ToolChain::Java => &["actions/setup-java"],
-        ToolChain::Ruby => &["ruby/setup-ruby"],
-        ToolChain::Php => &["shivammathur/setup-php"],
-        ToolChain::Dotnet => &["actions/setup-dotnet"],
-        ToolChain::Elixir => &["erlef/setup-beam"],
-        ToolChain::Native => &[],
-    };
-    step.uses.as_ref().is_some_and(|uses| names.iter().any(|name| uses.starts_with(name)))
+    step.uses.as_ref().is_some_and(|uses| chains_set_up(uses).contains(&chain))
+}
+
+/// Whether an action is known to set nothing up.
+pub(super) fn sets_up_nothing(uses: &str) -> bool {
+    words::holds(SETS_UP_NOTHING, uses.split('@').next().unwrap_or_default())
 }
 
 /// Copies a step of another workflow. One with variables that are hidden is left out; what is
@@ -310,21 +325,22 @@ fn as_written(step: &CiStep, proof: &Proof) -> Option<SetupStep> {
         let installs = uses.contains("/composer-install")
             || uses.contains("ruby/setup-ruby")
                 && step.with.iter().any(|(name, value)| name == "bundler-cache" && value == "true");
-        let part = if installs {
-            SetupPart::Dependencies
-        } else if sets_up_chain(step, proof.chain) {
-            SetupPart::Chain
-        } else {
-            SetupPart::Other
+        // What it does for another tool chain stands in for nothing that this one needs.
+        let part = match (sets_up_chain(step, proof.chain), installs) {
+            (true, true) => SetupPart::Dependencies,
+            (true, false) => SetupPart::Chain,
+            (false, _) => SetupPart::Other,
         };
         return Some(SetupStep { text, part });
     }
     let installs: Vec<&str> =
         step.commands.iter().map(String::as_str).filter(|command| installs(command)).collect();
-    let part = if installs.iter().any(|command| command.starts_with("sudo ")) {
-        SetupPart::Other
-    } else {
+    let is_of_chain = |command: &&str| ToolChain::of(command) == proof.chain;
+    let is_of_machine = |command: &&str| command.starts_with("sudo ");
+    let part = if installs.iter().any(is_of_chain) && !installs.iter().any(is_of_machine) {
         SetupPart::Dependencies
+    } else {
+        SetupPart::Other
     };
     let is_below = installs.iter().any(|command| in_folder(command).0.is_some());
     let text = match is_below {
@@ -335,7 +351,7 @@ fn as_written(step: &CiStep, proof: &Proof) -> Option<SetupStep> {
 }
 
 /// Returns true for a command that installs what a project needs, and nothing else.
-fn installs(command: &str) -> bool {
+pub(super) fn installs(command: &str) -> bool {
     let words: Vec<&str> = in_folder(command).1.split(' ').collect();
     let begins = |start: &[&str]| words.starts_with(start);
     let first = words.first().copied().unwrap_or_default();
@@ -345,7 +361,7 @@ fn installs(command: &str) -> bool {
         "pnpm" | "yarn" | "bun" | "bundle" => second == "install" || words.len() == 1,
         "composer" => words::holds("install update require", second),
         "uv" => second == "sync" || begins(&["uv", "pip", "install"]),
-        "poetry" | "pdm" => words::holds("install sync", second),
+        "poetry" | "pdm" | "pipenv" => words::holds("install sync", second),
         "pip" | "pip3" => second == "install",
         "python" | "python3" => begins(&[first, "-m", "pip", "install"]),
         "mix" => second == "deps.get" || second == "local.hex" || second == "local.rebar",

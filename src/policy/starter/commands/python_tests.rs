@@ -80,17 +80,24 @@ pub(super) fn runner<'s>(
     (!commands.is_empty()).then_some((first, TestRunner::Commands(commands)))
 }
 
-/// Says which tests are left out beside these success commands, as a sentence on what to do.
-pub(in crate::starter) fn untested(scan: &StarterScan, success: &[&str]) -> Option<String> {
+/// Returns the commands that are left out beside those of a project that run its tests.
+pub(in crate::starter) fn beyond(scan: &StarterScan, success: &[&str]) -> Vec<String> {
     let commands = OwnTests::of(scan, &files(scan)).unittest(scan);
-    let (taken, left) = commands.split_at_checked(MOST).filter(|(_, left)| !left.is_empty())?;
+    let Some((taken, left)) = commands.split_at_checked(MOST) else { return Vec::new() };
     // What starts Python in the environment of the project.
     let start = success.iter().find_map(|own| {
         let mut starts = taken.iter().filter_map(|command| own.strip_suffix(command.as_str()));
         starts.find(|start| !start.starts_with("cd "))
-    })?;
+    });
+    let all = |start: &str| left.iter().map(|command| format!("{start}{command}")).collect();
+    start.map(all).unwrap_or_default()
+}
+
+/// Says which tests are left out beside these success commands, as a sentence on what to do.
+pub(in crate::starter) fn untested(scan: &StarterScan, success: &[&str]) -> Option<String> {
+    let left = Some(beyond(scan, success)).filter(|left| !left.is_empty())?;
     let named: Vec<String> =
-        left.iter().take(NAMED).map(|command| format!("`{start}{command}`")).collect();
+        left.iter().take(NAMED).map(|command| format!("`{command}`")).collect();
     let more = left.len().saturating_sub(NAMED);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     Some(format!(

@@ -94,6 +94,23 @@ fn tests_of_python_beyond_the_bound_are_named() {
     files.push(("pytest.ini", ""));
     let (success, proposal) = proposed(&files);
     assert_eq!((success, proposal.untested), (vec!["pytest".to_owned()], Vec::new()));
+    // Those of a package are named as well, and none where the top tests it.
+    let below: Vec<String> = names.iter().map(|name| format!("api/{name}")).collect();
+    let mut files: Vec<(&str, &str)> =
+        below.iter().map(|name| (name.as_str(), "import unittest\n")).collect();
+    files.push(("api/setup.py", ""));
+    let (success, proposal) = proposed(&files);
+    assert_eq!(success.len(), 4, "{success:?}");
+    let [note] = proposal.untested.as_slice() else { panic!("{:?}", proposal.untested) };
+    for folder in ["f4", "f5"] {
+        let command = format!("`cd api && python -m unittest discover -s {folder}`");
+        assert!(note.contains(&command), "{note}");
+    }
+    assert!(!note.contains("f3"), "{note}");
+    assert_eq!(proposed(&files[2..]).1.untested, [""; 0]);
+    files.extend([("setup.py", ""), ("pytest.ini", "")]);
+    let (success, proposal) = proposed(&files);
+    assert_eq!((success, proposal.untested), (vec!["pytest".to_owned()], Vec::new()));
 }
 
 #[test]

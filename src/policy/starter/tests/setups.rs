@@ -90,6 +90,53 @@ fn packages_in_a_folder_of_lists_or_a_pipfile_are_installed() {
 }
 
 #[test]
+fn what_pipenv_runs_is_installed_by_pipenv() {
+    let pipfile = ("Pipfile", "[dev-packages]\npytest = \"*\"\n");
+    let lock = ("Pipfile.lock", "{}");
+    let runs = "    steps:\n      - run: pipenv run pytest -q\n";
+    let both = |install: &str| format!("          pip install pipenv\n          {install}\n");
+    for (files, install) in
+        [(&[pipfile][..], "pipenv install --dev"), (&[pipfile, lock], "pipenv sync --dev")]
+    {
+        let proposal = with_job(files, runs);
+        assert!(proposal.policy.contains("    - \"pipenv run pytest -q\""), "{}", proposal.policy);
+        assert!(proposal.setup.contains("actions/setup-python@"), "{}", proposal.setup);
+        assert!(proposal.setup.contains(&both(install)), "{}", proposal.setup);
+    }
+    // Those of a workflow are copied as they stand.
+    let own = "    steps:\n      - run: pip install pipenv\n      - run: pipenv install --dev \
+               --deploy\n      - run: pipenv run pytest\n";
+    let setup = with_job(&[pipfile, lock], own).setup;
+    assert!(setup.contains("      - run: pipenv install --dev --deploy\n"), "{setup}");
+    assert!(!setup.contains("sync"), "{setup}");
+}
+
+#[test]
+fn what_is_installed_for_one_tool_chain_does_not_stand_in_for_another() {
+    let files = [
+        ("package.json", r#"{"scripts": {"test": "x"}}"#),
+        ("package-lock.json", ""),
+        ("pyproject.toml", "[tool.pytest]"),
+        ("uv.lock", ""),
+    ];
+    // `uv run` installs by itself where it has a network.
+    let runs = "      - run: npm test\n      - run: uv run pytest\n";
+    let node = "      - uses: actions/setup-node@v6\n      - run: npm ci\n";
+    let uv = "      - uses: astral-sh/setup-uv@v7\n";
+    let setup = with_job(&files, &format!("    steps:\n{node}{uv}{runs}")).setup;
+    assert!(setup.contains("      - run: npm ci\n"), "{setup}");
+    assert!(setup.contains("      - run: uv sync --all-extras\n"), "{setup}");
+    let sync = "      - run: uv sync --locked\n";
+    let setup = with_job(&files, &format!("    steps:\n{node}{uv}{sync}{runs}")).setup;
+    assert_eq!(setup.matches("uv sync").count(), 1, "{setup}");
+    // So does an action that installs.
+    let ruby = "      - uses: ruby/setup-ruby@v1\n        with: { bundler-cache: true }\n";
+    let steps = format!("    steps:\n{ruby}      - uses: actions/setup-node@v6\n");
+    let setup = with_job(&files[..2], &format!("{steps}      - run: ./test.sh\n")).setup;
+    assert!(setup.contains("bundler-cache") && setup.contains("      - run: npm ci\n"), "{setup}");
+}
+
+#[test]
 fn packages_have_the_versions_that_their_folders_name() {
     let setup = proposed(&[
         ("api/pyproject.toml", "[tool.pytest]"),

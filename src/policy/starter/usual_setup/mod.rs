@@ -198,10 +198,12 @@ fn python_setup(scan: &StarterScan, proof: &Proof, version: VersionInput) -> Usu
                 always: Vec::new(),
             };
         }
-        "poetry" | "pdm" | "hatch" => {
+        "poetry" | "pdm" | "hatch" | "pipenv" => {
             let install = match program {
                 "poetry" => "poetry install --all-extras",
                 "pdm" => "pdm sync --dev",
+                "pipenv" if has("Pipfile.lock") => "pipenv sync --dev",
+                "pipenv" => "pipenv install --dev",
                 _ => "hatch env create",
             };
             let tool = format!("pip install {program}");
