@@ -402,6 +402,54 @@ fn notes_name_what_a_run_would_lack_and_cost_no_exit_code() {
 }
 
 #[test]
+fn each_tool_chain_of_the_success_commands_is_looked_for_in_the_workflow() {
+    let stage = set_up();
+    stage.write("checkout/web/package.json", "{\"scripts\": {\"test\": \"true\"}}\n");
+    stage.write("checkout/api/requirements.txt", "pytest\n");
+    stage.write("checkout/api/setup.py", "");
+    stage.write("checkout/.gitignore", "node_modules/\n__pycache__/\n");
+    let policy = |success: &str| {
+        format!(
+            "version: 1\nrules:\n  - allow: [\"read(**)\", \"command(npm:*)\"]\npublish:\n  \
+             allow: [comment, pull-request]\n  success: {success}\n"
+        )
+    };
+    let workflow = stage.read(WORKFLOW);
+    let own = format!("- uses: {ACTION}");
+    let notes = |steps: &[&str], success: &str| {
+        stage.write(POLICY, &policy(success));
+        let steps: String = steps.iter().map(|step| format!("- {step}\n      ")).collect();
+        stage.write(WORKFLOW, &workflow.replace(&own, &format!("{steps}{own}")));
+        stage.git(&["add", "--all"]);
+        stage.git(&["commit", "--quiet", "--allow-empty", "--message", "a change"]);
+        ran(&stage, &["doctor", "--json"]).json()["notes"].to_string()
+    };
+    let (both, node) = ("[cd web && npm test, cd api && pytest]", "[cd web && npm test]");
+    let (npm, pip) = ("run: npm ci", "run: pip install -r api/requirements.txt");
+    let lacks_python = |found: &str| {
+        found.contains("no step of `.github/workflows/locum.yml`")
+            && found.contains("`cd api && pip install -r requirements.txt`")
+            && !found.contains("npm")
+    };
+    let found = notes(&[npm], both);
+    assert!(lacks_python(&found), "{found}");
+    let found = notes(&["uses: actions/setup-node@v6", npm], both);
+    assert!(lacks_python(&found), "{found}");
+    let found = notes(&[], both);
+    assert!(found.contains("npm install") && found.contains("pip install"), "{found}");
+    for (steps, success) in [
+        (&[npm, pip][..], both),
+        // Nothing is tested with Python.
+        (&[npm], node),
+        // What these do is not known.
+        (&[npm, "run: make ready"], both),
+        (&["uses: acme/prepare@v1"], both),
+    ] {
+        assert_eq!(notes(steps, success), "null", "{steps:?}");
+    }
+}
+
+#[test]
 fn below_the_root_paths_of_the_policy_are_those_of_the_checkout() {
     let policy = "version: 1\nrules:\n  - allow: [\"command(./tools/check:*)\", \
                   \"command(./tools/none:*)\"]\n";

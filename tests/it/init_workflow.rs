@@ -165,3 +165,51 @@ fn doctor_notes_files_with_mistakes_that_only_their_own_commands_meet() {
         assert!(found.contains(part), "{part}: {found}");
     }
 }
+
+#[test]
+fn a_workflow_with_the_action_that_is_no_yaml_gets_no_second_one_beside_it() {
+    let broken = "on: issue_comment\njobs:\n  a: [\n    steps: acme/locum@v1\n";
+    let stage = Stage::with(&[("src/a.sh", "true\n"), (".github/workflows/bot.yml", broken)]);
+    for flags in [&[][..], &["--force"]] {
+        let ran = init(&stage, flags);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        let begin = "error: .github/workflows/bot.yml:";
+        assert!(ran.err.contains(begin), "{ran:?}");
+        assert!(ran.err.contains("hint: mend it, or delete it"), "{ran:?}");
+        assert_eq!(stage.names("checkout/.github/workflows"), ["bot.yml"]);
+        assert!(!stage.path("checkout/.locum").exists());
+    }
+    // One that does not name the Action starts no run, and one of the usual name gets no second.
+    let other = broken.replace("acme/locum", "acme/other");
+    stage.write("checkout/.github/workflows/bot.yml", &other);
+    let ran = init(&stage, &[]);
+    assert!(ran.code == Some(0) && ran.err.contains("it is not YAML"), "{ran:?}");
+    let stage = Stage::with(&[("src/a.sh", "true\n"), (".github/workflows/locum.yml", broken)]);
+    assert_eq!(init(&stage, &[]).code, Some(0));
+    assert_eq!(stage.names("checkout/.github/workflows"), ["locum.yml"]);
+    // A file of comments alone is YAML, and starts nothing.
+    let comment = "# uses: acme/locum@v1\n";
+    let stage = Stage::with(&[("src/a.sh", "true\n"), (".github/workflows/bot.yml", comment)]);
+    assert_eq!(init(&stage, &[]).code, Some(0));
+}
+
+#[test]
+fn workflows_that_cannot_be_read_are_not_counted_as_none() {
+    let stage = renamed();
+    stage.write("checkout/.github/workflows/ci.yml", b"on: push # \xff\n");
+    let ran = init(&stage, &[]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.err.contains("error: .github/workflows/ci.yml:1:12: is not UTF-8"), "{ran:?}");
+    assert_eq!(stage.names("checkout/.github/workflows"), ["agent.yml", "ci.yml"]);
+    // A commit's file has a bound.
+    stage.write("checkout/.github/workflows/ci.yml", &"# x\n".repeat(300_000));
+    stage.commit("a long workflow");
+    let found = problems(&stage).join("\n");
+    assert!(found.contains(".github/workflows/ci.yml: "), "{found}");
+    assert!(!found.contains("no workflow that uses Locum"), "{found}");
+    // What GitHub does not start is not read.
+    stage.git(&["mv", ".github/workflows/ci.yml", ".github/workflows/ci.txt"]);
+    stage.commit("no workflow");
+    assert_eq!(problems(&stage), Vec::<String>::new());
+    assert_eq!(init(&stage, &[]).code, Some(0));
+}

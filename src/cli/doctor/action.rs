@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::cli::CommandContext;
 use crate::cli::doctor::laptop::said;
 use crate::cli::doctor::report::broken_modes;
-use crate::cli::doctor::workflow::{StepInput, Workflow};
+use crate::cli::doctor::workflow::{ActionWorkflows, StepInput, Workflow};
 use crate::cli::doctor::workflow_checks::{ActionFacts, workflow_problems};
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::local_run::no_checkout;
@@ -20,9 +20,11 @@ use locum_policy::schema::events::EventRule;
 use locum_policy::starter::unheard::unheard_events;
 use locum_workspace::repo::{Repo, RepoError};
 
-/// Where workflows are.
 /// What is said of a folder that has nothing to look at.
 const NO_COMMIT: &str = "this is not a git checkout with a commit";
+/// What is said of a commit in which nothing starts a run.
+const NO_WORKFLOW: &str = "the last commit has no workflow that uses Locum: `locum init` writes \
+                           one, for you to commit";
 
 /// Returns why the Action cannot start runs in this repository, as its files show it.
 pub(super) fn action_problems(context: &CommandContext, uncommitted: Option<&str>) -> Vec<String> {
@@ -76,15 +78,19 @@ pub(super) fn action_problems(context: &CommandContext, uncommitted: Option<&str
         .collect();
     problems.extend(missing_jobs(policy.as_ref(), jobs.as_deref()));
     problems.extend(missing_modes(policy.as_ref(), slugs.as_deref()));
-    let (workflows, broken) = workflows(&place);
-    if workflows.is_empty() && broken.is_empty() {
-        problems.push(
-            "the last commit has no workflow that uses Locum: `locum init` writes one, for you to \
-             commit"
-                .to_owned(),
-        );
-    }
-    problems.extend(broken);
+    let workflows = match ActionWorkflows::all(&place.source()) {
+        Ok(ActionWorkflows { read, broken }) => {
+            if read.is_empty() && broken.is_empty() {
+                problems.push(NO_WORKFLOW.to_owned());
+            }
+            problems.extend(broken.iter().map(not_yaml));
+            read
+        }
+        Err(error) => {
+            problems.extend(said(&error));
+            Vec::new()
+        }
+    };
     problems.extend(missing_policies(&place, &workflows));
     if let Some(workflow) = workflows.iter().find(|workflow| has_placeholder(workflow)) {
         problems.push(format!(
@@ -123,18 +129,8 @@ fn has_placeholder(workflow: &Workflow) -> bool {
     workflow.steps.iter().any(|step| step.reference.starts_with("0000000"))
 }
 
-/// Reads the workflows that use Locum; beside them, what is wrong with those that are not YAML.
-pub(super) fn workflows(place: &InspectedRepository<'_>) -> (Vec<Workflow>, Vec<String>) {
-    let (mut workflows, mut broken) = (Vec::new(), Vec::new());
-    for workflow in Workflow::all(&place.source()) {
-        match workflow {
-            Ok(workflow) => workflows.push(workflow),
-            Err(mistakes) => broken.extend(mistakes.first().map(|mistake| {
-                format!("{}: not YAML that GitHub can read: {}", mistake.location(), mistake.what())
-            })),
-        }
-    }
-    (workflows, broken)
+fn not_yaml(mistake: &Diagnostic) -> String {
+    format!("{}: not YAML that GitHub can read: {}", mistake.location(), mistake.what())
 }
 
 /// Names the jobs that the policy starts and that do not exist.

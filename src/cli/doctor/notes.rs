@@ -6,8 +6,7 @@
 //! exit code.
 
 use crate::cli::CommandContext;
-use crate::cli::doctor::action::workflows;
-use crate::cli::doctor::workflow::Workflow;
+use crate::cli::doctor::workflow::{ActionStep, ActionWorkflows, Workflow};
 use crate::cli::init;
 use crate::cli::init::last_words::unignored;
 use crate::cli::inspected::InspectedRepository;
@@ -25,16 +24,13 @@ pub(super) fn notes(policy: Option<&Policy>, context: &CommandContext) -> Vec<St
     };
     let mut notes = Vec::new();
     notes.extend(policy.and_then(|policy| without_success(policy, &proposal)));
-    let workflows = InspectedRepository::open(context, Some("HEAD"))
-        .map(|place| workflows(&place).0)
-        .unwrap_or_default();
-    let wants = policy.is_some_and(|policy| !policy.settings().publish.success.is_empty());
-    notes.extend(
-        workflows
-            .iter()
-            .filter(|workflow| wants && installs_nothing(workflow))
-            .filter_map(|workflow| without_setup(workflow, &proposal)),
-    );
+    // Why workflows cannot be read is a problem of the Action.
+    let place = InspectedRepository::open(context, Some("HEAD")).ok();
+    let workflows = place.and_then(|place| ActionWorkflows::all(&place.source()).ok());
+    if let (Some(policy), Some(workflows)) = (policy, workflows) {
+        let workflows = workflows.read.iter();
+        notes.extend(workflows.filter_map(|workflow| without_setup(workflow, policy, &proposal)));
+    }
     notes.extend(unignored(&repo, &proposal.outputs));
     if let Ok(place) = InspectedRepository::open(context, None) {
         notes.extend(broken_commands(&place));
@@ -76,31 +72,24 @@ fn without_success(policy: &Policy, proposal: &StarterProposal) -> Option<String
     ))
 }
 
-/// Whether no step of a workflow may install anything.
-fn installs_nothing(workflow: &Workflow) -> bool {
-    let installs = |line: &str| {
-        let step = line.trim_start().trim_start_matches("- ");
-        let action = step.strip_prefix("uses:").map(str::trim_start);
-        // Besides the checkout, what an action does is not known; Locum's own has inputs.
-        let other = action.is_some_and(|action| !action.starts_with("actions/checkout"));
-        (step.starts_with("run:") || step.starts_with("container:"), other)
-    };
-    let found: Vec<(bool, bool)> = workflow.text.lines().map(installs).collect();
-    let actions = found.iter().filter(|(_, other)| *other).count();
-    actions <= 1 && found.iter().all(|(installs, _)| !installs)
-}
-
-/// Says that the tests lack what they need in the Action.
-fn without_setup(workflow: &Workflow, proposal: &StarterProposal) -> Option<String> {
-    let installs = listed(&proposal.installs)?;
+/// Says which of the commands that the tests need in the Action no step before Locum's stands for.
+fn without_setup(
+    workflow: &Workflow,
+    policy: &Policy,
+    proposal: &StarterProposal,
+) -> Option<String> {
+    let success = &policy.settings().publish.success;
+    let lacking = |step: &ActionStep| listed(&step.prepared.lacking(&proposal.installs, success));
+    let lacking = workflow.steps.iter().filter(|step| !step.only_publishes()).find_map(lacking)?;
     Some(format!(
-        "no step of `{}` installs what the success commands need, and commands have no network; \
-         `locum init` proposes {installs}",
+        "no step of `{}` installs what {lacking} would, and commands have no network; `locum init` \
+         proposes it for the success commands",
         workflow.path
     ))
 }
 
-fn listed(commands: &[String]) -> Option<String> {
-    let quoted: Vec<String> = commands.iter().map(|command| format!("`{command}`")).collect();
+fn listed<T: AsRef<str>>(commands: &[T]) -> Option<String> {
+    let quoted: Vec<String> =
+        commands.iter().map(|command| format!("`{}`", command.as_ref())).collect();
     (!quoted.is_empty()).then(|| quoted.join(", "))
 }

@@ -5,11 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use crate::run::error::RunError;
 use crate::run::source::FileSource;
-use locum_base::path::RepoPath;
 use locum_files::diagnostic::Diagnostic;
 use locum_files::yaml::{YamlDocument, YamlNode, YamlValue};
 use locum_policy::starter::mark;
+use locum_policy::starter::prepared::PreparedChains;
 use locum_policy::starter::workflow::ActionReference;
 
 /// Where GitHub looks for workflows; not in folders below.
@@ -27,6 +28,14 @@ pub(in crate::cli) struct Workflow {
     pub(super) steps: Vec<ActionStep>,
 }
 
+/// The workflows of a repository that use the Action.
+pub(in crate::cli) struct ActionWorkflows {
+    /// Those that can be read.
+    pub(in crate::cli) read: Vec<Workflow>,
+    /// The first mistake of each that is no YAML and names the Action.
+    pub(in crate::cli) broken: Vec<Diagnostic>,
+}
+
 /// A step that uses the Action.
 pub(super) struct ActionStep {
     /// The file and line of `uses`.
@@ -37,6 +46,8 @@ pub(super) struct ActionStep {
     pub(super) reference: String,
     /// `if` of the job and of the step.
     pub(super) conditions: Vec<String>,
+    /// What the steps before it set up.
+    pub(super) prepared: PreparedChains,
     /// What the job's token may do; `None` where the repository's settings say it.
     pub(super) rights: Option<TokenRights>,
     /// The labels of the runner that are no expressions.
@@ -120,21 +131,29 @@ impl ActionStep {
     }
 }
 
-impl Workflow {
-    /// Reads every workflow that GitHub would start, or why it cannot be read; those that do not
-    /// use the Action are left out.
-    pub(in crate::cli) fn all(source: &FileSource<'_>) -> Vec<Result<Self, Vec<Diagnostic>>> {
-        let is_started = |path: &RepoPath| {
-            let path = path.as_str();
-            !path.contains('/') && [".yml", ".yaml"].iter().any(|end| path.ends_with(end))
+impl ActionWorkflows {
+    /// Reads every workflow that GitHub would start and that uses the Action.
+    ///
+    /// # Errors
+    /// When the folder or a file in it cannot be read: it may be one that starts runs.
+    pub(in crate::cli) fn all(source: &FileSource<'_>) -> Result<Self, RunError> {
+        let is_started = |path: &str| {
+            let name = path.strip_prefix(WORKFLOWS).and_then(|rest| rest.strip_prefix('/'));
+            name.is_some_and(|name| !name.contains('/'))
+                && [".yml", ".yaml"].iter().any(|end| path.ends_with(end))
         };
-        let files = source.below(WORKFLOWS).unwrap_or_default().into_iter();
-        let started = files.filter(|(path, _)| is_started(path));
-        started
-            .filter_map(|(path, text)| Self::read(format!("{WORKFLOWS}/{path}"), text).transpose())
-            .collect()
+        let mut found = Self { read: Vec::new(), broken: Vec::new() };
+        for file in source.texts(&[WORKFLOWS], &is_started)? {
+            match Workflow::read(file.path, file.text) {
+                Ok(workflow) => found.read.extend(workflow),
+                Err(mistakes) => found.broken.extend(mistakes.into_iter().next()),
+            }
+        }
+        Ok(found)
     }
+}
 
+impl Workflow {
     /// Reads a workflow; `None` where it does not use the Action.
     ///
     /// # Errors
@@ -147,10 +166,11 @@ impl Workflow {
             return Ok(None);
         }
         let document = YamlDocument::parse(&text);
-        let Some(root) = document.root.filter(|_| document.mistakes.is_empty()) else {
+        if !document.mistakes.is_empty() {
             let mistakes = document.mistakes.into_iter();
             return Err(mistakes.map(|mistake| mistake.in_file(&path)).collect());
-        };
+        }
+        let Some(root) = document.root else { return Ok(None) };
         let mut steps = Vec::new();
         for job in root.get("jobs").and_then(YamlNode::entries).unwrap_or_default() {
             let listed = job.node.get("steps").and_then(YamlNode::list).unwrap_or_default();
@@ -189,6 +209,7 @@ fn action_step(
         place: place(uses),
         job: job.to_owned(),
         reference: reference.to_owned(),
+        prepared: PreparedChains::by(of_job, before),
         conditions: [of_job, step].iter().filter_map(|node| node.get("if")).map(scalar).collect(),
         rights: rights.map(TokenRights::read),
         runners: of_job.get("runs-on").map(runners).unwrap_or_default(),

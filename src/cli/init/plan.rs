@@ -3,7 +3,7 @@
 //! In: flags and answers, the repository as it is. Out: texts. Nothing is written. What an earlier
 //! `locum init` was given holds until a flag says otherwise.
 
-use crate::cli::doctor::workflow::Workflow;
+use crate::cli::doctor::workflow::{ActionWorkflows, Workflow};
 use crate::cli::init::args::InitArgs;
 use crate::cli::init::edit_glob::edit_problem;
 use crate::cli::init::files::WORKFLOW_FILE;
@@ -60,7 +60,8 @@ impl InitPlan {
     /// Reads what flags and earlier files chose.
     ///
     /// # Errors
-    /// When a file cannot be read, or a flag cannot stand in a policy.
+    /// When a file cannot be read, a flag cannot stand in a policy, or it is not known whether a
+    /// workflow starts runs.
     pub(super) fn begin(args: &InitArgs, source: &FileSource<'_>) -> Result<InitStart, RunError> {
         checked_edits(&args.edit)?;
         if let Some(label) = args.label.as_ref().filter(|label| !is_label(label)) {
@@ -70,7 +71,7 @@ impl InitPlan {
             )
             .hint("name one as GitHub shows it, without `${{` and line breaks"));
         }
-        let workflow_path = workflow_path(source);
+        let workflow_path = workflow_path(source)?;
         let read = |path: &str| -> Result<Option<String>, RunError> {
             Ok(source.file(path)?.map(|file| file.text))
         };
@@ -218,15 +219,29 @@ fn is_label(label: &str) -> bool {
     !label.contains("${{") && !label.chars().any(char::is_control)
 }
 
+/// What to do about a workflow that names the Action and cannot be read.
+const MEND_ACTION_WORKFLOW: &str = "mend it, or delete it, and run `locum init` again: it uses the \
+                                    Action, and each event would start two runs with a second \
+                                    workflow beside it";
+
 /// Returns where the workflow is that starts runs: a second one would start each of them twice.
-fn workflow_path(source: &FileSource<'_>) -> String {
-    let using: Vec<Workflow> = Workflow::all(source).into_iter().flatten().collect();
+///
+/// # Errors
+/// When workflows cannot be read, so that one of them may be it.
+fn workflow_path(source: &FileSource<'_>) -> Result<String, RunError> {
+    let ActionWorkflows { read, broken } = ActionWorkflows::all(source)?;
     let answers = |workflow: &&Workflow| {
         is_marked(&workflow.text) || workflow.events.iter().any(|event| event == "issue_comment")
     };
-    let usual = using.iter().find(|workflow| workflow.path == WORKFLOW_FILE);
-    let found = usual.or_else(|| using.iter().find(answers));
-    found.map_or_else(|| WORKFLOW_FILE.to_owned(), |workflow| workflow.path.clone())
+    let usual = read.iter().find(|workflow| workflow.path == WORKFLOW_FILE);
+    if let Some(found) = usual.or_else(|| read.iter().find(answers)) {
+        return Ok(found.path.clone());
+    }
+    // The usual file itself is shown with what would change in it.
+    if broken.is_empty() || broken.iter().any(|mistake| mistake.origin == WORKFLOW_FILE) {
+        return Ok(WORKFLOW_FILE.to_owned());
+    }
+    Err(broken.into_iter().map(|mistake| mistake.hint(MEND_ACTION_WORKFLOW)).collect())
 }
 
 /// Returns the Action that a workflow uses.
