@@ -41,6 +41,7 @@ use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_forge::local::LocalForge;
 use locum_policy::BUILTIN_ORIGIN;
+use locum_policy::schema::PublishForm;
 use locum_workspace::Workspace;
 use locum_workspace::checkout::Checkout;
 use locum_workspace::git_binary::GitBinary;
@@ -387,7 +388,7 @@ pub fn carry_out(
         (LiveOutput::Beside, OutputFormat::Text) | (LiveOutput::Off, _) => {}
     }
     if let Some(publication) = &mut publication
-        && let Some(note) = only_in_a_comment(run, &outcome, publication)
+        && let Some(note) = only_in_a_thread(run, &outcome, publication)
     {
         publication.notes.push(note);
     }
@@ -395,8 +396,9 @@ pub fn carry_out(
 }
 
 /// Says why changes that were to be published went nowhere, and what to do: the policy shows them
-/// in a comment, and a run at the command line has no thread for one.
-fn only_in_a_comment(
+/// in a comment or a review, and a run at the command line has no thread for one. What else stands
+/// in the way is said where it is met.
+fn only_in_a_thread(
     run: &PreparedRun,
     outcome: &Outcome,
     publication: &Publication,
@@ -404,19 +406,23 @@ fn only_in_a_comment(
     let is_silent = publication.receipts.is_empty()
         && publication.notes.is_empty()
         && publication.result == PublishResult::Diff(String::new());
-    if !is_silent || outcome.changes.is_empty() {
+    let forms = run.policy.settings().publish.publish_as.in_mode(&run.plan.mode);
+    let is_shown = run.plan.subject.publish_form(forms) == PublishForm::Comment;
+    if !is_silent || !is_shown || outcome.changes.is_empty() {
         return None;
     }
+    let shows = if forms.pull_requests == PublishForm::Review {
+        "in a review of a pull request alone (`publish.as: review`), and this run is on none"
+    } else {
+        "in a comment alone (`publish.as: comment`), and there is no thread to comment on"
+    };
     let origin = run.policy.origin();
     let (policy, cure) = if origin == BUILTIN_ORIGIN {
         (origin.to_owned(), "write one that opens pull requests with `locum init`, and commit it")
     } else {
         (format!("policy `{origin}`"), "let it say `publish: { as: pull-request }`")
     };
-    Some(format!(
-        "no branch and no pull request, as the {policy} shows changes in a comment alone \
-         (`publish.as: comment`), and there is no thread to comment on; {cure}"
-    ))
+    Some(format!("no branch and no pull request, as the {policy} shows changes {shows}; {cure}"))
 }
 
 /// Makes a worktree for a run, beside the folder of sessions.

@@ -165,6 +165,19 @@ fn publishing_here_says_why_there_is_no_branch() {
     let comments = published(&with("{ allow: [comment], as: comment }"));
     let said = format!("{begin}policy `.locum/policy.yml` shows changes");
     assert!(comments.out.contains(&said), "{comments:?}");
+    // A review, too, needs a pull request; and each mode may have its own form.
+    let reviews = published(&with("{ allow: [comment, review], as: review }"));
+    let said = "policy `.locum/policy.yml` shows changes in a review of a pull request alone \
+                (`publish.as: review`), and this run is on none";
+    assert!(reviews.out.contains(&format!("{begin}{said}")), "{reviews:?}");
+    let of_mode = published(&with("{ allow: [comment], as: { modes: { code: comment } } }"));
+    assert!(of_mode.out.contains("(`publish.as: comment`)"), "{of_mode:?}");
+    // What else stands in the way has its own words.
+    for publish in ["{ allow: [comment], as: pull-request }", "{ allow: [comment], as: commit }"] {
+        let refused = published(&with(publish));
+        assert!(!refused.out.contains("in a comment alone"), "{publish}: {refused:?}");
+        assert!(refused.out.contains("not published"), "{publish}: {refused:?}");
+    }
     let opens = published(&with("{ allow: [comment, commit, pull-request], as: pull-request }"));
     assert!(!opens.out.contains(begin) && opens.out.contains("published: "), "{opens:?}");
 }
