@@ -11,6 +11,7 @@
 )]
 
 pub mod action;
+mod action_workflow;
 mod always;
 pub mod args;
 mod browser_row;

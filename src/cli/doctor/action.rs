@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::cli::CommandContext;
+use crate::cli::action_workflow::{ActionWorkflows, StepInput, Workflow};
 use crate::cli::doctor::laptop::said;
 use crate::cli::doctor::report::broken_modes;
-use crate::cli::doctor::workflow::{ActionWorkflows, StepInput, Workflow};
 use crate::cli::doctor::workflow_checks::{ActionFacts, workflow_problems};
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::local_run::no_checkout;

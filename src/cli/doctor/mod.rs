@@ -5,7 +5,6 @@ mod action;
 mod laptop;
 mod notes;
 mod report;
-pub(in crate::cli) mod workflow;
 mod workflow_checks;
 
 use std::path::Path;

@@ -6,7 +6,7 @@
 //! exit code.
 
 use crate::cli::CommandContext;
-use crate::cli::doctor::workflow::{ActionStep, ActionWorkflows, Workflow};
+use crate::cli::action_workflow::{ActionStep, ActionWorkflows, Workflow};
 use crate::cli::init;
 use crate::cli::init::last_words::unignored;
 use crate::cli::inspected::InspectedRepository;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::cli::doctor::workflow::{ActionStep, StepInput, TokenRight, Workflow};
+use crate::cli::action_workflow::{ActionStep, StepInput, TokenRight, Workflow};
 use crate::run::job::{Job, JobWork};
 use locum_files::fields::nearest;
 use locum_files::yaml::{YamlDocument, YamlNode};

@@ -3,7 +3,7 @@
 //! In: flags and answers, the repository as it is. Out: texts. Nothing is written. What an earlier
 //! `locum init` was given holds until a flag says otherwise.
 
-use crate::cli::doctor::workflow::{ActionWorkflows, Workflow};
+use crate::cli::action_workflow::{ActionWorkflows, Workflow};
 use crate::cli::init::args::InitArgs;
 use crate::cli::init::edit_glob::edit_problem;
 use crate::cli::init::files::WORKFLOW_FILE;

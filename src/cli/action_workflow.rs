@@ -17,23 +17,23 @@ use locum_policy::starter::workflow::ActionReference;
 const WORKFLOWS: &str = ".github/workflows";
 
 /// A workflow that uses the Action.
-pub(in crate::cli) struct Workflow {
+pub(super) struct Workflow {
     /// Its path in the repository.
-    pub(in crate::cli) path: String,
+    pub(super) path: String,
     /// Its text.
-    pub(in crate::cli) text: String,
+    pub(super) text: String,
     /// The events it listens to.
-    pub(in crate::cli) events: Vec<String>,
+    pub(super) events: Vec<String>,
     /// The steps that use the Action, at least one.
     pub(super) steps: Vec<ActionStep>,
 }
 
 /// The workflows of a repository that use the Action.
-pub(in crate::cli) struct ActionWorkflows {
+pub(super) struct ActionWorkflows {
     /// Those that can be read.
-    pub(in crate::cli) read: Vec<Workflow>,
+    pub(super) read: Vec<Workflow>,
     /// The first mistake of each that is no YAML and names the Action.
-    pub(in crate::cli) broken: Vec<Diagnostic>,
+    pub(super) broken: Vec<Diagnostic>,
 }
 
 /// A step that uses the Action.
@@ -136,7 +136,7 @@ impl ActionWorkflows {
     ///
     /// # Errors
     /// When the folder or a file in it cannot be read: it may be one that starts runs.
-    pub(in crate::cli) fn all(source: &FileSource<'_>) -> Result<Self, RunError> {
+    pub(super) fn all(source: &FileSource<'_>) -> Result<Self, RunError> {
         let is_started = |path: &str| {
             let name = path.strip_prefix(WORKFLOWS).and_then(|rest| rest.strip_prefix('/'));
             name.is_some_and(|name| !name.contains('/'))
@@ -158,10 +158,7 @@ impl Workflow {
     ///
     /// # Errors
     /// Every mistake of a file that is not YAML and names the Action.
-    pub(in crate::cli) fn read(
-        path: String,
-        text: String,
-    ) -> Result<Option<Self>, Vec<Diagnostic>> {
+    pub(super) fn read(path: String, text: String) -> Result<Option<Self>, Vec<Diagnostic>> {
         if !text.contains("locum@") && !mark::is_marked(&text) {
             return Ok(None);
         }
