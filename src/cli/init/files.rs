@@ -13,9 +13,6 @@ use crate::cli::output::Output;
 use crate::run::error::RunError;
 use locum_files::diagnostic::Diagnostic;
 
-/// Where the workflow is written, unless another one starts runs already.
-pub(super) const WORKFLOW_FILE: &str = ".github/workflows/locum.yml";
-
 /// A file to be written, and its text.
 pub(super) type InitFile<'a> = (&'a str, &'a str);
 

@@ -6,7 +6,6 @@
 use crate::cli::action_workflow::{ActionWorkflows, Workflow};
 use crate::cli::init::args::InitArgs;
 use crate::cli::init::edit_glob::edit_problem;
-use crate::cli::init::files::WORKFLOW_FILE;
 use crate::cli::init::model::{self, InitModel, ModelWish};
 use crate::cli::init::questions::InitChoices;
 use crate::cli::init::report::ReportedChoices;
@@ -21,7 +20,7 @@ use locum_policy::Policy;
 use locum_policy::starter::jobs::JobRecipe;
 use locum_policy::starter::mark::{MarkedChoices, is_marked, marked};
 use locum_policy::starter::scan::StarterScan;
-use locum_policy::starter::workflow::{ActionReference, WorkflowForm, workflow};
+use locum_policy::starter::workflow::{ActionReference, WORKFLOW_FILE, WorkflowForm, workflow};
 use locum_policy::starter::{StarterChoices, StarterProposal, propose};
 use locum_workspace::repo::Repo;
 
@@ -188,9 +187,8 @@ impl InitStart {
         policy.keep_unless(|text| Policy::parse(text, POLICY_FILE).is_ok());
         let text = policy.update.result(&policy.text).to_owned();
         let settings = Policy::parse(&text, POLICY_FILE)?;
-        let written = workflow(&proposal, settings.settings(), (&model.workflow, &action), form);
-        // Its first line names the file.
-        let written = written.replacen(WORKFLOW_FILE, &workflow_path, 1);
+        let asked = (&model.workflow, &action);
+        let written = workflow(&workflow_path, &proposal, settings.settings(), asked, form);
         let workflow = planned(&workflow_path, marked(&written, &nothing))?;
         let written = workflow.update.result(&workflow.text).to_owned();
         let jobs = proposal

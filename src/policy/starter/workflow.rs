@@ -121,8 +121,12 @@ const DOWNLOAD: &str = "      - if: needs.work.outputs.bundle != ''\n        use
      with:\n          \
      name: locum-bundle\n          path: ${{ runner.temp }}\n";
 
-/// Writes the workflow.
+/// Where the workflow is written, unless another one starts runs already.
+pub const WORKFLOW_FILE: &str = ".github/workflows/locum.yml";
+
+/// Writes the workflow for a path in the repository.
 pub fn workflow(
+    path: &str,
     proposal: &StarterProposal,
     settings: &PolicySpec,
     (model, action): (&WorkflowModel, &ActionReference),
@@ -130,7 +134,7 @@ pub fn workflow(
 ) -> String {
     let events = WorkflowEvents::of(&settings.triggers, &settings.publish.allow);
     let mut text = format!(
-        "# .github/workflows/locum.yml: starts locum on {}.\nname: locum\n\non:\n{}",
+        "# {path}: starts locum on {}.\nname: locum\n\non:\n{}",
         listed(&events.words),
         events.text
     );

@@ -6,7 +6,9 @@ use super::scan;
 use crate::intent::Facts;
 use crate::query::parse_intent;
 use crate::starter::jobs::{JOBS, JobRecipe};
-use crate::starter::workflow::{ActionReference, WorkflowForm, WorkflowModel, workflow};
+use crate::starter::workflow::{
+    ActionReference, WORKFLOW_FILE, WorkflowForm, WorkflowModel, workflow,
+};
 use crate::starter::{StarterChoices, StarterProposal, propose};
 use crate::verdict::Decision;
 use crate::{Policy, lint};
@@ -130,7 +132,7 @@ fn each_job_comes_with_what_the_workflow_needs_for_it() {
     let written = |jobs: &[JobRecipe], form| {
         let proposal = with(&files, jobs);
         let policy = Policy::parse(&proposal.policy, "p").unwrap();
-        (workflow(&proposal, policy.settings(), (&model, &action), form), proposal)
+        (workflow(WORKFLOW_FILE, &proposal, policy.settings(), (&model, &action), form), proposal)
     };
     for form in [WorkflowForm::OneJob, WorkflowForm::TwoJobs] {
         let (plain, _) = written(&[], form);

@@ -11,6 +11,7 @@ mod runners;
 mod setups;
 mod verbs;
 mod workflows;
+mod written_workflow;
 
 use std::collections::BTreeMap;
 
