@@ -108,7 +108,8 @@ impl Diagnostics {
     }
 }
 
-/// Returns the word most like `text`, if one is like it at all.
+/// Returns the word most like `text`, if one is like it at all. Letters in another order are
+/// likelier than one too many.
 pub fn nearest<'w>(text: &str, words: &[&'w str]) -> Option<&'w str> {
     let lower = text.to_lowercase();
     let likeness = |word: &str| strsim::damerau_levenshtein(&lower, &word.to_lowercase());
@@ -116,10 +117,10 @@ pub fn nearest<'w>(text: &str, words: &[&'w str]) -> Option<&'w str> {
     words
         .iter()
         .copied()
-        .map(|word| (likeness(word), word))
-        .filter(|(distance, _)| *distance <= allowed)
+        .map(|word| (likeness(word), word.len().abs_diff(text.len()), word))
+        .filter(|(distance, ..)| *distance <= allowed)
         .min()
-        .map(|(_, word)| word)
+        .map(|(.., word)| word)
 }
 
 /// Reads a count: digits (with `_` between), then nothing, `k` or `M`.
@@ -232,6 +233,7 @@ mod tests {
     fn suggests_only_what_is_near() {
         assert_eq!(nearest("alow", &["allow", "deny"]), Some("allow"));
         assert_eq!(nearest("Tokens", &["tokens", "turns"]), Some("tokens"));
+        assert_eq!(nearest("modle", &["mode", "model"]), Some("model"));
         assert_eq!(nearest("banana", &["allow", "deny"]), None);
     }
 }

@@ -37,14 +37,11 @@ pub(super) fn workflow_problems(workflows: &[Workflow], facts: &ActionFacts<'_>)
     let triggers = &policy.triggers;
     if let Some(comment) = &triggers.comment {
         let asks = |text: &str, word: &str| word.contains(text) || text.starts_with(word);
-        let asked =
-            AskedFor { event: "issue_comment", input: "trigger-phrase", field: "comment.body" };
-        problems.extend(asked.problem(workflows, ("prefix", &comment.prefix), asks));
+        problems.extend(IN_COMMENTS.problem(workflows, ("prefix", &comment.prefix), asks));
     }
     if let Some(label) = &triggers.label {
-        let asked = AskedFor { event: "issues", input: "label-trigger", field: "event.label.name" };
-        problems
-            .extend(asked.problem(workflows, ("label", &label.name), |text, word| text == word));
+        let is_it = |text: &str, word: &str| text == word;
+        problems.extend(AS_LABEL.problem(workflows, ("label", &label.name), is_it));
     }
     for (index, one) in workflows.iter().enumerate() {
         let others = workflows.iter().skip(index + 1);
@@ -53,14 +50,6 @@ pub(super) fn workflow_problems(workflows: &[Workflow], facts: &ActionFacts<'_>)
     problems
 }
 
-/// Events that start what a word asks for, where the event holds the word, and the input that
-/// stands in for the policy's.
-const ASKING: &[(&[&str], &str, &str)] = &[
-    (&["issue_comment", "pull_request_review_comment"], "comment.body", "trigger-phrase"),
-    (&["pull_request_review"], "review.body", "trigger-phrase"),
-    (&["issues", "pull_request"], "event.label.name", "label-trigger"),
-];
-
 /// Says that two workflows start on the same, so that each event starts two runs.
 fn started_twice(one: &Workflow, other: &Workflow, policy: &PolicySpec) -> Option<String> {
     let triggers = &policy.triggers;
@@ -68,15 +57,12 @@ fn started_twice(one: &Workflow, other: &Workflow, policy: &PolicySpec) -> Optio
         [one, other].iter().all(|workflow| workflow.events.iter().any(|own| own == event))
     };
     let mut shared: Vec<&str> = Vec::new();
-    for (events, field, input) in ASKING {
-        let is_label = *field == "event.label.name";
-        let is_used = if is_label { triggers.label.is_some() } else { triggers.comment.is_some() };
-        let is_alike = || {
-            steps_of(one).any(|step| {
-                steps_of(other).any(|twin| asks_alike((step, twin), field, input, is_label))
-            })
-        };
-        let events = events.iter().copied().filter(|event| is_used && is_shared(event));
+    for asked in [IN_COMMENTS, IN_REVIEWS, AS_LABEL] {
+        let is_used =
+            if asked.is_label { triggers.label.is_some() } else { triggers.comment.is_some() };
+        let is_alike =
+            || steps_of(one).any(|step| steps_of(other).any(|twin| asked.is_alike(step, twin)));
+        let events = asked.events.iter().copied().filter(|event| is_used && is_shared(event));
         shared.extend(events.filter(|_| is_alike()));
     }
     let is_due = |workflow| steps_of(workflow).any(starts_on_schedule);
@@ -108,47 +94,68 @@ fn starts_on_schedule(step: &ActionStep) -> bool {
     conditions.all(|text| text.contains("schedule") && !text.contains("event.schedule"))
 }
 
-/// Whether the conditions of two steps let one event start both, as far as the files show it.
-fn asks_alike(
-    (one, other): (&ActionStep, &ActionStep),
-    field: &str,
-    input: &str,
-    is_label: bool,
-) -> bool {
-    // What else separates two of one kind.
-    let apart = ["issue.pull_request", "author_association", "github.actor", "sender", "vars."];
-    let texts = || one.conditions.iter().chain(&other.conditions);
-    if texts().any(|text| apart.iter().any(|word| text.contains(word))) {
-        return false;
-    }
-    let word = |step: &ActionStep| step.input(input).map(|input| input.value.to_lowercase());
-    let asked = |step: &ActionStep| -> Vec<String> {
-        let texts = step.conditions.iter();
-        texts.flat_map(|text| literals_behind(&text.to_lowercase(), field)).collect()
-    };
-    let fits = |text: &String, twin: &String| {
-        text == twin || !is_label && (text.contains(twin.as_str()) || twin.contains(text.as_str()))
-    };
-    let (mine, theirs) = (asked(one), asked(other));
-    // A condition that does not say it may be about other events.
-    let is_said =
-        |step: &ActionStep, asked: &[String]| step.conditions.is_empty() || !asked.is_empty();
-    let meets = mine.is_empty()
-        || theirs.is_empty()
-        || mine.iter().any(|text| theirs.iter().any(|twin| fits(text, twin)));
-    is_said(one, &mine) && is_said(other, &theirs) && word(one) == word(other) && meets
-}
-
 /// Which part of an event a job's `if:` may ask for.
 struct AskedFor {
-    event: &'static str,
+    /// The events that start what a word asks for.
+    events: &'static [&'static str],
+    /// Where they hold it.
+    field: &'static str,
     /// The input that stands in for the policy's word.
     input: &'static str,
-    /// Where the event holds it.
-    field: &'static str,
+    /// Whether it is the whole name of a label, and not a word in a text.
+    is_label: bool,
 }
 
+/// The word that starts runs, in a comment.
+const IN_COMMENTS: AskedFor = AskedFor {
+    events: &["issue_comment", "pull_request_review_comment"],
+    field: "comment.body",
+    input: "trigger-phrase",
+    is_label: false,
+};
+/// The same in the text of a review.
+const IN_REVIEWS: AskedFor = AskedFor {
+    events: &["pull_request_review"],
+    field: "review.body",
+    input: "trigger-phrase",
+    is_label: false,
+};
+/// The label that starts runs.
+const AS_LABEL: AskedFor = AskedFor {
+    events: &["issues", "pull_request"],
+    field: "event.label.name",
+    input: "label-trigger",
+    is_label: true,
+};
+
 impl AskedFor {
+    /// Whether the conditions of two steps let one event start both, as far as the files show it.
+    fn is_alike(&self, one: &ActionStep, other: &ActionStep) -> bool {
+        // What else separates two of one kind.
+        let apart = ["issue.pull_request", "author_association", "github.actor", "sender", "vars."];
+        let texts = || one.conditions.iter().chain(&other.conditions);
+        if texts().any(|text| apart.iter().any(|word| text.contains(word))) {
+            return false;
+        }
+        let word = |step: &ActionStep| step.input(self.input).map(|own| own.value.to_lowercase());
+        let asked = |step: &ActionStep| -> Vec<String> {
+            let texts = step.conditions.iter();
+            texts.flat_map(|text| literals_behind(&text.to_lowercase(), self.field)).collect()
+        };
+        let fits = |text: &String, twin: &String| {
+            let is_within = || text.contains(twin.as_str()) || twin.contains(text.as_str());
+            text == twin || !self.is_label && is_within()
+        };
+        let (mine, theirs) = (asked(one), asked(other));
+        // A condition that does not say it may be about other events.
+        let is_said =
+            |step: &ActionStep, asked: &[String]| step.conditions.is_empty() || !asked.is_empty();
+        let meets = mine.is_empty()
+            || theirs.is_empty()
+            || mine.iter().any(|text| theirs.iter().any(|twin| fits(text, twin)));
+        is_said(one, &mine) && is_said(other, &theirs) && word(one) == word(other) && meets
+    }
+
     /// Says that no job asks for the policy's word. A job whose `if:` says nothing of it may.
     fn problem(
         &self,
@@ -156,8 +163,8 @@ impl AskedFor {
         (what, word): (&str, &str),
         fits: impl Fn(&str, &str) -> bool,
     ) -> Option<String> {
-        let listening =
-            workflows.iter().filter(|workflow| workflow.events.iter().any(|one| one == self.event));
+        let is_heard = |event: &String| self.events.contains(&event.as_str());
+        let listening = workflows.iter().filter(|workflow| workflow.events.iter().any(is_heard));
         let mut missed = None;
         for step in
             listening.flat_map(|workflow| &workflow.steps).filter(|step| !step.only_publishes())
@@ -254,10 +261,7 @@ fn unknown_names(step: &ActionStep, facts: &ActionFacts<'_>) -> Vec<String> {
 }
 
 fn did_you_mean(word: &str, known: &[&str]) -> String {
-    // Letters in another order are likelier than one too many.
-    let alike: Vec<&str> = known.iter().copied().filter(|one| one.len() == word.len()).collect();
-    let near = nearest(word, &alike).or_else(|| nearest(word, known));
-    near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
+    nearest(word, known).map_or_else(String::new, |near| format!("; did you mean `{near}`?"))
 }
 
 /// Names what the token of the job may not do, although the policy needs it.
