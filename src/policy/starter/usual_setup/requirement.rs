@@ -4,6 +4,9 @@
 //! `MAJOR.MINOR`. Out: the newest that fits. A requirement that cannot be read fits no release, and
 //! a bound that names a patch release leaves out the whole minor one, as its newest patch may lie
 //! beyond it.
+//!
+//! `~8.1` means `>=8.1 <8.2` to Poetry and `>=8.1 <9.0` to Composer. It is read as the first, which is
+//! within the second: a release of Composer's project may be older than it could be.
 
 /// A major and a minor number.
 type Release = (u32, u32);
@@ -115,6 +118,7 @@ mod tests {
             ("^3.9", Some("3.14")),
             ("~3.10", Some("3.10")),
             ("~3.10.2", Some("3.10")),
+            ("~3", Some("3.14")),
             ("~=3.9", Some("3.14")),
             ("~=3.9.1", Some("3.9")),
             ("==3.10.*", Some("3.10")),
