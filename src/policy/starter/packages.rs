@@ -56,8 +56,6 @@ pub(super) struct Package {
     chains: Vec<ToolChain>,
     /// Whether it has tests in Go; a module without any is only compiled.
     has_go_tests: bool,
-    /// Whether it is one of Dart, whose tests no command above runs.
-    is_dart: bool,
 }
 
 /// The tests of packages.
@@ -79,20 +77,18 @@ pub(super) struct PackageTests {
 struct TestedFolder {
     folder: String,
     chain: ToolChain,
-    /// Whether it is what a Makefile or its like runs: as a rule everything.
-    is_general: bool,
 }
 
 impl TestedFolder {
     /// What a command tests that runs in a folder.
     fn of(folder: &str, proof: &Proof) -> Self {
-        let folder = folder.to_owned();
-        Self { folder, chain: proof.chain, is_general: proof.is_general() }
+        Self { folder: folder.to_owned(), chain: proof.chain }
     }
 
-    /// Whether it tests what another folder has of a tool chain.
+    /// Whether it tests what another folder has of a tool chain. What a Makefile runs is, as a rule,
+    /// everything.
     fn covers(&self, folder: &str, chain: ToolChain) -> bool {
-        holds(&self.folder, folder) && (self.chain == chain || self.is_general)
+        holds(&self.folder, folder) && (self.chain == chain || self.chain == ToolChain::Native)
     }
 }
 
@@ -126,7 +122,6 @@ fn package(scan: &StarterScan, folder: &str) -> Package {
     let tools = commands::find(&own);
     let chains = CHAINS.iter().filter(|(name, _)| workspaces::has(&own, "", name));
     let has_go_tests = own.files.iter().any(|path| path.as_str().ends_with("_test.go"));
-    let is_dart = workspaces::has(&own, "", "pubspec.yaml");
     let tests = proof::find(&[], &tools);
     let success: Vec<&str> = tests.iter().map(|test| test.command.as_str()).collect();
     Package {
@@ -136,7 +131,6 @@ fn package(scan: &StarterScan, folder: &str) -> Package {
         tools,
         chains: chains.map(|(_, chain)| *chain).collect(),
         has_go_tests,
-        is_dart,
     }
 }
 
@@ -227,7 +221,7 @@ pub(super) fn beside(scan: &StarterScan, packages: &[Package], proofs: &[Proof])
             let covering = others.find(|other| other.covers(&package.folder, test.chain));
             let command = of_package(&test.command);
             match covering {
-                Some(other) if other.is_general && !test.is_general() => {
+                Some(other) if other.chain == ToolChain::Native && test.chain != other.chain => {
                     let proof = Proof { command, chain: test.chain, source: None };
                     found.below_make.extend((!by_workflow).then_some(proof));
                 }
@@ -273,7 +267,8 @@ impl Package {
         match chain {
             ToolChain::Node => workspaces::of_node(scan, &self.folder).is_none(),
             ToolChain::Go => self.has_go_tests,
-            ToolChain::Native => self.is_dart,
+            // No command above runs them.
+            ToolChain::Dart => true,
             _ => false,
         }
     }

@@ -21,9 +21,6 @@ const TESTING: &str = "\
     cargo go dotnet mix rebar3 swift dart flutter deno zig bazel stack cabal dune sbt npm pnpm \
     yarn bun make just rake task ninja composer mvn gradle poetry hatch pdm pipenv django \
     django-admin";
-/// Of these, the programs of languages that share their tool chain with what a Makefile builds
-/// with, as nothing is known that sets them up.
-const OF_LANGUAGES: &str = "swift dart flutter deno zig stack cabal dune sbt rebar3";
 /// Goals and tasks of Maven and Gradle that run tests.
 const TASKS: &str = "test verify check build install package";
 /// Words that make a command one that does more than test, or something else.
@@ -78,19 +75,11 @@ impl Proof {
         self.source.as_ref().is_some_and(|source| source.is_automatic)
     }
 
-    /// Whether it is what a Makefile or its like runs: as a rule, what the other tool chains run.
-    pub(super) fn is_general(&self) -> bool {
-        let program = in_folder(&self.command).1.split(' ').next().unwrap_or_default();
-        self.chain == ToolChain::Native && !words::holds(OF_LANGUAGES, program)
-    }
-
     /// Whether it belongs to another tool chain than these, or finds the tests of other folders by
     /// the same runner.
     pub(super) fn adds_to(&self, found: &[Self]) -> bool {
-        let is_beside = |other: &Self| {
-            other.chain != self.chain || other.is_general() || self.shares_tests_with(other)
-        };
-        !self.is_general() && found.iter().all(is_beside) && !found.contains(self)
+        let is_beside = |other: &Self| other.chain != self.chain || self.shares_tests_with(other);
+        self.chain != ToolChain::Native && found.iter().all(is_beside) && !found.contains(self)
     }
 
     /// Whether each of two commands finds the tests of one folder.
@@ -132,7 +121,11 @@ pub(super) enum ToolChain {
     Php,
     Dotnet,
     Elixir,
-    /// Whatever a Makefile or CMake builds with.
+    Dart,
+    /// One of a language of which nothing is known that sets it up.
+    Other,
+    /// Whatever a Makefile, CMake or a script builds with: as a rule, what it runs is that of the
+    /// other tool chains.
     Native,
 }
 
@@ -153,6 +146,8 @@ impl ToolChain {
             "pytest" | "python" | "python3" | "pip" | "pip3" | "tox" | "nox" | "uv" | "poetry"
             | "pdm" | "hatch" | "pipenv" | "coverage" | "py.test" | "manage.py"
             | "django-admin" => Self::Python,
+            "dart" | "flutter" => Self::Dart,
+            "swift" | "deno" | "zig" | "stack" | "cabal" | "dune" | "sbt" | "rebar3" => Self::Other,
             _ => Self::Native,
         }
     }
@@ -191,8 +186,8 @@ pub(super) fn find(jobs: &[CiJob], tools: &[ProposedTool]) -> Vec<Proof> {
             found.push(proof);
         }
     }
-    if found.iter().any(|proof| !proof.is_general()) {
-        found.retain(|proof| !proof.is_general() || proof.source.is_some());
+    if found.iter().any(|proof| proof.chain != ToolChain::Native) {
+        found.retain(|proof| proof.chain != ToolChain::Native || proof.source.is_some());
     }
     // The tests of folders count where nothing tests the whole.
     if found.is_empty() { below.into_iter().take(PARTS).collect() } else { found }

@@ -207,6 +207,9 @@ fn an_app_of_several_platforms_is_tested_as_one() {
     let (success, proposal) = proposed(&with_ci);
     assert_eq!(success, ["flutter test --coverage"]);
     assert_eq!(proposal.untested, [""; 0]);
+    // A package whose tests a Makefile starts is not one that Dart tests.
+    let beside = [&files[..], &[("tools/Makefile", "test:\n\ttrue\n")]].concat();
+    assert_eq!(proposed(&beside).0, ["flutter test", "cd tools && make test"]);
     // Beside another language, both count.
     let both = [&files[..], &[("server/go.mod", ""), ("server/a_test.go", "")]].concat();
     assert_eq!(proposed(&both).0, ["flutter test", "cd server && go test ./..."]);

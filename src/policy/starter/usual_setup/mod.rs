@@ -139,7 +139,7 @@ pub(super) fn usual_of(
             let configure = vec![run(&["./configure"])];
             UsualSetup { always: configure, ..only(None, &["autoreconf -i"]) }
         }
-        ToolChain::Native => UsualSetup::default(),
+        ToolChain::Dart | ToolChain::Other | ToolChain::Native => UsualSetup::default(),
     }
 }
 
