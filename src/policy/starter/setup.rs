@@ -45,8 +45,8 @@ const SETS_UP_NOTHING: &str = "\
 
 /// A step as it is written.
 struct SetupStep {
-    /// Empty where it is left out, and nothing is to stand in for it.
-    text: String,
+    /// `None` where it is left out, and nothing is to stand in for it.
+    text: Option<String>,
     /// What it does for a tool chain.
     part: SetupPart,
 }
@@ -73,11 +73,11 @@ pub(super) fn steps(scan: &StarterScan, jobs: &[CiJob], proofs: &[Proof]) -> Str
         let lacks = |part| !own.iter().any(|step| step.part == part);
         let (lacks_chain, lacks_dependencies) =
             (lacks(SetupPart::Chain), lacks(SetupPart::Dependencies));
-        let is_left_out = own.iter().any(|step| step.text.is_empty());
+        let is_left_out = own.iter().any(|step| step.text.is_none());
         let mut steps = Vec::new();
         // The tool chain is there before anything is installed with it.
         steps.extend(usual.chain.filter(|_| lacks_chain));
-        steps.extend(own.into_iter().map(|step| step.text));
+        steps.extend(own.into_iter().filter_map(|step| step.text));
         steps.extend(usual.dependencies.into_iter().filter(|_| lacks_dependencies));
         // A workflow may do the same with options of its own.
         let is_missing = |step: &String| {
@@ -87,7 +87,7 @@ pub(super) fn steps(scan: &StarterScan, jobs: &[CiJob], proofs: &[Proof]) -> Str
         let always = usual.always.into_iter().filter(|_| !is_left_out);
         let missing: Vec<String> = always.filter(is_missing).collect();
         steps.extend(missing);
-        steps.retain(|step| !step.is_empty() && !written.contains(step));
+        steps.retain(|step| !written.contains(step));
         if steps.is_empty() {
             continue;
         }
@@ -253,7 +253,7 @@ fn of_workflow(jobs: &[CiJob], proof: &Proof) -> (Vec<SetupStep>, Option<String>
         .filter_map(|step| copied(step, proof))
         .take(STEPS_LIMIT)
         .collect();
-    let is_any_copied = steps.iter().any(|step| !step.text.is_empty());
+    let is_any_copied = steps.iter().any(|step| step.text.is_some());
     (steps, is_any_copied.then(|| job.workflow.to_string()))
 }
 
@@ -296,7 +296,7 @@ fn copied(step: &CiStep, proof: &Proof) -> Option<SetupStep> {
     if !hidden(step).any(|variable| variable.is_own) {
         return Some(copy);
     }
-    let left_out = SetupStep { text: String::new(), ..copy };
+    let left_out = SetupStep { text: None, ..copy };
     (left_out.part == SetupPart::Dependencies).then_some(left_out)
 }
 
@@ -331,7 +331,7 @@ fn as_written(step: &CiStep, proof: &Proof) -> Option<SetupStep> {
             (true, false) => SetupPart::Chain,
             (false, _) => SetupPart::Other,
         };
-        return Some(SetupStep { text, part });
+        return Some(SetupStep { text: Some(text), part });
     }
     let installs: Vec<&str> =
         step.commands.iter().map(String::as_str).filter(|command| installs(command)).collect();
@@ -347,7 +347,7 @@ fn as_written(step: &CiStep, proof: &Proof) -> Option<SetupStep> {
         true => installs.iter().map(|command| run(&[command]) + &variables).collect(),
         false => run(&installs) + &variables,
     };
-    (!installs.is_empty()).then_some(SetupStep { text, part })
+    (!installs.is_empty()).then_some(SetupStep { text: Some(text), part })
 }
 
 /// Returns true for a command that installs what a project needs, and nothing else.
