@@ -119,7 +119,7 @@ fn node(scan: &StarterScan, packages: &[(&str, &str)]) -> String {
     }
     let mut folders = packages.iter().map(|(folder, _)| *folder).chain([""]);
     let version = folders.find_map(|folder| versions::node(scan, folder));
-    let version = version_or(version, ("node-version", "lts/*"));
+    let version = version_or(version, versions::USUAL_NODE);
     let mut inputs = vec![(version.0, version.1.as_str())];
     // The action caches for one package manager.
     let manager = locks.first().map(|(manager, _)| *manager);
@@ -148,7 +148,7 @@ fn pip(scan: &StarterScan, packages: &[(&str, &str)]) -> String {
             .collect()
     };
     let version = folders.clone().chain([""]).find_map(|folder| versions::python(scan, folder));
-    let version = version_or(version, ("python-version", "3.x"));
+    let version = version_or(version, versions::USUAL_PYTHON);
     let paths: Vec<String> = folders.flat_map(manifests).collect();
     let cache = (!paths.is_empty()).then_some(("cache", "pip"));
     let inputs: Vec<(&str, &str)> =

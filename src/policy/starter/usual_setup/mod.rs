@@ -10,7 +10,7 @@ use crate::starter::commands::{self, python};
 use crate::starter::proof::{Proof, ToolChain};
 use crate::starter::scan::StarterScan;
 use crate::starter::setup_step::{action, is_plain, run};
-use crate::starter::usual_setup::versions::VersionInput;
+use crate::starter::usual_setup::versions::{UsualVersion, VersionInput};
 use locum_base::path::RepoPath;
 
 /// Actions that set up tool chains, by the commit that a release was made from, as their
@@ -66,7 +66,7 @@ pub(super) fn usual_of(
         ToolChain::Python => {
             let python = |folder: &str| versions::python(repository, folder);
             let version = versions::nearest(folder, python, python);
-            python_setup(scan, proof, version_or(version, ("python-version", "3.x")))
+            python_setup(scan, proof, version_or(version, versions::USUAL_PYTHON))
         }
         ToolChain::Go => UsualSetup {
             chain: Some(chosen(SETUP_GO, &[versions::go(scan, "")], &[])),
@@ -84,7 +84,7 @@ pub(super) fn usual_of(
             UsualSetup {
                 chain: Some(chosen(
                     SETUP_JAVA,
-                    &[version_or(version, ("java-version", "21"))],
+                    &[version_or(version, versions::USUAL_JAVA)],
                     &[("distribution", "temurin"), ("cache", cache)],
                 )),
                 dependencies: Vec::new(),
@@ -101,7 +101,7 @@ pub(super) fn usual_of(
                 chain: None,
                 dependencies: vec![chosen(
                     SETUP_RUBY,
-                    &[version_or(version, ("ruby-version", "3.4"))],
+                    &[version_or(version, versions::USUAL_RUBY)],
                     &[("bundler-cache", "true")],
                 )],
                 always: Vec::new(),
@@ -113,7 +113,7 @@ pub(super) fn usual_of(
             only(
                 Some(chosen(
                     SETUP_PHP,
-                    &[version_or(version, ("php-version", "8.4"))],
+                    &[version_or(version, versions::USUAL_PHP)],
                     &[("coverage", "none")],
                 )),
                 &["composer install --no-interaction --prefer-dist"],
@@ -124,14 +124,10 @@ pub(super) fn usual_of(
             let beam = |folder: &str| {
                 Some(versions::beam(repository, folder)).filter(|named| !named.is_empty())
             };
-            let named = versions::nearest(folder, beam, beam).unwrap_or_default();
-            let usual: &[(&str, &str)] = if named.is_empty() {
-                &[("otp-version", "28"), ("elixir-version", "1.19")]
-            } else {
-                &[]
-            };
+            let named = versions::nearest(folder, beam, beam);
+            let versions = named.unwrap_or_else(versions::usual_beam);
             only(
-                Some(chosen(SETUP_BEAM, &named, usual)),
+                Some(chosen(SETUP_BEAM, &versions, &[])),
                 &["mix local.hex --force --if-missing", "mix deps.get"],
             )
         }
@@ -146,7 +142,7 @@ pub(super) fn usual_of(
 /// Returns the named version, else the usual one.
 pub(super) fn version_or(
     named: Option<VersionInput>,
-    (input, usual): (&'static str, &str),
+    (input, usual): UsualVersion,
 ) -> VersionInput {
     named.unwrap_or_else(|| (input, usual.to_owned()))
 }
@@ -180,7 +176,7 @@ fn node(scan: &StarterScan) -> UsualSetup {
     if manager != "npm" {
         chain.push_str(&run(&["corepack enable"]));
     }
-    let version = version_or(versions::node(scan, ""), ("node-version", "lts/*"));
+    let version = version_or(versions::node(scan, ""), versions::USUAL_NODE);
     let cache = is_locked.then_some(("cache", manager));
     chain.push_str(&chosen(SETUP_NODE, &[version], cache.as_slice()));
     UsualSetup { chain: Some(chain), dependencies: vec![run(&[&install])], always: Vec::new() }

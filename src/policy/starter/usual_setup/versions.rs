@@ -23,15 +23,28 @@ pub(in crate::starter) type VersionInput = (&'static str, String);
 const PYTHONS: &[&str] = &["3.14", "3.13", "3.12", "3.11", "3.10", "3.9", "3.8", "3.7"];
 /// Releases of PHP, the newest first.
 const PHPS: &[&str] =
-    &["8.4", "8.3", "8.2", "8.1", "8.0", "7.4", "7.3", "7.2", "7.1", "7.0", "5.6"];
+    &[NEWEST_PHP, "8.3", "8.2", "8.1", "8.0", "7.4", "7.3", "7.2", "7.1", "7.0", "5.6"];
 /// Releases of Ruby, the newest first.
-const RUBIES: &[&str] = &["3.4", "3.3", "3.2", "3.1", "3.0", "2.7", "2.6"];
+const RUBIES: &[&str] = &[NEWEST_RUBY, "3.3", "3.2", "3.1", "3.0", "2.7", "2.6"];
 /// Releases of Elixir, the newest first.
-const ELIXIRS: &[&str] = &["1.19", "1.18", "1.17", "1.16", "1.15", "1.14", "1.13"];
+const ELIXIRS: &[&str] = &[NEWEST_ELIXIR, "1.18", "1.17", "1.16", "1.15", "1.14", "1.13"];
 /// Releases of Java that are maintained for long.
 const LONG_TERM: &[u32] = &[8, 11, 17, 21, 25];
 /// What compiles for every older level and starts every build tool that is still maintained.
 const COMPILES_OLDER: u32 = 17;
+
+const NEWEST_PHP: &str = "8.4";
+const NEWEST_RUBY: &str = "3.4";
+const NEWEST_ELIXIR: &str = "1.19";
+
+/// A version that an action is given where a repository names none.
+pub(in crate::starter) type UsualVersion = (&'static str, &'static str);
+
+pub(in crate::starter) const USUAL_PYTHON: UsualVersion = ("python-version", "3.x");
+pub(in crate::starter) const USUAL_NODE: UsualVersion = ("node-version", "lts/*");
+pub(super) const USUAL_JAVA: UsualVersion = ("java-version", "21");
+pub(super) const USUAL_PHP: UsualVersion = ("php-version", NEWEST_PHP);
+pub(super) const USUAL_RUBY: UsualVersion = ("ruby-version", NEWEST_RUBY);
 
 /// Returns what a folder names, else what the nearest folder above it does.
 pub(super) fn nearest<T>(
@@ -252,10 +265,19 @@ pub(super) fn beam(scan: &StarterScan, folder: &str) -> Vec<VersionInput> {
     let manifest = text(scan, folder, "mix.exs").unwrap_or_default();
     let required = manifest.split_once("elixir:").and_then(|(_, rest)| rest.split('"').nth(1));
     let required = required.unwrap_or_default().replace(" and ", ",").replace(" or ", "|");
-    let elixir = newest(ELIXIRS, &required).filter(|release| ELIXIRS.first() != Some(release));
-    let Some(elixir) = elixir else { return Vec::new() };
-    // The newest Erlang that this Elixir works with.
+    let elixir = newest(ELIXIRS, &required).filter(|release| *release != NEWEST_ELIXIR);
+    elixir.map(of_elixir).unwrap_or_default()
+}
+
+/// Returns the releases of Erlang and Elixir for a repository that names none.
+pub(super) fn usual_beam() -> Vec<VersionInput> {
+    of_elixir(NEWEST_ELIXIR)
+}
+
+/// Returns a release of Elixir, with the newest Erlang that it works with.
+fn of_elixir(elixir: &str) -> Vec<VersionInput> {
     let otp = match elixir {
+        NEWEST_ELIXIR => "28",
         "1.18" | "1.17" => "27",
         "1.16" | "1.15" => "26",
         _ => "25",
