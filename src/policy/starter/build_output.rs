@@ -6,8 +6,8 @@
 
 use crate::starter::packages;
 use crate::starter::proof::ToolChain;
-use crate::starter::scan::{StarterScan, split};
-use crate::starter::workspaces::{at, home, text};
+use crate::starter::scan::{StarterScan, at, split, text};
+use crate::starter::workspaces::home;
 
 /// Most manifests that are looked at.
 const LOOKED_AT: usize = 200;

@@ -9,8 +9,7 @@ use crate::intent::Intent;
 use crate::paths::Protection;
 use crate::pattern::Pattern;
 use crate::starter::commands::{LOCKS, MANIFESTS};
-use crate::starter::scan::{ProposedLine, split};
-use crate::starter::workspaces::at;
+use crate::starter::scan::{ProposedLine, at, split};
 use crate::words;
 use locum_base::path::RepoPath;
 

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use crate::schema::PolicyErrors;
 use crate::starter::proof::Proof;
-use crate::starter::scan::{ProposedLine, StarterScan};
+use crate::starter::scan::{ProposedLine, StarterScan, has};
 use crate::written::quoted;
 use locum_base::path::RepoPath;
 use locum_files::diagnostic::Diagnostic;
@@ -211,7 +211,7 @@ fn names(jobs: &[JobRecipe], is_meant: impl Fn(JobRecipe) -> bool) -> Vec<&'stat
 
 /// Returns the ecosystems whose lock files lie at the top.
 fn ecosystems(scan: &StarterScan) -> Vec<&'static Ecosystem> {
-    let has = |name: &str| scan.files.iter().any(|path| path.as_str() == name);
+    let has = |name: &str| has(scan, "", name);
     // Yarn 2 and later know no `upgrade`, and what they know instead changes manifests.
     let is_known = |ecosystem: &&Ecosystem| ecosystem.lock != "yarn.lock" || !has(".yarnrc.yml");
     ECOSYSTEMS.iter().filter(|ecosystem| has(ecosystem.lock)).filter(is_known).collect()

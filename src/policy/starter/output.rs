@@ -7,8 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::starter::scan::{ProposedLine, StarterScan};
-use crate::starter::workspaces::at;
+use crate::starter::scan::{ProposedLine, StarterScan, at, parent};
 use crate::words;
 
 /// Number of folders side by side from which one pattern replaces theirs.
@@ -50,9 +49,9 @@ pub(super) fn find(scan: &StarterScan, folders: &BTreeSet<String>) -> Vec<Propos
     ignored.retain(|(folder, name, _)| !opened(scan, folder, name).is_empty());
     let mut globs: BTreeMap<String, &str> = BTreeMap::new();
     for (folder, name, file) in &ignored {
-        let shared = (!folder.is_empty()).then(|| at(above(folder), "*"));
+        let shared = (!folder.is_empty()).then(|| at(parent(folder), "*"));
         let is_alike =
-            |other: &&IgnoredName<'_>| other.1 == *name && above(other.0) == above(folder);
+            |other: &&IgnoredName<'_>| other.1 == *name && parent(other.0) == parent(folder);
         let is_shared = ignored.iter().filter(is_alike).count() >= SIBLINGS;
         let shared = shared.filter(|_| is_shared && !is_held_beside(scan, folder, name));
         let place = shared.as_deref().unwrap_or(folder);
@@ -69,14 +68,10 @@ pub(super) fn find(scan: &StarterScan, folders: &BTreeSet<String>) -> Vec<Propos
     globs.into_iter().filter_map(line).collect()
 }
 
-fn above(folder: &str) -> &str {
-    folder.rsplit_once('/').map_or("", |(above, _)| above)
-}
-
 /// Whether a folder beside this one holds something of a name.
 fn is_held_beside(scan: &StarterScan, folder: &str, name: &str) -> bool {
     let is_held = |path: &str| {
-        let below = path.strip_prefix(above(folder)).unwrap_or_default().trim_start_matches('/');
+        let below = path.strip_prefix(parent(folder)).unwrap_or_default().trim_start_matches('/');
         below.split('/').nth(1) == Some(name)
     };
     scan.files.iter().any(|file| is_held(file.as_str()))

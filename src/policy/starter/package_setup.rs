@@ -6,13 +6,13 @@
 use crate::starter::ci::in_folder;
 use crate::starter::commands::{self, python};
 use crate::starter::proof::{Proof, ToolChain};
-use crate::starter::scan::StarterScan;
-use crate::starter::setup_step::{action, is_plain, run};
+use crate::starter::scan::{StarterScan, at, has, is_plain, text};
+use crate::starter::setup_step::{action, run};
 use crate::starter::usual_setup::{
     SETUP_BUN, SETUP_GO, SETUP_NODE, SETUP_PYTHON, UsualSetup, usual, usual_of, version_or,
     versions,
 };
-use crate::starter::workspaces::{NODE_LOCKS, at, has, home, scan_of, text};
+use crate::starter::workspaces::{NODE_LOCKS, home, scan_of};
 
 /// Tools of Python that install by themselves, and keep their own caches.
 const PYTHON_TOOLS: &[&str] = &["uv", "poetry", "pdm", "hatch", "pipenv"];

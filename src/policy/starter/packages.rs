@@ -10,7 +10,7 @@ use crate::starter::ci::in_folder;
 use crate::starter::commands::{self, MANIFESTS, ProposedTool, ToolOrigin, python_tests};
 use crate::starter::folders::CLOSED;
 use crate::starter::proof::{self, Proof, ToolChain};
-use crate::starter::scan::{StarterScan, split};
+use crate::starter::scan::{StarterScan, has, split, text};
 use crate::starter::workspaces;
 use crate::words;
 
@@ -120,7 +120,7 @@ pub(super) fn find(scan: &StarterScan) -> Vec<Package> {
 fn package(scan: &StarterScan, folder: &str) -> Package {
     let own = workspaces::scan_of(scan, folder);
     let tools = commands::find(&own);
-    let chains = CHAINS.iter().filter(|(name, _)| workspaces::has(&own, "", name));
+    let chains = CHAINS.iter().filter(|(name, _)| has(&own, "", name));
     let has_go_tests = own.files.iter().any(|path| path.as_str().ends_with("_test.go"));
     let tests = proof::find(&[], &tools);
     let success: Vec<&str> = tests.iter().map(|test| test.command.as_str()).collect();
@@ -150,7 +150,7 @@ fn is_platform(scan: &StarterScan, folder: &str) -> bool {
         let first = below.split('/').next().unwrap_or_default();
         APPS.iter().any(|(name, word, platforms)| {
             words::holds(platforms, first)
-                && workspaces::text(scan, above, name).is_some_and(|text| text.contains(word))
+                && text(scan, above, name).is_some_and(|text| text.contains(word))
         })
     })
 }
@@ -168,14 +168,12 @@ pub(super) fn is_own(folder: &str) -> bool {
 /// Whether a folder is a part of the build that one above it describes, which alone starts it.
 fn in_gradle_build(scan: &StarterScan, folder: &str) -> bool {
     let settings = ["settings.gradle", "settings.gradle.kts"];
-    workspaces::above(folder)
-        .any(|above| settings.iter().any(|name| workspaces::has(scan, above, name)))
+    workspaces::above(folder).any(|above| settings.iter().any(|name| has(scan, above, name)))
 }
 
 /// Folders of other repositories.
 fn submodules(scan: &StarterScan) -> Vec<&str> {
-    let text = workspaces::text(scan, "", ".gitmodules").unwrap_or_default();
-    text.lines().filter_map(submodule).collect()
+    text(scan, "", ".gitmodules").unwrap_or_default().lines().filter_map(submodule).collect()
 }
 
 /// Reads a line of `.gitmodules` that names a folder.
@@ -194,11 +192,12 @@ fn holds(folder: &str, other: &str) -> bool {
 pub(super) fn is_of_package(proof: &Proof, tools: &[ProposedTool], packages: &[Package]) -> bool {
     let is_named = proof.source.as_ref().is_some_and(|source| !source.is_automatic);
     let mut at_top = tools.iter().filter(|tool| tool.proves);
-    let has = |package: &Package| package.tests.iter().any(|test| test.chain == proof.chain);
+    let is_of_chain =
+        |package: &Package| package.tests.iter().any(|test| test.chain == proof.chain);
     is_named
         && in_folder(&proof.command).0.is_none()
         && !at_top.any(|tool| ToolChain::of(&tool.command) == proof.chain)
-        && packages.iter().any(has)
+        && packages.iter().any(is_of_chain)
 }
 
 /// Chooses the tests that count beside these.

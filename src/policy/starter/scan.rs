@@ -81,3 +81,32 @@ pub(super) fn is_installed(path: &RepoPath) -> bool {
 pub(super) fn split(path: &RepoPath) -> (&str, &str) {
     path.as_str().rsplit_once('/').unwrap_or(("", path.as_str()))
 }
+
+/// Returns the folder that holds another one; empty for the top.
+pub(super) fn parent(folder: &str) -> &str {
+    folder.rsplit_once('/').map_or("", |(above, _)| above)
+}
+
+/// Returns the path of a file in a folder.
+pub(super) fn at(folder: &str, name: &str) -> String {
+    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
+}
+
+/// Whether a folder has a file.
+pub(super) fn has(scan: &StarterScan, folder: &str, name: &str) -> bool {
+    let path = at(folder, name);
+    scan.files.iter().any(|file| file.as_str() == path)
+}
+
+/// Returns the text of a file in a folder.
+pub(super) fn text<'s>(scan: &'s StarterScan, folder: &str, name: &str) -> Option<&'s str> {
+    let path = RepoPath::parse(&at(folder, name)).ok()?;
+    scan.texts.get(&path).map(String::as_str)
+}
+
+/// Whether the name of a file or folder means nothing but itself to a shell, to YAML and to
+/// Actions: only such names get into a workflow.
+pub(super) fn is_plain(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte);
+    !name.is_empty() && !name.starts_with('-') && name.bytes().all(plain)
+}

@@ -9,13 +9,6 @@ pub(super) fn action(name: &str, inputs: &[(&str, &str)]) -> String {
     format!("      - uses: {name}\n{with}")
 }
 
-/// Whether the name of a file or folder means nothing but itself to a shell, to YAML and to
-/// Actions: only such names get into a workflow.
-pub(super) fn is_plain(name: &str) -> bool {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte);
-    !name.is_empty() && !name.starts_with('-') && name.bytes().all(plain)
-}
-
 /// Variables of a step.
 pub(super) fn variables(variables: &[(&str, &str)]) -> String {
     let lines: String = variables.iter().map(|(name, value)| input(name, value)).collect();

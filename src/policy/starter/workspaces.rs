@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use crate::glob::{LetterCase, PathGlob};
 use crate::starter::proof::ToolChain;
-use crate::starter::scan::StarterScan;
+use crate::starter::scan::{StarterScan, has, text};
 use crate::words;
 use locum_base::path::RepoPath;
 use locum_files::yaml::{YamlDocument, YamlNode};
@@ -113,23 +113,6 @@ fn of_table(scan: &StarterScan, folder: &str, (name, table): (&str, &str)) -> Op
 pub(super) fn above(folder: &str) -> impl Iterator<Item = &str> {
     let ends = folder.rmatch_indices('/').filter_map(|(end, _)| folder.get(..end));
     ends.chain((!folder.is_empty()).then_some(""))
-}
-
-/// Returns the path of a file in a folder.
-pub(super) fn at(folder: &str, name: &str) -> String {
-    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
-}
-
-/// Whether a folder has a file.
-pub(super) fn has(scan: &StarterScan, folder: &str, name: &str) -> bool {
-    let path = at(folder, name);
-    scan.files.iter().any(|file| file.as_str() == path)
-}
-
-/// Returns the text of a file in a folder.
-pub(super) fn text<'s>(scan: &'s StarterScan, folder: &str, name: &str) -> Option<&'s str> {
-    let path = RepoPath::parse(&at(folder, name)).ok()?;
-    scan.texts.get(&path).map(String::as_str)
 }
 
 /// Returns true for a file whose text names the packages of a workspace.

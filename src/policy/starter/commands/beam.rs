@@ -1,6 +1,7 @@
 //! Commands of projects in Elixir and Erlang.
 
-use crate::starter::commands::{RepositoryTools, is_plain, is_top, listed};
+use crate::starter::commands::{RepositoryTools, is_top, listed};
+use crate::starter::scan::is_plain;
 
 /// Tasks of Mix that look, build, check and format.
 const MIX: &str = "\
@@ -19,7 +20,7 @@ pub(super) fn beam(found: &mut RepositoryTools<'_>) {
         found.add("mix test:*", is_top(manifest), &why);
         found.add_all(listed(MIX), &why);
         let scan = found.scan;
-        let files = scan.files.iter().filter(|path| is_plain(path));
+        let files = scan.files.iter().filter(|path| is_plain(path.as_str()));
         let scripts = files.map(|path| path.as_str()).filter(|path| {
             path.ends_with(".exs") && SCRIPTS.iter().any(|folder| path.starts_with(folder))
         });

@@ -2,8 +2,8 @@
 //!
 //! Everything else of these programs is denied by word.
 
-use crate::starter::commands::{RepositoryTools, is_plain, listed};
-use crate::starter::scan::split;
+use crate::starter::commands::{RepositoryTools, listed};
+use crate::starter::scan::{is_plain, split};
 use locum_base::path::RepoPath;
 
 /// Most charts, and most folders of Kustomize, with lines of their own.
@@ -45,11 +45,9 @@ pub(super) fn infrastructure(found: &mut RepositoryTools<'_>) {
 
 /// Returns the folders that hold a file of one of these names; `.` for the top.
 fn folders<'s>(found: &RepositoryTools<'s>, names: &[&str]) -> Vec<&'s str> {
-    let named = found
-        .scan
-        .files
-        .iter()
-        .filter(|path| is_plain(path) && path.name().is_some_and(|name| names.contains(&name)));
+    let named = found.scan.files.iter().filter(|path| {
+        is_plain(path.as_str()) && path.name().is_some_and(|name| names.contains(&name))
+    });
     let folder =
         |path: &'s RepoPath| Some(split(path).0).filter(|it| !it.is_empty()).unwrap_or(".");
     named.map(folder).take(MOST).collect()

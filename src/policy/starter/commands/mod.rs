@@ -23,7 +23,7 @@ mod tasks;
 use std::collections::BTreeSet;
 
 use crate::command::word;
-use crate::starter::scan::{ProposedLine, StarterScan, split};
+use crate::starter::scan::{ProposedLine, StarterScan, has, split};
 use locum_base::path::RepoPath;
 
 /// Files whose presence makes a folder a package; their texts are read.
@@ -162,7 +162,7 @@ impl<'s> RepositoryTools<'s> {
 
     /// Whether there is a file of this very path.
     fn holds(&self, path: &str) -> bool {
-        self.scan.files.iter().any(|file| file.as_str() == path)
+        has(self.scan, "", path)
     }
 
     /// Whether something proves a change already.
@@ -188,8 +188,7 @@ impl<'s> RepositoryTools<'s> {
     fn programs(&self, manifest: &str, main: &str) -> Vec<String> {
         let has_main = |path: &&RepoPath| {
             let (folder, _) = split(path);
-            let at = if folder.is_empty() { main.to_owned() } else { format!("{folder}/{main}") };
-            self.scan.files.iter().any(|file| file.as_str() == at)
+            has(self.scan, folder, main)
         };
         let name = |path: &RepoPath| {
             let line =
@@ -243,13 +242,6 @@ fn rust(found: &mut RepositoryTools<'_>) {
         found.add_set_up("cargo nextest run:*", "nextest is set up");
     }
     found.add("cargo test:*", is_top(manifest), &why);
-}
-
-/// Whether a path is made of letters that mean nothing to a shell.
-fn is_plain(path: &RepoPath) -> bool {
-    let path = path.as_str();
-    !path.starts_with('-')
-        && path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_/.".contains(&byte))
 }
 
 /// Whether the name of a program or script does not say that it publishes or installs.

@@ -1,7 +1,7 @@
 //! Commands of projects in C and C++, and of those whose programs are scripts of a shell.
 
-use crate::starter::commands::{RepositoryTools, is_plain, is_safe, is_top, listed};
-use crate::starter::scan::split;
+use crate::starter::commands::{RepositoryTools, is_safe, is_top, listed};
+use crate::starter::scan::{is_plain, split};
 use locum_base::path::RepoPath;
 
 /// Endings of sources in C and C++.
@@ -66,7 +66,7 @@ fn built(found: &RepositoryTools<'_>) -> Vec<(String, String)> {
     };
     found
         .all_named("CMakeLists.txt")
-        .filter(|path| is_plain(path))
+        .filter(|path| is_plain(path.as_str()))
         .flat_map(programs)
         .take(MOST_PROGRAMS)
         .collect()
@@ -96,7 +96,7 @@ pub(super) fn shell(found: &mut RepositoryTools<'_>) {
     for program in ["shellcheck:*", "shfmt:*", "bash:*", "sh:*"] {
         found.add(program, false, "scripts of a shell");
     }
-    if let Some(test) = tests.filter(|path| is_plain(path)) {
+    if let Some(test) = tests.filter(|path| is_plain(path.as_str())) {
         let folder = split(test).0;
         let proves = !found.tools.iter().any(|tool| tool.proves);
         let command = format!("bats {}", if folder.is_empty() { "." } else { folder });

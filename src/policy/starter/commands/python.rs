@@ -2,7 +2,7 @@
 
 use crate::starter::commands::python_tests::{self, TestRunner};
 use crate::starter::commands::{RepositoryTools, is_top, listed, python_modules};
-use crate::starter::scan::{StarterScan, split};
+use crate::starter::scan::{StarterScan, has, split, text};
 use locum_base::path::RepoPath;
 
 /// Modules of Python that check.
@@ -117,9 +117,8 @@ pub(in crate::starter) fn test_group(scan: &StarterScan) -> Option<&'static str>
 }
 
 fn keys_of(scan: &StarterScan, section: &str) -> Vec<&'static str> {
-    let text = scan.texts.iter().find(|(path, _)| path.as_str() == "pyproject.toml");
-    let text = text.map_or("", |(_, text)| text.as_str());
-    let lines = text.lines().skip_while(|line| line.trim() != section).skip(1);
+    let lines = text(scan, "", "pyproject.toml").unwrap_or_default().lines();
+    let lines = lines.skip_while(|line| line.trim() != section).skip(1);
     let keys: Vec<&str> = lines
         .take_while(|line| !line.starts_with('['))
         .filter_map(|line| Some(line.split_once('=')?.0.trim().trim_matches('"')))
@@ -129,8 +128,8 @@ fn keys_of(scan: &StarterScan, section: &str) -> Vec<&'static str> {
 
 /// Returns the packages that the first environment of the top `tox.ini` installs.
 pub(in crate::starter) fn tox_requirements(scan: &StarterScan) -> Option<String> {
-    let text = &scan.texts.iter().find(|(path, _)| path.as_str() == "tox.ini")?.1;
-    let lines = text.lines().skip_while(|line| line.trim() != "[testenv]").skip(1);
+    let lines =
+        text(scan, "", "tox.ini")?.lines().skip_while(|line| line.trim() != "[testenv]").skip(1);
     let lines = lines.take_while(|line| !line.starts_with('['));
     let mut deps = lines.skip_while(|line| !line.starts_with("deps"));
     let (_, first) = deps.next()?.split_once('=')?;
@@ -154,12 +153,10 @@ pub(in crate::starter) fn is_requirements_file(path: &RepoPath) -> bool {
 /// Returns those lists at the top of the folder `requirements` that the tests need: the first for
 /// development or tests, and what it builds on; else what the program needs.
 pub(in crate::starter) fn requirements_in_folder(scan: &StarterScan) -> Vec<&'static str> {
-    let text = |list: &str| {
-        scan.texts.iter().find(|(path, _)| path.as_str() == list).map(|(_, text)| text.as_str())
-    };
-    let has = |list: &&str| scan.files.iter().any(|path| path.as_str() == *list);
+    let has = |list: &&str| has(scan, "", list);
     let of_tests = TEST_REQUIREMENTS.iter().copied().find(has);
-    let names_base = of_tests.and_then(text).is_some_and(|text| text.contains("-r "));
+    let of_list = of_tests.and_then(|list| text(scan, "", list));
+    let names_base = of_list.is_some_and(|text| text.contains("-r "));
     let base = Some(BASE_REQUIREMENTS).filter(has).filter(|_| !names_base);
     base.into_iter().chain(of_tests).collect()
 }

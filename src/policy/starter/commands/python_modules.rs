@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::starter::commands::{RepositoryTools, is_plain, is_safe};
-use crate::starter::scan::{StarterScan, split};
+use crate::starter::commands::{RepositoryTools, is_safe};
+use crate::starter::scan::{StarterScan, is_plain, split};
 use crate::words;
 use locum_base::path::RepoPath;
 
@@ -51,7 +51,7 @@ pub(super) fn modules(found: &mut RepositoryTools<'_>) {
         .scan
         .files
         .iter()
-        .filter(|path| is_plain(path))
+        .filter(|path| is_plain(path.as_str()))
         .filter_map(|path| Some((path.parts().count(), module(path)?)))
         .collect();
     modules.sort();

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::starter::scan::{StarterScan, is_installed, split};
+use crate::starter::scan::{StarterScan, has, is_installed, is_plain, parent, split};
 use locum_base::path::RepoPath;
 
 /// Most commands that share the tests.
@@ -136,7 +136,7 @@ impl<'s> OwnTests<'s> {
         let start = |path: &'s RepoPath| -> (&'s str, bool) {
             let (mut start, name) = split(path);
             while !start.is_empty() && packages.contains(start) {
-                start = above(start);
+                start = parent(start);
             }
             (start, name.starts_with("test"))
         };
@@ -145,9 +145,7 @@ impl<'s> OwnTests<'s> {
             return Vec::new();
         }
         let unread: BTreeSet<(&str, bool)> = self.unread.iter().copied().map(start).collect();
-        let is_plain = |start: &str| {
-            start.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_/.".contains(&byte))
-        };
+        let is_plain = |start: &str| start.is_empty() || is_plain(start);
         let command = |(start, is_usual): (&str, bool)| match (start, is_usual) {
             ("", true) => "python -m unittest".to_owned(),
             ("", false) => "python -m unittest discover -p '*_test.py'".to_owned(),
@@ -166,7 +164,7 @@ fn is_within(folders: &BTreeSet<&str>, folder: &str) -> bool {
         if folders.contains(folder) {
             return true;
         }
-        folder = above(folder);
+        folder = parent(folder);
     }
     false
 }
@@ -178,11 +176,7 @@ fn folders_with<'s>(scan: &'s StarterScan, names: &[&str]) -> BTreeSet<&'s str> 
 }
 
 fn has_manager(scan: &StarterScan) -> bool {
-    scan.files.iter().any(|path| path.as_str() == "manage.py")
-}
-
-fn above(folder: &str) -> &str {
-    folder.rsplit_once('/').map_or("", |(above, _)| above)
+    has(scan, "", "manage.py")
 }
 
 /// Returns what a file of tests is written for. Functions and plain classes are tests to pytest

@@ -8,8 +8,8 @@ pub(super) mod versions;
 
 use crate::starter::commands::{self, python};
 use crate::starter::proof::{Proof, ToolChain};
-use crate::starter::scan::StarterScan;
-use crate::starter::setup_step::{action, is_plain, run};
+use crate::starter::scan::{StarterScan, has, is_plain};
+use crate::starter::setup_step::{action, run};
 use crate::starter::usual_setup::versions::{UsualVersion, VersionInput};
 use locum_base::path::RepoPath;
 
@@ -50,7 +50,7 @@ pub(super) fn usual_of(
     scan: &StarterScan,
     proof: &Proof,
 ) -> UsualSetup {
-    let has = |name: &str| scan.files.iter().any(|path| path.as_str() == name);
+    let has = |name: &str| has(scan, "", name);
     let only = |chain: Option<String>, dependencies: &[&str]| UsualSetup {
         chain,
         dependencies: dependencies.iter().map(|command| run(&[command])).collect(),
@@ -154,7 +154,7 @@ fn chosen(name: &str, versions: &[VersionInput], others: &[(&str, &str)]) -> Str
 }
 
 fn node(scan: &StarterScan) -> UsualSetup {
-    let has = |name: &str| scan.files.iter().any(|path| path.as_str() == name);
+    let has = |name: &str| has(scan, "", name);
     let (manager, locked) = match commands::package_manager(scan) {
         Some("pnpm") => ("pnpm", "pnpm install --frozen-lockfile"),
         Some("yarn") if !has(".yarnrc.yml") => ("yarn", "yarn install --frozen-lockfile"),
@@ -183,7 +183,7 @@ fn node(scan: &StarterScan) -> UsualSetup {
 }
 
 fn python_setup(scan: &StarterScan, proof: &Proof, version: VersionInput) -> UsualSetup {
-    let has = |name: &str| scan.files.iter().any(|path| path.as_str() == name);
+    let has = |name: &str| has(scan, "", name);
     let chain = Some(chosen(SETUP_PYTHON, &[version], &[]));
     let program = proof.command.split(' ').next().unwrap_or_default();
     match program {

@@ -7,9 +7,9 @@
 
 use serde_json::Value as Json;
 
-use crate::starter::scan::{StarterScan, split};
+use crate::starter::scan::{StarterScan, at, has, split, text};
 use crate::starter::usual_setup::requirement::{fits, newest};
-use crate::starter::workspaces::{above, at, has, text};
+use crate::starter::workspaces::above;
 
 /// Files whose texts name versions, besides manifests.
 pub(in crate::starter) const VERSION_FILES: &str = "\
