@@ -8,8 +8,6 @@
 mod activation;
 mod awk;
 pub(crate) mod behind;
-pub(crate) mod behind_search;
-pub(crate) mod behind_words;
 mod built;
 mod checks;
 pub mod examine;

@@ -7,7 +7,7 @@
 
 use crate::command::Script;
 use crate::command::behind::is_assignment;
-use crate::command::behind_search::{BehindSearch, PartBehind};
+use crate::command::behind::search::{BehindSearch, PartBehind};
 use crate::command::examine::{CommandEffects, PathUse};
 use crate::command::tables::tasks::is_called_secret;
 use crate::command::tree::SimpleCommand;

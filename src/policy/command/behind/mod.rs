@@ -5,14 +5,16 @@
 //! may be meant, as far as that number goes. Only rules that refuse look here, so what is found
 //! wrongly allows nothing, and what is hidden well is for the sandbox to hold.
 
+pub(crate) mod search;
+mod words;
+
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::command::behind_words::{Behind, WordsBehind, words_in};
+use crate::command::behind::words::{Behind, WordsBehind, words_in};
 use crate::command::tables::launched::{self, KnownLauncher, LaunchedPlaces, script_values};
 use crate::command::tables::launcher::{FirstWord, InnerForm};
 use crate::command::tables::options::OptionTable;
-use crate::words;
 
 /// Programs that run each task among their words, with options whose value is the next word.
 const TASK_RUNNERS: &[(&str, &str)] = &[
@@ -75,7 +77,7 @@ pub(crate) fn behind(words: &[String], words_left: &mut usize) -> Vec<Behind> {
     if let Some(plain) = plain_name(program) {
         found.glued(&plain, rest);
     }
-    if words::holds(KEYWORDS, program) {
+    if crate::words::holds(KEYWORDS, program) {
         found.command(rest);
     }
     if !(program == "command" && only_names(rest)) {
@@ -399,7 +401,7 @@ fn run_by_setting((name, value): (&str, &str), words: &[String], found: &mut Wor
     let Some(alias) = lower.strip_prefix("alias.") else {
         let last = lower.rsplit_once('.').map(|(_, last)| last);
         let names_program = lower.starts_with("pager.")
-            || last.is_some_and(|last| words::holds(GIT_PROGRAMS, last));
+            || last.is_some_and(|last| crate::words::holds(GIT_PROGRAMS, last));
         if names_program {
             found.script(value.strip_prefix('!').unwrap_or(value));
         }
