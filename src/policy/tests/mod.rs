@@ -1,6 +1,7 @@
 //! Whole policies against whole tables of intents: what the rules of the language promise.
 
 mod attacks;
+mod behind;
 mod built;
 mod by_words;
 mod closest;

@@ -231,10 +231,12 @@ fn started(known: &KnownLauncher, words: &[String], found: &mut WordsBehind<'_>)
     }
     for (script, next) in script_values(launcher.scripts, words, options) {
         if launcher.name == "env" {
-            // What follows belongs to the command too.
-            found.joined(&script, words.get(next..).unwrap_or_default());
+            // What stands in it are words of its own, and what follows belongs to them.
+            let words = words.get(next..).unwrap_or_default();
+            found.joined(&format!("env {}", script.replace("\\_", " ")), words);
+        } else {
+            found.script(&script);
         }
-        found.script(&script);
     }
     for first in firsts {
         if found.is_cut() {
@@ -243,6 +245,7 @@ fn started(known: &KnownLauncher, words: &[String], found: &mut WordsBehind<'_>)
         let inner = words.get(first..).unwrap_or_default();
         match launcher.form {
             InnerForm::Words => inner_command(inner, found),
+            InnerForm::WordsOfShell => found.glued("sh", inner),
             InnerForm::Script => found.joined("", inner),
             InnerForm::Scripts => {
                 found.joined("", inner);
@@ -252,11 +255,13 @@ fn started(known: &KnownLauncher, words: &[String], found: &mut WordsBehind<'_>)
     }
 }
 
-/// Adds an inner command without variables in front of it and without the version of its program.
+/// Adds an inner command without the version of its program. One with variables in front of it is
+/// found behind these too.
 fn inner_command(words: &[String], found: &mut WordsBehind<'_>) {
-    let set = words.iter().take_while(|word| is_assignment(word)).count();
-    let inner = words.get(set..).unwrap_or_default();
-    let Some((program, rest)) = inner.split_first() else { return };
+    let Some((program, rest)) = words.split_first() else { return };
+    if program.contains('=') {
+        return;
+    }
     // `npm@latest`, but not `@changesets/cli`.
     let name = program.split_once('@').map(|(name, _)| name).filter(|name| !name.is_empty());
     found.glued(name.unwrap_or(program), rest);

@@ -131,8 +131,8 @@ impl KnownLauncher {
                 }
             } else {
                 found.starts.insert(at);
-                // It may be nothing at all, or an option.
-                open.extend((word == UNKNOWN).then_some(at + 1));
+                // It may be nothing at all, an option, or a variable for what is started.
+                open.extend((word == UNKNOWN || word.contains('=')).then_some(at + 1));
             }
         }
         found
@@ -216,6 +216,8 @@ mod tests {
             ("mise x node@20 -- a b", &["node@20 -- a b", "a b"]),
             ("dotenv -f x run -q always -- a b", &["run -q always -- a b", "a b"]),
             ("env - a", &["a"]),
+            ("env a.b=1 a", &["a.b=1 a", "a"]),
+            ("sudo a=b -u root c.d=e a", &["a=b -u root c.d=e a", "c.d=e a", "a"]),
             ("timeout 5", &[]),
             ("sudo", &[]),
             // Whether it takes a value is not known.

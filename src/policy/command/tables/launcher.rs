@@ -31,6 +31,8 @@ pub(crate) enum FirstWord {
 pub(crate) enum InnerForm {
     /// Words.
     Words,
+    /// Words that a shell is given as its own, behind the name of a user.
+    WordsOfShell,
     /// Words that a shell is given as one script.
     Script,
     /// A script in each word.
@@ -63,6 +65,10 @@ const DOCKER: &str = "-a= -c= -e= -h= -l= -m= -p= -u= -v= -w= --name= --env= --e
                       --label= --memory= --cpus= --hostname= --pull= --tmpfs= --shm-size= \
                       --device= --cap-add= --cap-drop= --security-opt= --add-host= --index= -d -i \
                       -t -P -T --detach --interactive --tty --rm --init --privileged --read-only";
+
+const SWITCH_USER: &str = "-c= -g= -G= -s= -w= --command= --session-command= --group= \
+                           --supp-group= --shell= --whitelist-environment= -l -m -p -P -f --login \
+                           --pty --fast --preserve-environment";
 
 pub(super) const fn plain(
     name: &'static str,
@@ -113,6 +119,16 @@ pub(super) const fn mise(name: &'static str) -> Launcher {
 pub(super) const fn tmux(name: &'static str) -> Launcher {
     let options = "-c= -e= -F= -n= -s= -t= -x= -y= -A -b -d -D -E -h -k -P -v";
     Launcher { form: InnerForm::Scripts, ..other(name, options) }
+}
+
+/// One whose options may stand behind the user's name too. What follows that name is for a shell.
+pub(super) const fn switch_user(name: &'static str) -> Launcher {
+    Launcher {
+        first: FirstWord::Mark("--"),
+        form: InnerForm::WordsOfShell,
+        scripts: "-c --command --session-command",
+        ..other(name, SWITCH_USER)
+    }
 }
 
 pub(super) const fn container(name: &'static str) -> Launcher {

@@ -5,7 +5,7 @@
 
 use crate::command::tables::launcher::{
     FirstWord, InnerForm, Launcher, PYTHON, container, launcher, marked, mise, module, modules,
-    other, plain, runner, second, tmux,
+    other, plain, runner, second, switch_user, tmux,
 };
 
 /// Options of `xargs` that are known.
@@ -26,9 +26,6 @@ const PARALLEL: &str = "-j= --jobs= -I= -a= --arg-file= --delay= --timeout= -N= 
                         --sshlogin= --id= --semaphorename= -k -q -u -X -m -0 -t -v --keep-order \
                         --dry-run --quote --ungroup --will-cite --bar --eta --progress --tag \
                         --line-buffer --lb --semaphore --fg --bg --wait";
-const SWITCH_USER: &str = "-c= -g= -G= -s= -w= --command= --session-command= --group= \
-                           --supp-group= --shell= --whitelist-environment= -l -m -p -P -f --login \
-                           --pty --fast --preserve-environment";
 
 pub(crate) const LAUNCHERS: &[Launcher] = &[
     Launcher {
@@ -153,16 +150,8 @@ pub(crate) const LAUNCHERS: &[Launcher] = &[
     other("gosu", ""),
     second("gosu", ""),
     second("su-exec", ""),
-    Launcher {
-        first: FirstWord::Words(1),
-        scripts: "-c --command --session-command",
-        ..other("su", SWITCH_USER)
-    },
-    Launcher {
-        first: FirstWord::Words(1),
-        scripts: "-c --command --session-command",
-        ..other("runuser", SWITCH_USER)
-    },
+    switch_user("su"),
+    switch_user("runuser"),
     other("runuser", "-u= --user= -c= -g= -G= -s= -w= -l -m -p -P -f"),
     Launcher {
         first: FirstWord::Words(1),

@@ -1,0 +1,58 @@
+//! Rules that refuse, for commands that stand behind others: each beside one that may run.
+
+use super::{facts, policy};
+use crate::Policy;
+use crate::command::Script;
+use crate::intent::{Facts, Intent};
+use crate::verdict::{Decision, Verdict};
+use locum_base::path::RepoPath;
+
+const RULES: &str = "commands: { contained: allow }\nrules:\n  \
+                     - allow: \"command(git status:*)\"\n  \
+                     - deny: [\"command(git push:*)\", \"command(curl:*)\"]\n";
+
+fn asked(policy: &Policy, script: &str) -> Verdict {
+    let script = Script::parse_in(script, &RepoPath::root()).below("/w/repo");
+    policy.decide(&Intent::Command(script), &Facts { contained: true, ..facts("code") })
+}
+
+/// Claims that each script is refused by the rule for what stands behind its words, and that each
+/// neighbour runs.
+fn refuses(cases: &[(&str, &str)]) {
+    let policy = policy(RULES);
+    for (script, neighbour) in cases {
+        let verdict = asked(&policy, script);
+        assert_eq!(verdict.decision, Decision::Deny, "{script}");
+        assert!(verdict.reason().contains("denied by `command(git push:*)`"), "{script}");
+        let verdict = asked(&policy, neighbour);
+        assert!(verdict.is_contained(), "{neighbour}: {}", verdict.reason());
+    }
+}
+
+#[test]
+fn what_is_set_for_a_command_may_have_any_name() {
+    refuses(&[
+        ("env a.b=1 git push", "env a.b=1 git log"),
+        ("env A=1 b-c=2 git push", "env A=1 b-c=2 git log"),
+        ("env -i =x git push", "env -i =x git log"),
+        ("sudo a.b=c -u root d=e git push", "sudo a.b=c -u root d=e git log"),
+        ("env -S 'a.b=1 git push'", "env -S 'a.b=1 git log'"),
+        ("env -S '-u X git' push", "env -S '-u X git' log"),
+        ("env -S 'git\\_push'", "env -S 'git\\_log'"),
+        ("nice env a.b=1 sh -c 'git push'", "nice env a.b=1 sh -c 'git log'"),
+    ]);
+}
+
+#[test]
+fn options_of_su_may_stand_behind_the_user() {
+    refuses(&[
+        ("su - root -c 'git push'", "su - root -c 'git log'"),
+        ("su -c 'git push' - root", "su -c 'git log' - root"),
+        ("su r ARG -c 'git push'", "su r ARG -c 'git log'"),
+        ("su r -s /bin/sh --comm 'git push'", "su r -s /bin/sh --comm 'git log'"),
+        ("su r -- -c 'git push'", "su r -- x.sh 'git push'"),
+        ("su r --session-command='git push'", "su r --session-command='git log'"),
+        ("runuser -u x -- git push", "runuser -u x -- git log"),
+        ("runuser - x -c 'git push'", "runuser - x -c 'git log'"),
+    ]);
+}
