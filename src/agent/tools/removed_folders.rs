@@ -19,22 +19,21 @@ use locum_workspace::checkout::EntryKind;
 /// Programs that remove or move whole folders.
 const REMOVERS: &[&str] = &["rm", "mv", "find", "rmdir"];
 
-/// Programs that start another one by its name among their words.
-const STARTERS: &[&str] =
-    &["busybox", "command", "env", "git", "nice", "nohup", "sudo", "time", "timeout", "xargs"];
-
 /// Refuses a script that removes or moves a folder in which something is hidden, a credential or
 /// protected.
 ///
 /// # Errors
-/// Says which folder.
+/// Says which folder, or that the script starts more commands than are looked at.
 pub(crate) fn check(script: &Script, context: ToolContext<'_>) -> Result<(), CallError> {
     let loose = script.loose_examinations().unwrap_or_default();
     for (simple, examined) in script.examinations().into_iter().chain(loose) {
-        let mut removals = Removal::of(simple, script.folder());
-        for words in script.commands_behind(simple) {
-            removals.extend(Removal::started(&words, script.folder()));
-        }
+        let Some(removals) = Removal::all(script, simple) else {
+            return Err(CallError(
+                "The command was not run: it may start more commands than are looked at, so which \
+                 folders it removes or moves is not known. Run it in several parts."
+                    .to_owned(),
+            ));
+        };
         for path in removed(&removals, &examined.edits) {
             for folder in matching(&path, context) {
                 if context.repo.holds_below(&folder, |entry| is_kept(entry, context)) {
@@ -58,17 +57,13 @@ struct Removal {
 }
 
 impl Removal {
-    /// Reads a command of a script.
-    fn of(simple: &SimpleCommand, folder: &RepoPath) -> Vec<Self> {
-        let Some(at) = simple.words.iter().position(|word| is_in(REMOVERS, word)) else {
-            return Vec::new();
-        };
-        // Elsewhere it is a word like any other.
-        if at > 0 && !simple.words.first().is_some_and(|word| is_in(STARTERS, word)) {
-            return Vec::new();
-        }
-        let words = simple.words.get(at..).unwrap_or_default();
-        Self::read(words, folder).into_iter().collect()
+    /// Reads a command of a script and all that it starts; `None` where that is more than is looked
+    /// at.
+    fn all(script: &Script, simple: &SimpleCommand) -> Option<Vec<Self>> {
+        let folder = script.folder();
+        let behind = script.commands_behind(simple)?;
+        let started = behind.iter().filter_map(|words| Self::started(words, folder));
+        Some(Self::read(&simple.words, folder).into_iter().chain(started).collect())
     }
 
     /// Reads a command that another one starts. What stands for names is judged where these are.
@@ -79,7 +74,10 @@ impl Removal {
     }
 
     fn read(words: &[String], folder: &RepoPath) -> Option<Self> {
-        let (program, words) = words.split_first()?;
+        // Git removes and moves by verbs of the same names.
+        let is_git = words.first().is_some_and(|program| is_in(&["git"], program));
+        let verb = words.iter().position(|word| is_git && is_in(REMOVERS, word));
+        let (program, words) = words.get(verb.unwrap_or(0)..)?.split_first()?;
         let finds = program.ends_with("find");
         let removes = !finds || words.iter().any(|word| word == "-delete" || is_in(REMOVERS, word));
         if !is_in(REMOVERS, program) || !removes {
@@ -179,7 +177,6 @@ mod tests {
     use pretty_assertions::assert_eq;
 
     use super::{Removal, removed};
-    use locum_base::path::RepoPath;
     use locum_policy::command::Script;
 
     #[test]
@@ -187,19 +184,19 @@ mod tests {
         let found = |text: &str| {
             let script = Script::parse(text);
             let simple = script.simple_commands()[0];
-            let root = RepoPath::root();
-            let mut removals = Removal::of(simple, &root);
-            for words in script.commands_behind(simple) {
-                removals.extend(Removal::started(&words, &root));
-            }
-            let paths = removed(&removals, &[]);
-            paths.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+            let paths = removed(&Removal::all(&script, simple)?, &[]);
+            Some(paths.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
         };
         for (text, expected) in [
             ("rm -rf a b/c", "a b/c"),
             ("/bin/rm -r a", "a"),
             ("timeout 5 rm -r a", "a"),
             ("git rm -r a", "a"),
+            ("sudo -n git mv a b", "a"),
+            ("git log rm", ""),
+            ("CI=1 rm -r a", "a"),
+            ("xargs -0 rm -r a", "a"),
+            ("busybox rm -r a", "a"),
             ("stdbuf -oL rm -rf a", "a"),
             ("ionice -c 2 setsid rm -r a", "a"),
             ("doas -u x mv a b", "a"),
@@ -215,7 +212,9 @@ mod tests {
             ("cp -r a b", ""),
             ("rm -r .", ""),
         ] {
-            assert_eq!(found(text), expected, "{text}");
+            assert_eq!(found(text).as_deref(), Some(expected), "{text}");
         }
+        // More than is looked at.
+        assert_eq!(found(&format!("sudo{} rm -r a", " --a env".repeat(900))), None);
     }
 }

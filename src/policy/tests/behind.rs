@@ -30,6 +30,28 @@ fn refuses(cases: &[(&str, &str)]) {
 }
 
 #[test]
+fn no_number_of_scripts_behind_each_other_hides_a_command() {
+    for count in [1, 7, 50] {
+        let nested = |inner: &str| {
+            let wrap = |text: String, at| format!("sh <<'E{at}'\n{text}\nE{at}");
+            (0..count).fold(inner.to_owned(), wrap)
+        };
+        refuses(&[
+            (&nested("git push"), &nested("git log")),
+            (
+                &format!("{}git push", "eval -- ".repeat(count)),
+                &format!("{}git log", "eval -- ".repeat(count)),
+            ),
+        ]);
+    }
+    let quoted = |inner: &str| {
+        let wrap = |text: String, _| format!("sh -c {}", crate::command::tree::quoted(&text));
+        (0..7).fold(inner.to_owned(), wrap)
+    };
+    refuses(&[(&quoted("git push"), &quoted("git log"))]);
+}
+
+#[test]
 fn what_is_set_for_a_command_may_have_any_name() {
     refuses(&[
         ("env a.b=1 git push", "env a.b=1 git log"),

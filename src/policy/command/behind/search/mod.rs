@@ -11,9 +11,6 @@ use crate::command::behind::{behind, reads_script};
 use crate::command::tree::{Redirect, SimpleCommand};
 use crate::command::{Script, UNKNOWN};
 
-/// How many scripts may stand behind each other.
-const DEPTH_LIMIT: usize = 6;
-
 /// Most words of commands, and parts of scripts, that are copied to be looked at.
 const WORDS_LIMIT: usize = 200_000;
 
@@ -31,9 +28,9 @@ pub(crate) enum PartBehind {
 /// A search for what stands behind commands.
 pub(crate) struct BehindSearch<'s> {
     script: &'s Script,
-    seen: BTreeSet<(usize, Behind)>,
-    /// What was found and not looked at, with the number of scripts that may still stand behind it.
-    waiting: Vec<(usize, Behind)>,
+    seen: BTreeSet<Behind>,
+    /// What was found and not looked at.
+    waiting: Vec<Behind>,
     words_left: usize,
 }
 
@@ -41,14 +38,14 @@ impl<'s> BehindSearch<'s> {
     /// Looks behind all commands of a script.
     pub(crate) fn of_script(script: &'s Script) -> Self {
         let mut search = Self::new(script);
-        search.look_into(script, DEPTH_LIMIT);
+        search.look_into(script);
         search
     }
 
     /// Looks behind one command of a script.
     pub(crate) fn of_command(script: &'s Script, words: &[String]) -> Self {
         let mut search = Self::new(script);
-        search.look_behind(words, DEPTH_LIMIT);
+        search.look_behind(words);
         search
     }
 
@@ -62,33 +59,31 @@ impl<'s> BehindSearch<'s> {
         self.words_left == 0
     }
 
-    fn look_behind(&mut self, words: &[String], depth: usize) {
+    fn look_behind(&mut self, words: &[String]) {
         let found = behind(words, &mut self.words_left);
-        found.into_iter().for_each(|inner| self.add(inner, depth));
+        found.into_iter().for_each(|inner| self.add(inner));
     }
 
     /// Adds what no other command starts, and counts it.
-    fn add_own(&mut self, own: Behind, depth: usize) {
+    fn add_own(&mut self, own: Behind) {
         let count = match &own {
             Behind::Words(words) => words.len(),
             Behind::Script(text) => words_in(text.len()),
         };
         self.words_left = self.words_left.saturating_sub(count);
         if !self.is_cut() {
-            self.add(own, depth);
+            self.add(own);
         }
     }
 
     /// Adds what is counted.
-    fn add(&mut self, inner: Behind, depth: usize) {
-        let item = (depth, inner);
-        if !self.seen.contains(&item) {
-            self.seen.insert(item.clone());
-            self.waiting.push(item);
+    fn add(&mut self, inner: Behind) {
+        if self.seen.insert(inner.clone()) {
+            self.waiting.push(inner);
         }
     }
 
-    fn look_into(&mut self, script: &Script, depth: usize) {
+    fn look_into(&mut self, script: &Script) {
         if self.is_cut() {
             return;
         }
@@ -98,9 +93,9 @@ impl<'s> BehindSearch<'s> {
             for words in commands_in(script.text()) {
                 if has_quotes {
                     // Nothing else sees through them.
-                    self.add_own(Behind::Words(words), depth);
+                    self.add_own(Behind::Words(words));
                 } else {
-                    self.look_behind(&words, depth);
+                    self.look_behind(&words);
                 }
             }
             return;
@@ -111,14 +106,14 @@ impl<'s> BehindSearch<'s> {
         // What is printed may be what a shell beside it reads.
         let is_fed = commands.iter().any(|simple| reads_script(&simple.words));
         for simple in commands {
-            self.look_behind(&simple.words, depth);
+            self.look_behind(&simple.words);
             if simple.words.iter().any(|word| word.contains(UNKNOWN)) {
                 // What is known of such a word is how it is written.
                 let plain: Vec<String> =
                     simple.written.iter().map(|word| without_quotes(word)).collect();
-                self.look_behind(&plain, depth);
+                self.look_behind(&plain);
                 if simple.written.iter().any(|word| has_dollar_quote(word)) {
-                    self.add_own(Behind::Words(plain), depth);
+                    self.add_own(Behind::Words(plain));
                 }
             }
             let printed = match simple.words.split_first() {
@@ -134,7 +129,7 @@ impl<'s> BehindSearch<'s> {
                 _ => None,
             });
             let own = texts.chain(printed).map(Behind::Script);
-            own.for_each(|own| self.add_own(own, depth));
+            own.for_each(|own| self.add_own(own));
         }
     }
 }
@@ -143,17 +138,14 @@ impl Iterator for BehindSearch<'_> {
     type Item = PartBehind;
 
     fn next(&mut self) -> Option<PartBehind> {
-        let (depth, inner) = self.waiting.pop()?;
-        match inner {
+        match self.waiting.pop()? {
             Behind::Words(words) => {
-                self.look_behind(&words, depth);
+                self.look_behind(&words);
                 Some(PartBehind::Command(words))
             }
             Behind::Script(text) => {
                 let inner = self.script.with_text(&text);
-                if let Some(depth) = depth.checked_sub(1) {
-                    self.look_into(&inner, depth);
-                }
+                self.look_into(&inner);
                 Some(PartBehind::Script(Box::new(inner)))
             }
         }
@@ -162,10 +154,12 @@ impl Iterator for BehindSearch<'_> {
 
 impl Script {
     /// Returns the words of each command that one of its commands may start, however deep: what
-    /// stands among its words, and what scripts among them run.
-    pub fn commands_behind(&self, simple: &SimpleCommand) -> Vec<Vec<String>> {
+    /// stands among its words, and what scripts among them run. `None` where there is more than is
+    /// looked at.
+    pub fn commands_behind(&self, simple: &SimpleCommand) -> Option<Vec<Vec<String>>> {
         let mut found = Vec::new();
-        for part in BehindSearch::of_command(self, &simple.words) {
+        let mut search = BehindSearch::of_command(self, &simple.words);
+        for part in search.by_ref() {
             match part {
                 PartBehind::Command(words) => found.push(words),
                 PartBehind::Script(inner) => {
@@ -176,7 +170,7 @@ impl Script {
                 }
             }
         }
-        found
+        (!search.is_cut()).then_some(found)
     }
 }
 
