@@ -10,6 +10,7 @@ mod awk;
 pub(crate) mod behind;
 mod built;
 mod checks;
+mod escapes;
 pub mod examine;
 mod folders;
 pub(crate) mod home;

@@ -78,3 +78,22 @@ fn options_of_su_may_stand_behind_the_user() {
         ("runuser - x -c 'git push'", "runuser - x -c 'git log'"),
     ]);
 }
+
+#[test]
+fn quotes_with_a_dollar_and_escapes_hide_no_command() {
+    refuses(&[
+        ("sh -c $'git \\x70ush'", "sh -c $'git \\x6cog'"),
+        ("sh -c $'git \\160ush'", "sh -c $'git \\154og'"),
+        ("eval $'git \\u0070ush'", "eval $'git \\u006cog'"),
+        ("sh -c $'ls\\ngit\\tpush'", "sh -c $'ls\\ngit\\tlog'"),
+        ("sh -c $'ls; git \\x70ush'", "sh -c $'ls; git \\x6cog'"),
+        ("$'\\x67it' push", "$'\\x67it' log"),
+        ("nice g$'\\x69't $'p''u'sh", "nice g$'\\x69't $'l''o'g"),
+        ("sh -c \"git $'\\x70ush'\"", "sh -c \"git $'\\x6cog'\""),
+        ("git $\"push\"", "git $\"log\""),
+        ("((x)); git $'\\x70ush'", "((x)); git $'\\x6cog'"),
+        ("ls # don't\ngit $'\\x70ush'", "ls # don't\ngit $'\\x6cog'"),
+        ("cat <<E\ndon't\nE\ngit $'\\x70ush'", "cat <<E\ndon't\nE\ngit $'\\x6cog'"),
+        ("echo 'a$'; git $'\\x70ush'", "echo 'a$'; git $'\\x6cog'"),
+    ]);
+}

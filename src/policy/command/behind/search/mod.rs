@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 
 use crate::command::behind::words::{Behind, words_in};
 use crate::command::behind::{behind, reads_script};
-use crate::command::tree::{Redirect, SimpleCommand};
+use crate::command::escapes::decoded;
+use crate::command::tree::{Redirect, SimpleCommand, quoted};
 use crate::command::{Script, UNKNOWN};
 
 /// Most words of commands, and parts of scripts, that are copied to be looked at.
@@ -64,15 +65,11 @@ impl<'s> BehindSearch<'s> {
         found.into_iter().for_each(|inner| self.add(inner));
     }
 
-    /// Adds what no other command starts, and counts it.
-    fn add_own(&mut self, own: Behind) {
-        let count = match &own {
-            Behind::Words(words) => words.len(),
-            Behind::Script(text) => words_in(text.len()),
-        };
-        self.words_left = self.words_left.saturating_sub(count);
+    /// Adds a script that no other command starts, and counts it.
+    fn add_own(&mut self, text: String) {
+        self.words_left = self.words_left.saturating_sub(words_in(text.len()));
         if !self.is_cut() {
-            self.add(own);
+            self.add(Behind::Script(text));
         }
     }
 
@@ -89,15 +86,9 @@ impl<'s> BehindSearch<'s> {
         }
         let loose = script.loose_commands();
         if script.problem().is_some() && loose.is_err() {
-            let has_quotes = has_dollar_quote(script.text());
-            for words in commands_in(script.text()) {
-                if has_quotes {
-                    // Nothing else sees through them.
-                    self.add_own(Behind::Words(words));
-                } else {
-                    self.look_behind(&words);
-                }
-            }
+            let plain = plain_quotes(script.text()).into_iter();
+            plain.for_each(|text| self.add_own(text));
+            commands_in(script.text()).for_each(|words| self.look_behind(&words));
             return;
         }
         let loose = loose.unwrap_or_default().iter().map(|loose| &loose.simple);
@@ -112,9 +103,6 @@ impl<'s> BehindSearch<'s> {
                 let plain: Vec<String> =
                     simple.written.iter().map(|word| without_quotes(word)).collect();
                 self.look_behind(&plain);
-                if simple.written.iter().any(|word| has_dollar_quote(word)) {
-                    self.add_own(Behind::Words(plain));
-                }
             }
             let printed = match simple.words.split_first() {
                 Some((program, words))
@@ -128,7 +116,7 @@ impl<'s> BehindSearch<'s> {
                 Redirect::Text(text) if reads_script(&simple.words) => Some(text.clone()),
                 _ => None,
             });
-            let own = texts.chain(printed).map(Behind::Script);
+            let own = texts.chain(printed);
             own.for_each(|own| self.add_own(own));
         }
     }
@@ -179,33 +167,98 @@ fn commands_in(text: &str) -> impl Iterator<Item = Vec<String>> {
     text.split(SEPARATORS).map(words_of).filter(|words| !words.is_empty())
 }
 
-/// Whether a text may hold a quote as `$'x'` or `$"x"`.
-fn has_dollar_quote(text: &str) -> bool {
-    text.contains("$'") || text.contains("$\"")
-}
-
 /// Takes the quotes of a word away.
 fn without_quotes(word: &str) -> String {
-    word.replace("$'", "").replace("$\"", "").replace(['\'', '"', '\\'], "")
+    unquoted(word).into_iter().map(|(letter, _)| letter).collect()
+}
+
+/// Returns a text with plain quotes instead of those as `$'x'` and `$"x"`, which no script that is
+/// judged may hold: once where a shell takes them for quotes, once wherever they stand. Nothing
+/// where it holds none.
+fn plain_quotes(text: &str) -> Vec<String> {
+    if !text.contains("$'") && !text.contains("$\"") {
+        return Vec::new();
+    }
+    [false, true].map(|is_everywhere| with_plain_quotes(text, is_everywhere)).to_vec()
+}
+
+fn with_plain_quotes(text: &str, is_everywhere: bool) -> String {
+    let (mut plain, mut rest, mut open) = (String::with_capacity(text.len()), text, None);
+    while let Some(letter) = rest.chars().next() {
+        let is_quote = open.is_none() || is_everywhere;
+        let is_comment = letter == '#' && plain.ends_with(char::is_whitespace);
+        let length = match rest.strip_prefix("$'").filter(|_| is_quote) {
+            Some(behind) => {
+                let length = quote_length(behind);
+                let inner = behind.get(..length).unwrap_or_default();
+                plain.push_str(&quoted(&decoded(inner)));
+                rest = behind.get(length + 1..).unwrap_or_default();
+                continue;
+            }
+            None if is_quote && rest.starts_with("$\"") => {
+                rest = rest.get(1..).unwrap_or_default();
+                continue;
+            }
+            None if is_quote && is_comment => rest.find('\n').unwrap_or(rest.len()),
+            None if letter == '\\' && open != Some('\'') => 2,
+            None => {
+                open = match open {
+                    None if matches!(letter, '\'' | '"') => Some(letter),
+                    Some(quote) if quote == letter => None,
+                    open => open,
+                };
+                letter.len_utf8()
+            }
+        };
+        let length = rest.ceil_char_boundary(length.min(rest.len()));
+        plain.push_str(rest.get(..length).unwrap_or_default());
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    plain
+}
+
+/// Returns how many bytes stand before the end of a quote as `$'x'`.
+fn quote_length(text: &str) -> usize {
+    let mut is_escaped = false;
+    let end = text.bytes().position(|byte| {
+        let ends = byte == b'\'' && !is_escaped;
+        is_escaped = byte == b'\\' && !is_escaped;
+        ends
+    });
+    end.unwrap_or(text.len())
 }
 
 /// Cuts a text into words as a shell does, its quotes taken away; what is not closed ends with it.
 fn words_of(text: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), String::new(), None);
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match (quote, letter) {
-            (None | Some('"'), '\\') => word.extend(letters.next()),
-            (None, '$') if matches!(letters.peek(), Some('\'' | '"')) => {}
-            (None, '\'' | '"') => quote = Some(letter),
-            (Some(open), letter) if open == letter => quote = None,
-            (None, letter) if letter.is_whitespace() => words.push(std::mem::take(&mut word)),
-            (_, letter) => word.push(letter),
+    let mut words = vec![String::new()];
+    for (letter, is_quoted) in unquoted(text) {
+        match words.last_mut().filter(|_| is_quoted || !letter.is_whitespace()) {
+            Some(word) => word.push(letter),
+            None => words.push(String::new()),
         }
     }
-    words.push(word);
     words.retain(|word| !word.is_empty());
     words
+}
+
+/// Returns the letters of a text without its quotes, each with whether it is quoted.
+fn unquoted(text: &str) -> Vec<(char, bool)> {
+    let (mut found, mut quote) = (Vec::with_capacity(text.len()), None);
+    let mut letters = text.chars();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (None | Some('"'), '\\') => {
+                let escaped = letters.next();
+                let is_kept = quote.is_some() && !escaped.is_some_and(|it| "$`\"\\".contains(it));
+                let both = is_kept.then_some('\\').into_iter().chain(escaped);
+                found.extend(both.map(|letter| (letter, true)));
+            }
+            (None, '\'' | '"') => quote = Some(letter),
+            (Some(open), letter) if open == letter => quote = None,
+            (_, letter) => found.push((letter, quote.is_some())),
+        }
+    }
+    found
 }
 
 #[cfg(test)]

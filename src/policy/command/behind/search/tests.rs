@@ -45,7 +45,7 @@ fn a_text_is_cut_as_a_shell_does() {
         ("a 'b c' \"d e\"", &["a", "b c", "d e"][..]),
         ("a\\ b c'd'", &["a b", "cd"]),
         ("a 'b", &["a", "b"]),
-        ("$'a b' $\"c\"", &["a b", "c"]),
+        ("\"a\\b\\\"c\" \\d", &["a\\b\"c", "d"]),
         ("'a$' \"$'b'\"", &["a$", "$'b'"]),
         ("  ", &[]),
     ] {
@@ -97,17 +97,18 @@ fn no_number_of_words_in_front_of_a_command_hides_it() {
 }
 
 #[test]
-fn quotes_with_a_dollar_hide_no_command() {
+fn quotes_with_a_dollar_are_plain_ones() {
     for (text, expected) in [
-        ("$'a' b", "a b"),
-        ("$\"a\" b", "a b"),
-        ("a $'b'", "a b"),
+        ("$'a' b", "script 'a' b"),
+        ("$\"a\" b", "script \"a\" b"),
         ("ls; nice $'a' b", "a b"),
         ("eval $'a b'", "script a b"),
-        ("bash -c $'a b'", "script a b"),
+        ("bash -c $'a\\x20\\'b'", "script a 'b"),
+        ("a \"$'b'\" $'it\\'s'", "script a \"$'b'\" 'it'\\''s'"),
+        ("a $'b", "script a 'b'"),
+        ("a \\$'b' $'c'", "script a \\$'b' 'c'"),
     ] {
         assert!(behind(text).contains(&expected.to_owned()), "{text}: {:?}", behind(text));
     }
-    assert_eq!(behind("$'a' c"), ["a c"]);
     assert_eq!(behind("ls 'a$' 'a b'"), [""; 0]);
 }
