@@ -1,4 +1,4 @@
-//! What letters behind a backslash stand for: in `$'...'`.
+//! What letters behind a backslash stand for: in `$'...'`, and in what `echo` and `printf` print.
 //!
 //! In: a text with backslashes. Out: the letters that it means, as bash reads it. An escape that
 //! means nothing stays as it is written.
@@ -6,23 +6,36 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
+/// Who reads a text with backslashes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EscapeReader {
+    /// A shell, between `$'` and `'`.
+    Quote,
+    /// `echo`, and `printf` for a word behind its format.
+    Echo,
+    /// `printf`, for its format.
+    Format,
+}
+
 /// Returns what a text means.
-pub(crate) fn decoded(text: &str) -> String {
+pub(crate) fn decoded(text: &str, reader: EscapeReader) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {
-            '\\' => escape(&mut letters, &mut bytes),
+            '\\' => escape(&mut letters, reader, &mut bytes),
             letter => push(letter, &mut bytes),
         }
     }
-    // The text ends at a byte 0.
-    bytes.truncate(bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len()));
+    // A quote ends at a byte 0, and a shell passes over one in what it reads.
+    let ends = |byte: &u8| *byte == 0 && reader == EscapeReader::Quote;
+    bytes.truncate(bytes.iter().position(ends).unwrap_or(bytes.len()));
+    bytes.retain(|byte| *byte != 0);
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Reads what stands behind a backslash.
-fn escape(letters: &mut Peekable<Chars<'_>>, bytes: &mut Vec<u8>) {
+fn escape(letters: &mut Peekable<Chars<'_>>, reader: EscapeReader, bytes: &mut Vec<u8>) {
     let Some(letter) = letters.next() else { return bytes.push(b'\\') };
     match letter {
         'a' => bytes.push(7),
@@ -35,13 +48,15 @@ fn escape(letters: &mut Peekable<Chars<'_>>, bytes: &mut Vec<u8>) {
         'v' => bytes.push(11),
         '\\' | '"' | '?' => push(letter, bytes),
         '\'' => bytes.push(b'\''),
+        // What is behind it is not printed by the others; it is looked at all the same.
         'c' => {
-            let control = letters.next();
+            let control = letters.next_if(|_| reader == EscapeReader::Quote);
             bytes.extend(control.and_then(|it| u8::try_from(it).ok()).map(|it| it & 0x1f));
         }
         '0'..='7' => {
+            let more = if letter == '0' && reader == EscapeReader::Echo { 3 } else { 2 };
             let first = letter.to_digit(8).unwrap_or(0);
-            let number = digits(letters, 8, 2)
+            let number = digits(letters, 8, more)
                 .map_or(first, |(number, count)| first * 8_u32.pow(count) + number);
             bytes.push(u8::try_from(number & 0xff).unwrap_or(0));
         }
@@ -87,25 +102,31 @@ fn push(letter: char, bytes: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use super::decoded;
+    use super::{EscapeReader, decoded};
     use pretty_assertions::assert_eq;
 
     #[test]
     fn escapes_mean_what_bash_takes_them_for() {
-        for (text, expected) in [
-            ("git \\x70ush", "git push"),
-            ("\\160\\165\\x73\\u0068", "push"),
-            ("\\U00000070\\u70", "pp"),
-            ("\\x{70}ush", "push"),
-            ("\\n\\t\\r\\a\\b\\e\\E\\f\\v", "\n\t\r\u{7}\u{8}\u{1b}\u{1b}\u{c}\u{b}"),
-            ("\\\\\\'\\\"\\?", "\\'\"?"),
-            ("\\cJ\\z\\", "\n\\z\\"),
-            ("\\xc3\\xa4\\303\\244", "ää"),
-            ("\\x7g\\xg", "\u{7}g\\xg"),
-            ("a\\0b", "a"),
-            ("plain", "plain"),
+        use EscapeReader::{Echo, Format, Quote};
+        for (text, reader, expected) in [
+            ("git \\x70ush", Quote, "git push"),
+            ("\\160\\165\\x73\\u0068", Quote, "push"),
+            ("\\U00000070\\u70", Quote, "pp"),
+            ("\\x{70}ush", Quote, "push"),
+            ("\\n\\t\\r\\a\\b\\e\\E\\f\\v", Quote, "\n\t\r\u{7}\u{8}\u{1b}\u{1b}\u{c}\u{b}"),
+            ("\\\\\\'\\\"\\?", Quote, "\\'\"?"),
+            ("\\cJ\\z\\", Quote, "\n\\z\\"),
+            ("\\xc3\\xa4\\303\\244", Quote, "ää"),
+            ("\\x7g\\xg", Quote, "\u{7}g\\xg"),
+            ("a\\0b", Quote, "a"),
+            ("a\\0b", Echo, "ab"),
+            ("\\0160", Echo, "p"),
+            ("\\0160", Format, "\u{e}0"),
+            ("\\160", Format, "p"),
+            ("a\\cb", Format, "ab"),
+            ("plain", Quote, "plain"),
         ] {
-            assert_eq!(decoded(text), expected, "{text}");
+            assert_eq!(decoded(text, reader), expected, "{text}");
         }
     }
 }

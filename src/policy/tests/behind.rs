@@ -80,6 +80,54 @@ fn options_of_su_may_stand_behind_the_user() {
 }
 
 #[test]
+fn what_is_printed_where_a_shell_reads_a_script_is_one() {
+    refuses(&[
+        ("echo -n 'git push' | sh", "echo -n 'git push' | cat"),
+        ("echo -ne 'ls\\x0agit push' | sh", "echo -ne 'ls\\x0agit log' | sh"),
+        ("echo 'ls\\ngit push' | sh", "echo 'ls\\ngit log' | sh"),
+        ("printf '%s' 'git push' | sh", "printf '%s' 'git push' | wc"),
+        ("printf 'git %s\\n' log push | sh", "printf 'git %s\\n' log diff | sh"),
+        ("printf -- '%c%b push %%\\n' girl '\\0151t' | sh", "printf -- '%s push' girl | sh"),
+        ("printf 'ls\\012git push' | sh", "printf 'ls\\012git log' | sh"),
+        ("/usr/bin/printf 'git push' | /bin/sh", "/usr/bin/printf 'git log' | /bin/sh"),
+        ("cat <<E | sh\ngit push\nE", "cat <<E | wc\ngit push\nE"),
+        ("cat <<<'git push' | sh", "cat <<<'git push' | wc"),
+        ("tee x <<<'git push' | bash -s", "tee x <<<'git push' | bash x.sh"),
+        ("{ cat <<E\ngit push\nE\n} | sh", "{ cat <<E\ngit push\nE\n} | wc"),
+        ("{ sh; } <<< 'git push'", "{ wc; } <<< 'git push'"),
+        ("(sh) <<E\ngit push\nE", "(wc) <<E\ngit push\nE"),
+        ("sh -c 'echo git push' | sudo -n sh", "sh -c 'echo git push' | sudo -n wc"),
+        ("((x)); sh <<< 'git push'", "((x)); wc <<< 'git push'"),
+        ("f() { sh; }; f <<<'git push'", "f() { wc; }; f <<<'git push'"),
+        ("echo 'git push' | su root", "echo 'git push' | gosu root wc"),
+    ]);
+}
+
+#[test]
+fn what_a_substitution_prints_that_is_run_is_a_script() {
+    refuses(&[
+        ("sh <(echo git push)", "cat <(echo git push)"),
+        ("source <(printf 'git push')", "source x; printf 'git push'"),
+        (". <(echo git push)", ". ./x; echo git push"),
+        ("bash < <(echo git push)", "wc < <(echo git push)"),
+        ("bash <<< \"git push\"", "cat <<< \"git push\""),
+        ("eval \"$(echo git push)\"", "echo \"$(echo git push)\""),
+        ("$(echo git push)", "ls $(echo git push)"),
+        ("`echo git push`", "ls `echo git push`"),
+        ("sudo $(echo git push)", "sudo ls $(echo git push)"),
+        ("sh -c \"$(printf '%s' 'git push')\"", "sh x.sh \"$(printf '%s' 'git push')\""),
+        ("sh <<E\n$(echo git push)\nE", "wc <<E\n$(echo git push)\nE"),
+        ("x='git push'; $x", "x='git push'; ls $x"),
+        ("x='git push'; eval \"$x\"", "x='git push'; eval ls"),
+        ("for c in 'git push'; do $c; done", "for c in 'git push'; do ls $c; done"),
+        ("c=(git push); \"${c[@]}\"", "c=(git push); ls \"${c[@]}\""),
+        ("read x <<< 'git push'; $x", "read x <<< 'git push'; $x/y"),
+        ("((x)); eval \"$(echo git push)\"", "((x)); echo \"$(true git push)\""),
+        ("echo 'git push' | tee >(sh)", "echo 'git push' | tee >(wc)"),
+    ]);
+}
+
+#[test]
 fn quotes_with_a_dollar_and_escapes_hide_no_command() {
     refuses(&[
         ("sh -c $'git \\x70ush'", "sh -c $'git \\x6cog'"),

@@ -5,6 +5,7 @@
 //! may be meant, as far as that number goes. Only rules that refuse look here, so what is found
 //! wrongly allows nothing, and what is hidden well is for the sandbox to hold.
 
+mod printed;
 pub(crate) mod search;
 mod words;
 
@@ -102,24 +103,27 @@ pub(crate) fn behind(words: &[String], words_left: &mut usize) -> Vec<Behind> {
     found.into_found()
 }
 
-/// Whether a command is a shell that runs what it reads, perhaps behind a program that starts it.
-pub(crate) fn reads_script(words: &[String]) -> bool {
+/// Returns true for a command that runs what it is given as its input, or what others print in its
+/// words. What starts it is looked behind.
+pub(crate) fn runs_printed(words: &[String]) -> bool {
     let set = words.iter().take_while(|word| is_assignment(word)).count();
     let words = words.get(set..).unwrap_or_default();
     let Some((program, rest)) = words.split_first() else { return false };
-    let name = plain_name(program);
-    let program = name.as_deref().unwrap_or(program);
-    let only_names = program == "command" && only_names(rest);
-    let starts = !launched::of(program).is_empty() && !only_names;
-    let rests = (0..words.len()).take(if starts { words.len() } else { 1 });
-    rests.filter_map(|at| words.get(at..)?.split_first()).any(|(program, rest)| {
-        let name = plain_name(program);
-        match name.as_deref().unwrap_or(program) {
-            "source" | "." => rest.first().is_some_and(|file| INPUTS.contains(&file.as_str())),
-            "at" | "batch" => rest.len() + 1 == words.len(),
-            shell => SHELLS.contains(&shell) && shell_reads(rest),
+    match program.as_str() {
+        "source" | "." => rest.first().is_some_and(|file| is_input(file)),
+        "at" | "batch" | "su" | "runuser" => true,
+        "parallel" | "sem" => rest.iter().all(|word| word.starts_with('-')),
+        shell if SHELLS.contains(&shell) => shell_reads(rest),
+        worked_out => {
+            let is_path = worked_out.contains('/') && !worked_out.starts_with("$(");
+            worked_out.starts_with('`') || (worked_out.starts_with('$') && !is_path)
         }
-    })
+    }
+}
+
+/// Whether the file of a script is what a shell reads from others.
+fn is_input(file: &str) -> bool {
+    INPUTS.contains(&file) || file.starts_with('<')
 }
 
 /// Whether a shell with these words reads a script from its input.
@@ -136,7 +140,7 @@ fn shell_reads(rest: &[String]) -> bool {
         let takes_next = letters.contains(['o', 'O']) || is_file_option(word);
         at += 1 + usize::from(takes_next);
     }
-    is_asked || rest.get(at).is_none_or(|file| INPUTS.contains(&file.as_str()))
+    is_asked || rest.get(at).is_none_or(|file| is_input(file))
 }
 
 /// An option of a shell whose value is the next word.

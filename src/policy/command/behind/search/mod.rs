@@ -6,9 +6,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::command::behind::words::{Behind, words_in};
-use crate::command::behind::{behind, reads_script};
-use crate::command::escapes::decoded;
+use crate::command::behind::printed;
+use crate::command::behind::words::{Behind, WordsBehind, words_in};
+use crate::command::behind::{behind, runs_printed};
+use crate::command::escapes::{EscapeReader, decoded};
 use crate::command::tree::{Redirect, SimpleCommand, quoted};
 use crate::command::{Script, UNKNOWN};
 
@@ -32,6 +33,11 @@ pub(crate) struct BehindSearch<'s> {
     seen: BTreeSet<Behind>,
     /// What was found and not looked at.
     waiting: Vec<Behind>,
+    /// Commands that print what others may run, and texts that others are given as their input.
+    printers: Vec<Vec<String>>,
+    inputs: Vec<String>,
+    /// Whether some command runs what a shell works out, or what it is given as its input.
+    runs_printed: bool,
     words_left: usize,
 }
 
@@ -46,13 +52,22 @@ impl<'s> BehindSearch<'s> {
     /// Looks behind one command of a script.
     pub(crate) fn of_command(script: &'s Script, words: &[String]) -> Self {
         let mut search = Self::new(script);
-        search.look_behind(words);
+        search.note_inputs(script);
+        commands_of(script).iter().for_each(|simple| search.note_printer(&simple.words));
+        search.look_at(words);
         search
     }
 
     fn new(script: &'s Script) -> Self {
-        let (seen, waiting) = (BTreeSet::new(), Vec::new());
-        Self { script, seen, waiting, words_left: WORDS_LIMIT }
+        Self {
+            script,
+            seen: BTreeSet::new(),
+            waiting: Vec::new(),
+            printers: Vec::new(),
+            inputs: Vec::new(),
+            runs_printed: false,
+            words_left: WORDS_LIMIT,
+        }
     }
 
     /// Whether there is more than was looked at.
@@ -60,9 +75,43 @@ impl<'s> BehindSearch<'s> {
         self.words_left == 0
     }
 
-    fn look_behind(&mut self, words: &[String]) {
+    /// Looks at a command and behind it.
+    fn look_at(&mut self, words: &[String]) {
+        self.note_printer(words);
+        self.runs_printed |= runs_printed(words);
         let found = behind(words, &mut self.words_left);
         found.into_iter().for_each(|inner| self.add(inner));
+    }
+
+    fn note_printer(&mut self, words: &[String]) {
+        if printed::may_be_run(words) {
+            self.printers.push(words.to_vec());
+        }
+    }
+
+    fn note_inputs(&mut self, script: &Script) {
+        let loose = script.loose_commands().unwrap_or_default().iter();
+        let loose = loose.flat_map(|loose| &loose.simple.redirects);
+        let texts = script.redirects().into_iter().chain(loose).filter_map(|it| match it {
+            Redirect::Text(text) | Redirect::Template(text) => Some(text.clone()),
+            Redirect::Input { .. }
+            | Redirect::Output { .. }
+            | Redirect::Duplicate { .. }
+            | Redirect::WorkedOut { .. } => None,
+        });
+        self.inputs.extend(texts);
+    }
+
+    /// Adds what is printed or given as input, as scripts: which of it a shell runs is not known.
+    fn add_printed(&mut self) {
+        for text in std::mem::take(&mut self.inputs) {
+            self.add_own(text);
+        }
+        for words in std::mem::take(&mut self.printers) {
+            let mut found = WordsBehind::new(&mut self.words_left);
+            printed::texts(&words, &mut found);
+            found.into_found().into_iter().for_each(|text| self.add(text));
+        }
     }
 
     /// Adds a script that no other command starts, and counts it.
@@ -84,40 +133,23 @@ impl<'s> BehindSearch<'s> {
         if self.is_cut() {
             return;
         }
-        let loose = script.loose_commands();
-        if script.problem().is_some() && loose.is_err() {
-            let plain = plain_quotes(script.text()).into_iter();
-            plain.for_each(|text| self.add_own(text));
-            commands_in(script.text()).for_each(|words| self.look_behind(&words));
+        if script.problem().is_some() && script.loose_commands().is_err() {
+            plain_quotes(script.text()).into_iter().for_each(|text| self.add_own(text));
+            for words in commands_in(script.text()) {
+                self.inputs.extend(here_string(&words));
+                self.look_at(&words);
+            }
             return;
         }
-        let loose = loose.unwrap_or_default().iter().map(|loose| &loose.simple);
-        let commands: Vec<&SimpleCommand> =
-            script.simple_commands().into_iter().chain(loose).collect();
-        // What is printed may be what a shell beside it reads.
-        let is_fed = commands.iter().any(|simple| reads_script(&simple.words));
-        for simple in commands {
-            self.look_behind(&simple.words);
+        self.note_inputs(script);
+        for simple in commands_of(script) {
+            self.look_at(&simple.words);
             if simple.words.iter().any(|word| word.contains(UNKNOWN)) {
                 // What is known of such a word is how it is written.
                 let plain: Vec<String> =
                     simple.written.iter().map(|word| without_quotes(word)).collect();
-                self.look_behind(&plain);
+                self.look_at(&plain);
             }
-            let printed = match simple.words.split_first() {
-                Some((program, words))
-                    if is_fed && matches!(program.as_str(), "echo" | "printf") =>
-                {
-                    Some(words.join(" ").replace("\\n", "\n"))
-                }
-                _ => None,
-            };
-            let texts = simple.redirects.iter().filter_map(|redirect| match redirect {
-                Redirect::Text(text) if reads_script(&simple.words) => Some(text.clone()),
-                _ => None,
-            });
-            let own = texts.chain(printed);
-            own.for_each(|own| self.add_own(own));
         }
     }
 }
@@ -126,9 +158,12 @@ impl Iterator for BehindSearch<'_> {
     type Item = PartBehind;
 
     fn next(&mut self) -> Option<PartBehind> {
+        if self.waiting.is_empty() && self.runs_printed {
+            self.add_printed();
+        }
         match self.waiting.pop()? {
             Behind::Words(words) => {
-                self.look_behind(&words);
+                self.look_at(&words);
                 Some(PartBehind::Command(words))
             }
             Behind::Script(text) => {
@@ -151,10 +186,7 @@ impl Script {
             match part {
                 PartBehind::Command(words) => found.push(words),
                 PartBehind::Script(inner) => {
-                    let loose = inner.loose_commands().unwrap_or_default().iter();
-                    let loose = loose.map(|loose| &loose.simple);
-                    let commands = inner.simple_commands().into_iter().chain(loose);
-                    found.extend(commands.map(|simple| simple.words.clone()));
+                    found.extend(commands_of(&inner).iter().map(|simple| simple.words.clone()));
                 }
             }
         }
@@ -162,9 +194,22 @@ impl Script {
     }
 }
 
+/// Returns the simple commands of a script; none where it is not understood.
+fn commands_of(script: &Script) -> Vec<&SimpleCommand> {
+    let loose = script.loose_commands().unwrap_or_default().iter().map(|loose| &loose.simple);
+    script.simple_commands().into_iter().chain(loose).collect()
+}
+
 /// Returns the words of each command that may stand in a text which is no script that can be read.
 fn commands_in(text: &str) -> impl Iterator<Item = Vec<String>> {
     text.split(SEPARATORS).map(words_of).filter(|words| !words.is_empty())
+}
+
+/// Returns the text that a command cut from a script is given as its input by `<<<`.
+fn here_string(words: &[String]) -> Option<String> {
+    let mut rest = words.iter().skip_while(|word| !word.starts_with("<<<"));
+    let text = rest.next()?.trim_start_matches('<');
+    if text.is_empty() { rest.next().cloned() } else { Some(text.to_owned()) }
 }
 
 /// Takes the quotes of a word away.
@@ -191,7 +236,7 @@ fn with_plain_quotes(text: &str, is_everywhere: bool) -> String {
             Some(behind) => {
                 let length = quote_length(behind);
                 let inner = behind.get(..length).unwrap_or_default();
-                plain.push_str(&quoted(&decoded(inner)));
+                plain.push_str(&quoted(&decoded(inner, EscapeReader::Quote)));
                 rest = behind.get(length + 1..).unwrap_or_default();
                 continue;
             }

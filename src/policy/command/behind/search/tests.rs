@@ -112,3 +112,17 @@ fn quotes_with_a_dollar_are_plain_ones() {
     }
     assert_eq!(behind("ls 'a$' 'a b'"), [""; 0]);
 }
+
+#[test]
+fn what_is_printed_is_found_where_a_shell_behind_others_reads_it() {
+    for text in [
+        "echo a b | sudo bash",
+        "echo a b | env -i sh -x",
+        "echo a b | busybox sh",
+        "echo a b | /bin/sh",
+        "nice echo a b | sh",
+    ] {
+        assert!(behind(text).contains(&"script a b".to_owned()), "{text}: {:?}", behind(text));
+    }
+    assert_eq!(behind("echo a b | wc"), [""; 0]);
+}
