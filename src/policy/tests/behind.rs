@@ -145,3 +145,37 @@ fn quotes_with_a_dollar_and_escapes_hide_no_command() {
         ("echo 'a$'; git $'\\x70ush'", "echo 'a$'; git $'\\x6cog'"),
     ]);
 }
+
+#[test]
+fn a_rule_that_allows_a_launcher_covers_no_command_that_is_not_spelled_out() {
+    let verdict = |rules: &str, script: &str| {
+        let rules = format!("commands: {{ expansions: allow }}\nrules:\n  - allow: [{rules}]\n");
+        let script = Script::parse_in(script, &RepoPath::root()).below("/w/repo");
+        let facts = Facts { sandboxed: true, ..facts("code") };
+        policy(&rules).decide(&Intent::Command(script), &facts).decision
+    };
+    for launcher in ["env", "nice", "command", "npx", "uv run", "timeout 5"] {
+        let named = launcher.trim_end_matches(" 5");
+        let rules = format!("\"command({named}:*)\", \"command(true:*)\"");
+        for inner in ["$X", "\"$X\"", "$(echo true)", "tr*e", "$X true", "A=$X true"] {
+            let script = format!("{launcher} {inner}");
+            assert_eq!(verdict(&rules, &script), Decision::Deny, "{script}");
+        }
+        let script = format!("{launcher} true");
+        assert_eq!(verdict(&rules, &script), Decision::Allow, "{script}");
+    }
+    // What such a launcher may start is never covered but word for word.
+    for launcher in ["sudo", "doas", "su", "sh -c", "eval", "xargs", "docker run"] {
+        let rules = format!("\"command({launcher}:*)\", \"command(true:*)\"");
+        for inner in ["$X", "\"$X\"", "$(echo true)", "true"] {
+            let script = format!("{launcher} {inner}");
+            assert_eq!(verdict(&rules, &script), Decision::Deny, "{script}");
+        }
+    }
+    for script in ["sudo true", "doas true", "sh -c true", "docker run true"] {
+        let rules = format!("\"command({script})\"");
+        assert_eq!(verdict(&rules, script), Decision::Allow, "{script}");
+        let unknown = script.replace("true", "$X");
+        assert_eq!(verdict(&rules, &unknown), Decision::Deny, "{unknown}");
+    }
+}
