@@ -76,7 +76,7 @@ pub(crate) fn behind(words: &[String], words_left: &mut usize) -> Vec<Behind> {
         found.command(words);
     }
     if let Some(plain) = plain_name(program) {
-        found.glued(&plain, rest);
+        found.with_program(&plain, rest);
     }
     if crate::words::holds(KEYWORDS, program) {
         found.command(rest);
@@ -95,7 +95,7 @@ pub(crate) fn behind(words: &[String], words_left: &mut usize) -> Vec<Behind> {
         "fd" | "fdfind" => run_by_fd(rest, &mut found),
         "git" => run_by_git(rest, &mut found),
         "docker" | "podman" if rest.iter().any(|word| word == "--push") => {
-            found.glued(program, &["push".to_owned()]);
+            found.with_program(program, &["push".to_owned()]);
         }
         shell if SHELLS.contains(&shell) => given_to_shell(rest, &mut found),
         _ => {}
@@ -230,7 +230,7 @@ fn started(known: &KnownLauncher, words: &[String], found: &mut WordsBehind<'_>)
     let Some(LaunchedPlaces { options, firsts }) = known.places(words) else { return };
     if launcher.first == FirstWord::ModuleOption {
         for (module, behind) in launched::modules(words, options.start) {
-            found.glued(module, words.get(behind..).unwrap_or_default());
+            found.with_program(module, words.get(behind..).unwrap_or_default());
         }
     }
     for (script, next) in script_values(launcher.scripts, words, options) {
@@ -249,7 +249,7 @@ fn started(known: &KnownLauncher, words: &[String], found: &mut WordsBehind<'_>)
         let inner = words.get(first..).unwrap_or_default();
         match launcher.form {
             InnerForm::Words => inner_command(inner, found),
-            InnerForm::WordsOfShell => found.glued("sh", inner),
+            InnerForm::WordsOfShell => found.with_program("sh", inner),
             InnerForm::Script => found.joined("", inner),
             InnerForm::Scripts => {
                 found.joined("", inner);
@@ -268,7 +268,7 @@ fn inner_command(words: &[String], found: &mut WordsBehind<'_>) {
     }
     // `npm@latest`, but not `@changesets/cli`.
     let name = program.split_once('@').map(|(name, _)| name).filter(|name| !name.is_empty());
-    found.glued(name.unwrap_or(program), rest);
+    found.with_program(name.unwrap_or(program), rest);
 }
 
 /// Adds the commands that `parallel` makes of its command and of what stands behind `:::`.
@@ -332,7 +332,7 @@ fn with_values(command: &str, values: &[&str], found: &mut WordsBehind<'_>) {
     if !is_placed {
         made = if made.is_empty() { all } else { format!("{made} {all}") };
     }
-    found.made(made);
+    found.counted_script(made);
 }
 
 fn run_by_find(words: &[String], found: &mut WordsBehind<'_>) {
@@ -351,7 +351,7 @@ fn run_by_find(words: &[String], found: &mut WordsBehind<'_>) {
 fn run_by_fd(words: &[String], found: &mut WordsBehind<'_>) {
     for (at, word) in words.iter().enumerate() {
         if let Some(program) = program_of_fd(word) {
-            found.glued(program, words.get(at + 1..).unwrap_or_default());
+            found.with_program(program, words.get(at + 1..).unwrap_or_default());
         }
     }
 }

@@ -66,7 +66,7 @@ impl<'l> WordsBehind<'l> {
 
     /// Adds a command whose program may stand in another word than all behind it does; empty where
     /// it does not.
-    pub(crate) fn glued(&mut self, program: &str, rest: &[String]) {
+    pub(crate) fn with_program(&mut self, program: &str, rest: &[String]) {
         if program.is_empty() {
             self.command(rest);
         } else if program != UNKNOWN && self.count_words(rest) && self.count(1) {
@@ -89,12 +89,12 @@ impl<'l> WordsBehind<'l> {
         if self.count(words_in(text.len() + length)) {
             let text = Some(text).filter(|text| !text.is_empty());
             let parts = text.into_iter().chain(words.iter().map(String::as_str));
-            self.made(parts.collect::<Vec<_>>().join(" "));
+            self.counted_script(parts.collect::<Vec<_>>().join(" "));
         }
     }
 
     /// Adds a script that is counted.
-    pub(crate) fn made(&mut self, text: String) {
+    pub(crate) fn counted_script(&mut self, text: String) {
         if !text.trim().is_empty() && !text.contains(UNKNOWN) {
             self.found.push(Behind::Script(text));
         }
