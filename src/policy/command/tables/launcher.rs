@@ -70,7 +70,8 @@ const SWITCH_USER: &str = "-c= -g= -G= -s= -w= --command= --session-command= --g
                            --supp-group= --shell= --whitelist-environment= -l -m -p -P -f --login \
                            --pty --fast --preserve-environment";
 
-pub(super) const fn plain(
+/// One that is nothing but what it starts.
+pub(super) const fn wrapper(
     name: &'static str,
     options: &'static str,
     other: &'static str,
@@ -78,6 +79,7 @@ pub(super) const fn plain(
     launcher(name, Some(WrapperKind::Plain), [options, other])
 }
 
+/// One that prepares an environment for what it starts.
 pub(super) const fn runner(
     name: &'static str,
     options: &'static str,
@@ -86,39 +88,40 @@ pub(super) const fn runner(
     launcher(name, Some(WrapperKind::Runner), [options, other])
 }
 
-pub(super) const fn module(name: &'static str) -> Launcher {
+/// One that starts modules of Python, also where a rule allows it.
+pub(super) const fn python(name: &'static str) -> Launcher {
     let launcher = launcher(name, Some(WrapperKind::Module), [PYTHON, PYTHON_OTHER]);
     Launcher { first: FirstWord::ModuleOption, ..launcher }
 }
 
-/// One that only rules that refuse look behind.
-pub(super) const fn other(name: &'static str, options: &'static str) -> Launcher {
+/// One that only rules that refuse look behind, with the command behind its options.
+pub(super) const fn after_options(name: &'static str, options: &'static str) -> Launcher {
     launcher(name, None, ["", options])
 }
 
-/// As [`other`], with one word between its options and the command.
-pub(super) const fn second(name: &'static str, options: &'static str) -> Launcher {
-    Launcher { first: FirstWord::Words(1), ..other(name, options) }
+/// As [`after_options`], with one word between them and the command.
+pub(super) const fn after_word(name: &'static str, options: &'static str) -> Launcher {
+    Launcher { first: FirstWord::Words(1), ..after_options(name, options) }
 }
 
-/// As [`other`], with the command behind `--` if it has one.
-pub(super) const fn marked(name: &'static str, options: &'static str) -> Launcher {
-    Launcher { first: FirstWord::Mark("--"), ..other(name, options) }
+/// As [`after_options`], with the command behind `--` if it has one.
+pub(super) const fn after_dashes(name: &'static str, options: &'static str) -> Launcher {
+    Launcher { first: FirstWord::Mark("--"), ..after_options(name, options) }
 }
 
-/// As [`other`], for modules of Python.
-pub(super) const fn modules(name: &'static str, options: &'static str) -> Launcher {
-    Launcher { first: FirstWord::ModuleOption, ..other(name, options) }
+/// As [`after_options`], for modules of Python.
+pub(super) const fn python_like(name: &'static str, options: &'static str) -> Launcher {
+    Launcher { first: FirstWord::ModuleOption, ..after_options(name, options) }
 }
 
 pub(super) const fn mise(name: &'static str) -> Launcher {
     let options = "-C= -j= -c= --command= --cd= --jobs= -q -v -y";
-    Launcher { scripts: "-c --command", ..marked(name, options) }
+    Launcher { scripts: "-c --command", ..after_dashes(name, options) }
 }
 
 pub(super) const fn tmux(name: &'static str) -> Launcher {
     let options = "-c= -e= -F= -n= -s= -t= -x= -y= -A -b -d -D -E -h -k -P -v";
-    Launcher { form: InnerForm::Scripts, ..other(name, options) }
+    Launcher { form: InnerForm::Scripts, ..after_options(name, options) }
 }
 
 /// One whose options may stand behind the user's name too. What follows that name is for a shell.
@@ -127,12 +130,12 @@ pub(super) const fn switch_user(name: &'static str) -> Launcher {
         first: FirstWord::Mark("--"),
         form: InnerForm::WordsOfShell,
         scripts: "-c --command --session-command",
-        ..other(name, SWITCH_USER)
+        ..after_options(name, SWITCH_USER)
     }
 }
 
 pub(super) const fn container(name: &'static str) -> Launcher {
-    second(name, DOCKER)
+    after_word(name, DOCKER)
 }
 
 pub(super) const fn launcher(
