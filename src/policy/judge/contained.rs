@@ -9,7 +9,6 @@ use crate::command::Script;
 use crate::command::behind::is_assignment;
 use crate::command::behind::search::{BehindSearch, PartBehind};
 use crate::command::examine::{CommandEffects, PathUse};
-use crate::command::tables::tasks::is_called_secret;
 use crate::command::tree::SimpleCommand;
 use crate::command_text::NamedCommand;
 use crate::judge::commands::{StrictestRuling, accesses};
@@ -17,6 +16,7 @@ use crate::judge::{Evaluation, Ruling};
 use crate::schema::CommandNetwork;
 use crate::verdict::{Access, Cause, Decision};
 use locum_base::path::RepoPath;
+use locum_base::secret::name::{Sureness, sureness};
 
 /// Paths outside the repository that a contained command has for itself begin like this.
 const SCRATCH: &[&str] = &[
@@ -214,7 +214,7 @@ fn shown_secret(words: &[String]) -> Option<Ruling> {
             .then_some(rest)
     };
     let mut names = SHOWING_SETTINGS.iter().filter_map(named).flatten();
-    let name = names.find(|name| is_called_secret(name))?;
+    let name = names.find(|name| sureness(name) == Sureness::Surely)?;
     Some(Ruling::deny(format!("`{name}` may hold credentials, and commands are given none")))
 }
 

@@ -7,9 +7,10 @@ use crate::command::examine::examiner::{CommandOperands, Examiner};
 use crate::command::examine::yq::IN_PLACE;
 use crate::command::examine::{PathUse, path_use};
 use crate::command::tables::index::IndexedTable;
-use crate::command::tables::{OperandKind, ProgramEffect, git, spelling, tasks};
+use crate::command::tables::{OperandKind, ProgramEffect, git, spelling};
 use crate::words;
 use locum_base::path::RepoPath;
+use locum_base::secret::name::{Sureness, sureness};
 
 impl Examiner<'_> {
     pub(super) fn operands(&mut self, known: &IndexedTable, name: &str, given: CommandOperands) {
@@ -123,7 +124,7 @@ impl Examiner<'_> {
         // `git remote -v` shows these too.
         let shown = |word: &str| word.starts_with("remote.") && word.ends_with(".url");
         let refused = operands.iter().find(|(_, word)| {
-            tasks::may_be_secret(word) && !(name == "git config --get" && shown(word))
+            sureness(word) != Sureness::No && !(name == "git config --get" && shown(word))
         });
         self.refuse(refused, |word| format!("`{word}` may hold credentials"));
         if operands.is_empty() {

@@ -6,8 +6,8 @@
 use brush_parser::ParserOptions;
 use brush_parser::word::WordPieceWithSource;
 
-use crate::command::tables::tasks;
 use crate::words;
+use locum_base::secret::name::{Sureness, sureness};
 
 /// Cuts a word into pieces.
 pub(super) fn parsed(raw: &str) -> Result<Vec<WordPieceWithSource>, String> {
@@ -25,7 +25,7 @@ pub(super) fn check_parameter(source: &str, raw: &str) -> Result<(), String> {
         .chars()
         .take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_')
         .collect();
-    if !named.is_empty() && tasks::may_be_secret(&named) && named == named.to_uppercase() {
+    if !named.is_empty() && sureness(&named) != Sureness::No && named == named.to_uppercase() {
         return Err(format!("the word `{raw}` shows a variable that may hold credentials"));
     }
     let is_special = |text: &str| matches!(text, "?" | "@" | "*" | "#" | "$" | "!" | "-");

@@ -4,7 +4,6 @@
 //! to nothing in the sandbox; that it needs a rule of its own is for the model to read.
 
 use crate::words;
-use locum_base::secret::name::{Sureness, sureness};
 
 /// What names of tasks hold that do more than build, test and show.
 const REACHING_OUT: &[&str] = &[
@@ -68,16 +67,6 @@ const MAVEN_GROUPS: &[&str] = &["org.apache.maven.plugins", "org.codehaus.mojo"]
 /// What tasks of Gradle that reach out begin with: Gradle runs `publish` for `pub` too.
 const GRADLE_REACHING: &[&str] =
     &["publish", "release", "deploy", "upload", "install", "sonar", "provision", "sign"];
-
-/// Returns true for the name of a variable or setting that says that it holds a secret.
-pub(crate) fn is_called_secret(name: &str) -> bool {
-    sureness(name) == Sureness::Surely
-}
-
-/// Returns true for the name of a variable or setting that may hold a secret.
-pub(crate) fn may_be_secret(name: &str) -> bool {
-    sureness(name) != Sureness::No
-}
 
 /// Returns true for a name that says that it reaches out of the repository.
 pub(crate) fn reaches_out(name: &str) -> bool {
@@ -144,27 +133,7 @@ pub(crate) fn is_harmless_task(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_called_secret, is_harmless, is_harmless_goal, is_harmless_task, may_be_secret};
-
-    #[test]
-    fn names_that_say_that_they_hold_a_secret() {
-        for name in [
-            "GITHUB_TOKEN",
-            "npm_config__authToken",
-            "VSCE_PAT",
-            "DB_PASSWORD",
-            "API_KEY",
-            "GPG_PASSPHRASE",
-            "SIGNING_PWD",
-        ] {
-            assert!(is_called_secret(name) && may_be_secret(name), "{name}");
-        }
-        for name in
-            ["PATH", "PWD", "HOME", "user.signingkey", "remote.origin.url", "PATTERN", "keyboard"]
-        {
-            assert!(!is_called_secret(name), "{name}");
-        }
-    }
+    use super::{is_harmless, is_harmless_goal, is_harmless_task};
 
     #[test]
     fn only_goals_of_known_plugins_are_harmless() {
@@ -226,18 +195,6 @@ mod tests {
             "instD",
         ] {
             assert!(!is_harmless_task(task), "{task}");
-        }
-    }
-
-    #[test]
-    fn names_of_secrets_are_known() {
-        for name in
-            ["OPENAI_API_KEY", "GITHUB_TOKEN", "http.x.extraheader", "DB_PASSWORD", "GH_PAT", ""]
-        {
-            assert!(may_be_secret(name), "{name}");
-        }
-        for name in ["PATH", "PWD", "OLDPWD", "HOME", "user.name", "core.autocrlf", "f", "i"] {
-            assert!(!may_be_secret(name), "{name}");
         }
     }
 
