@@ -9,44 +9,10 @@ mod printed;
 pub(crate) mod search;
 mod words;
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 use crate::command::behind::words::{Behind, WordsBehind, words_in};
 use crate::command::tables::launched::{self, KnownLauncher, LaunchedPlaces, script_values};
 use crate::command::tables::launcher::{FirstWord, InnerForm};
-use crate::command::tables::options::OptionTable;
-
-/// Programs that run each task among their words, with options whose value is the next word.
-const TASK_RUNNERS: &[(&str, &str)] = &[
-    (
-        "gradle",
-        "-x= -b= -c= -g= -I= -p= --exclude-task= --build-file= --settings-file= \
-         --gradle-user-home= --init-script= --project-dir= --include-build=",
-    ),
-    ("just", "-f= -d= --justfile= --working-directory= --set== --shell= --dotenv-path="),
-    (
-        "make",
-        "-C= -f= -I= -o= -W= --directory= --file= --makefile= --include-dir= --old-file= \
-         --assume-old= --what-if= --new-file= --assume-new= -j=? -l=? -O=? -B -b -d -e -i -k -m -n \
-         -p -q -R -r -s -S -t -w",
-    ),
-    (
-        "mvn",
-        "-f= -pl= -P= -T= -s= -gs= -t= -l= -rf= -D= -b= --file= --projects= --activate-profiles= \
-         --threads= --settings= --define= --resume-from= --log-file=",
-    ),
-    ("nox", ""),
-    ("rake", "-f= -C= -I= -R= --rakefile= --directory= --libdir= --rakelibdir="),
-    ("task", "-d= -t= --dir= --taskfile="),
-];
-
-static TASK_OPTIONS: LazyLock<HashMap<&'static str, OptionTable>> = LazyLock::new(|| {
-    let of = |(program, options): &(&'static str, &'static str)| {
-        (*program, OptionTable::new([*options, ""]))
-    };
-    TASK_RUNNERS.iter().map(of).collect()
-});
+use crate::command::tables::tasks;
 
 /// Programs that take the text of a script behind `-c`.
 const SHELLS: &[&str] = &[
@@ -168,7 +134,7 @@ fn tasks_among(program: &str, rest: &[String]) -> Vec<Vec<String>> {
     if program == "python" && rest.first().is_none_or(|script| script != "setup.py") {
         return Vec::new();
     }
-    let options = TASK_OPTIONS.get(program);
+    let options = tasks::options(program);
     if options.is_none() && program != "python" {
         return Vec::new();
     }

@@ -5,17 +5,19 @@
 use crate::command::tables::{CommandTable, OperandKind, reads, runs};
 
 /// Options of Maven. Which properties `-D` may set is in `properties`.
-const MAVEN: &str = "-q -B -o -e -v --version -h -X -U -V -N -C -am -amd -ntp -pl= -P=@ -T= -f=< \
-                     -l=> -rf= -r -b= -fae -ff -fn -nsu -cpu -npu -npr -itr -llr \
-                     --quiet --batch-mode --offline --errors --debug \
-                     --no-transfer-progress --update-snapshots --no-snapshot-updates \
-                     --also-make --also-make-dependents --projects= --activate-profiles=@ \
-                     --file=< --log-file=> --resume-from= --resume --builder= \
-                     --threads= --fail-at-end --fail-fast --fail-never --show-version \
-                     --strict-checksums --ignore-transitive-repositories \
-                     --non-recursive --color= -D=@ --define=@";
+pub(super) const MAVEN: &str = "\
+    -q -B -o -e -v --version -h -X -U -V -N -C -am -amd -ntp -pl= -P=@ -T= -f=< \
+    -l=> -rf= -r -b= -fae -ff -fn -nsu -cpu -npu -npr -itr -llr \
+    --quiet --batch-mode --offline --errors --debug \
+    --no-transfer-progress --update-snapshots --no-snapshot-updates \
+    --also-make --also-make-dependents --projects= --activate-profiles=@ \
+    --file=< --log-file=> --resume-from= --resume --builder= \
+    --threads= --fail-at-end --fail-fast --fail-never --show-version \
+    --strict-checksums --ignore-transitive-repositories \
+    --non-recursive --color= -D=@ --define=@";
 
-const GRADLE: &str = "\
+/// Options of Gradle.
+pub(super) const GRADLE: &str = "\
     -q -i -d -w -s -S -m -v -h -a --version --quiet --info --debug --warn --stacktrace \
     --full-stacktrace --stop --status --offline --no-daemon --daemon --foreground --parallel \
     --no-parallel --continue --no-continue --console= --console-unicode= --non-interactive \

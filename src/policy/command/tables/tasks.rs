@@ -3,7 +3,40 @@
 //! In: a name. Out: whether it could be one that publishes, installs or signs in. Such a task comes
 //! to nothing in the sandbox; that it needs a rule of its own is for the model to read.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::command::tables::options::OptionTable;
+use crate::command::tables::{build, jvm};
 use crate::words;
+
+/// Programs that run each task among their words, with options besides those that a rule may allow.
+/// Those of others may name a task.
+const RUNNERS: &[(&str, [&str; 2])] = &[
+    (
+        "gradle",
+        [
+            jvm::GRADLE,
+            "-b= -c= -g= -I= -p= --build-file= --settings-file= --gradle-user-home= \
+             --init-script= --project-dir= --include-build=",
+        ],
+    ),
+    ("just", ["-f= -d= --justfile= --working-directory= --set== --shell= --dotenv-path=", ""]),
+    ("make", [build::MAKE, "--assume-old= --new-file= --assume-new= -b -e -m"]),
+    ("mvn", [jvm::MAVEN, "-s= -gs= -t= --settings="]),
+    ("nox", ["", ""]),
+    ("rake", ["-f= -C= -I= -R= --rakefile= --directory= --libdir= --rakelibdir=", ""]),
+    ("task", ["-d= -t= --dir= --taskfile=", ""]),
+];
+
+static OPTIONS: LazyLock<HashMap<&'static str, OptionTable>> = LazyLock::new(|| {
+    RUNNERS.iter().map(|(program, options)| (*program, OptionTable::new(*options))).collect()
+});
+
+/// Returns the options of a program that runs each task among its words; `None` for any other.
+pub(crate) fn options(program: &str) -> Option<&'static OptionTable> {
+    OPTIONS.get(program)
+}
 
 /// What names of tasks hold that do more than build, test and show.
 const REACHING_OUT: &[&str] = &[
