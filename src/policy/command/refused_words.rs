@@ -3,6 +3,7 @@
 //!
 //! In: the words of the rule and of a command. Out: yes or no. Only rules that refuse look here.
 
+use crate::command::tables::tasks;
 use crate::glob::folded;
 use crate::words;
 
@@ -45,14 +46,30 @@ const VERBS: &[(&str, &str)] = &[
     ("view", "info show v"),
 ];
 
+/// Verbs of yarn and pnpm besides those above: no programs of packages.
+const MORE_VERBS: &str = "\
+    audit autoclean bin cache check constraints deploy dlx env fetch generate-lock-entry global \
+    import licenses login logout node npm outdated pack patch patch-commit pkg plugin policies \
+    prune publish recursive root self-update server set setup stage start stop store tag team \
+    unplug upgrade-interactive versions whoami workspace workspaces";
+
+/// Returns true for a verb of yarn or pnpm; what else they are given is a script, or the program of
+/// a package.
+pub(crate) fn is_verb(word: &str) -> bool {
+    words::holds(MORE_VERBS, word)
+        || VERBS.iter().any(|(verb, others)| *verb == word || words::holds(others, word))
+}
+
 /// Returns true when a command begins with the words of a rule that refuses.
 pub(crate) fn begin(own: &[String], words: &[String]) -> bool {
     let program = own.first().map(|program| folded(program)).unwrap_or_default();
     let same = |(at, (own, word)): (usize, (&String, &String))| {
+        let is_other = || {
+            is_same(&folded(own), &folded(word), Some(&program).filter(|_| at == 1))
+                || at == 1 && program == "gradle" && tasks::is_short_for(own, word)
+        };
         // `-D` is another option than `-d`.
-        own == word
-            || !own.starts_with('-')
-                && is_same(&folded(own), &folded(word), Some(&program).filter(|_| at == 1))
+        own == word || !own.starts_with('-') && is_other()
     };
     words.len() >= own.len() && own.iter().zip(words).enumerate().all(same)
 }

@@ -10,9 +10,10 @@ pub(crate) mod search;
 mod words;
 
 use crate::command::behind::words::{Behind, WordsBehind, words_in};
+use crate::command::refused_words;
 use crate::command::tables::launched::{self, KnownLauncher, LaunchedPlaces, script_values};
 use crate::command::tables::launcher::{FirstWord, InnerForm};
-use crate::command::tables::tasks;
+use crate::command::tables::{tasks, verbs};
 
 /// Programs that take the text of a script behind `-c`.
 const SHELLS: &[&str] = &[
@@ -44,6 +45,9 @@ pub(crate) fn behind(words: &[String], words_left: &mut usize) -> Vec<Behind> {
     if let Some(plain) = plain_name(program) {
         found.with_program(&plain, rest);
     }
+    if let Some(verb) = program.strip_prefix("git-").filter(|_| found.count_words(rest)) {
+        found.with_program("git", &[&[verb.to_owned()], rest].concat());
+    }
     if crate::words::holds(KEYWORDS, program) {
         found.command(rest);
     }
@@ -60,6 +64,7 @@ pub(crate) fn behind(words: &[String], words_left: &mut usize) -> Vec<Behind> {
         "find" => run_by_find(rest, &mut found),
         "fd" | "fdfind" => run_by_fd(rest, &mut found),
         "git" => run_by_git(rest, &mut found),
+        "pnpm" | "yarn" => run_by_manager(words, &mut found),
         "docker" | "podman" if rest.iter().any(|word| word == "--push") => {
             found.with_program(program, &["push".to_owned()]);
         }
@@ -147,45 +152,42 @@ fn tasks_among(program: &str, rest: &[String]) -> Vec<Vec<String>> {
             at = read.filter(|read| read.is_known).map_or(at + 1, |read| read.next);
             continue;
         }
-        let task = match program {
-            "gradle" => word.rsplit(':').next().unwrap_or(word),
-            "mvn" => word.split('@').next().unwrap_or(word),
-            _ => word,
-        };
-        let is_known = at == skipped && task == word;
+        let task = tasks::plain_task(program, word);
+        let is_known = at == skipped && task == *word;
         if !is_known && !task.starts_with('-') {
             let before = rest.iter().take(skipped).map(String::as_str);
-            let runner = std::iter::once(program).chain(before);
-            tasks.push(runner.chain([task]).map(str::to_owned).collect());
+            let runner = std::iter::once(program).chain(before).map(str::to_owned);
+            tasks.push(runner.chain([task]).collect());
         }
         at += 1;
     }
+    let naming = script_values(tasks::naming_options(program), rest, 0..rest.len());
+    tasks.extend(naming.into_iter().map(|(task, _)| vec![program.to_owned(), task]));
     tasks
 }
 
 /// Returns the name that rules have for a program, where it is written in another way: by its path,
-/// with its version, or as the wrapper that a repository brings.
+/// with an ending, with its version, or as the wrapper that a repository brings.
 fn plain_name(program: &str) -> Option<String> {
     let name = program.rsplit('/').next().unwrap_or(program);
-    let version = |rest: &str| {
-        !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
-    };
-    let plain = match name.strip_prefix("python") {
-        Some(rest) if version(rest) => "python",
-        _ => match name {
-            "bmake" | "gmake" | "remake" => "make",
-            "gradlew" => "gradle",
-            "mvnw" | "mvnd" => "mvn",
-            // As they are called where others have the plain name.
-            "genv" => "env",
-            "gfind" => "find",
-            "gnice" => "nice",
-            "gnohup" => "nohup",
-            "gstdbuf" => "stdbuf",
-            "gtimeout" => "timeout",
-            "gxargs" => "xargs",
-            name => name,
-        },
+    let ending = name.rsplit_once('.').filter(|(_, end)| matches!(*end, "bat" | "cmd" | "exe"));
+    let plain = match ending.map_or(name, |(name, _)| name) {
+        "bmake" | "gmake" | "remake" => "make",
+        "gradlew" => "gradle",
+        "mvnw" | "mvnd" => "mvn",
+        // As they are called where others have the plain name.
+        "genv" => "env",
+        "gfind" => "find",
+        "gnice" => "nice",
+        "gnohup" => "nohup",
+        "gstdbuf" => "stdbuf",
+        "gtimeout" => "timeout",
+        "gxargs" => "xargs",
+        name if name == program => {
+            let version = |letter: char| letter.is_ascii_digit() || letter == '.';
+            name.trim_end_matches(version).trim_end_matches('-')
+        }
+        name => name,
     };
     (!plain.is_empty() && plain != program).then(|| plain.to_owned())
 }
@@ -332,6 +334,28 @@ fn program_of_fd(word: &str) -> Option<&str> {
     letters.split_once(['x', 'X']).map(|(_, program)| program)
 }
 
+/// Adds the program of a package that a package manager starts by its name, and what is to be done
+/// in other packages of the repository.
+fn run_by_manager(words: &[String], found: &mut WordsBehind<'_>) {
+    let Some(manager) = words.first() else { return };
+    for reading in verbs::readings(words).iter().map(Vec::as_slice).chain([words]) {
+        match reading {
+            [_, verb, _, rest @ ..] if verb == "workspace" => found.with_program(manager, rest),
+            [_, verb, each, rest @ ..] if verb == "workspaces" && each == "foreach" => {
+                found.with_program(manager, rest);
+            }
+            [_, rest @ ..] if rest.first().is_some_and(|verb| is_package_program(verb)) => {
+                found.command(rest);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_package_program(word: &str) -> bool {
+    !word.starts_with('-') && !refused_words::is_verb(word)
+}
+
 /// Verbs of git with options whose value is a script.
 const GIT_SCRIPTS: &[(&str, &str)] = &[
     ("rebase", "-x --exec"),
@@ -343,10 +367,10 @@ const GIT_SCRIPTS: &[(&str, &str)] = &[
     ),
 ];
 
-/// The last parts of git's settings that name a program.
+/// The last parts of git's settings that name a program, or the folder of some.
 const GIT_PROGRAMS: &str = "\
     alternaterefscommand askpass clean cmd command defaultkeycommand difffilter driver editor \
-    external fsmonitor helper packobjectshook pager process program smudge sshcommand textconv";
+    external fsmonitor helper hookspath packobjectshook pager process program smudge sshcommand textconv";
 
 fn run_by_git(words: &[String], found: &mut WordsBehind<'_>) {
     let is_given = |verb: &str| words.iter().any(|word| word == verb);
@@ -363,6 +387,9 @@ fn run_by_git(words: &[String], found: &mut WordsBehind<'_>) {
     for pair in words.windows(2) {
         let [option, value] = pair else { continue };
         let setting = value.split_once('=').filter(|_| option == "-c");
+        if let Some((name, value)) = setting.filter(|(name, _)| starts_programs(name)) {
+            found.command(&["git", "config", name, value].map(str::to_owned));
+        }
         let setting = setting.or(is_set.then_some((option.as_str(), value.as_str())));
         if let Some(setting) = setting {
             run_by_setting(setting, words, found);
@@ -370,14 +397,18 @@ fn run_by_git(words: &[String], found: &mut WordsBehind<'_>) {
     }
 }
 
+/// Whether git starts what a setting names, or what lies in the folder that it names.
+fn starts_programs(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    let last = lower.rsplit_once('.').map(|(_, last)| last);
+    lower.starts_with("pager.") || last.is_some_and(|last| crate::words::holds(GIT_PROGRAMS, last))
+}
+
 /// Adds the scripts that a setting of git names, an alias with the words that follow its name.
 fn run_by_setting((name, value): (&str, &str), words: &[String], found: &mut WordsBehind<'_>) {
     let lower = name.to_lowercase();
     let Some(alias) = lower.strip_prefix("alias.") else {
-        let last = lower.rsplit_once('.').map(|(_, last)| last);
-        let names_program = lower.starts_with("pager.")
-            || last.is_some_and(|last| crate::words::holds(GIT_PROGRAMS, last));
-        if names_program {
+        if starts_programs(name) {
             found.script(value.strip_prefix('!').unwrap_or(value));
         }
         return;

@@ -51,6 +51,22 @@ fn commands_behind_others() {
         ("make -kC x publish", "make publish"),
         ("gmake publish", "make publish"),
         ("gradle -x test publish", "gradle publish"),
+        ("rake 'publish[x]'", "rake publish"),
+        ("nox --session=publish", "nox publish"),
+        ("nox -rspublish", "nox publish"),
+        ("nox -s tests publish", "nox publish"),
+        ("mvn org.apache.maven.plugins:maven-release-plugin:perform", "mvn release:perform"),
+        ("./mvnw.cmd deploy", "mvn deploy"),
+        ("gradle.bat publish", "gradle publish"),
+        ("pip3.11 install x", "pip install x"),
+        ("g++-13 a.cc", "g++ a.cc"),
+        ("git-push x", "git push x"),
+        ("/usr/lib/git-core/git-push x", "git-push x"),
+        ("git -c core.hooksPath=x commit", "git config core.hooksPath x"),
+        ("yarn lerna publish", "lerna publish"),
+        ("pnpm -r --filter a lerna publish", "lerna publish"),
+        ("yarn workspace a publish", "yarn publish"),
+        ("yarn workspaces foreach -A run publish", "yarn run publish"),
     ] {
         assert!(shown(text).contains(&expected.to_owned()), "{text}: {:?}", shown(text));
     }
@@ -231,5 +247,12 @@ fn what_only_names_a_command_starts_none() {
         "parallel gzip",
     ] {
         assert!(!runs_printed(&split(text).unwrap()), "{text}");
+    }
+}
+
+#[test]
+fn verbs_of_a_package_manager_are_no_programs() {
+    for text in ["yarn install", "pnpm rm x", "yarn -s test", "pnpm -r run x", "yarn"] {
+        assert_eq!(shown(text), Vec::<String>::new(), "{text}");
     }
 }

@@ -38,6 +38,39 @@ pub(crate) fn options(program: &str) -> Option<&'static OptionTable> {
     OPTIONS.get(program)
 }
 
+/// Options of such programs whose values name tasks.
+const NAMING: &[(&str, &str)] = &[("nox", "-s -e --session --sessions")];
+
+/// Returns the options of a program whose values name tasks, with one blank between them.
+pub(crate) fn naming_options(program: &str) -> &'static str {
+    NAMING.iter().find(|(known, _)| *known == program).map_or("", |(_, options)| options)
+}
+
+/// Returns the name that rules have for a task: without its project, its arguments, its execution,
+/// and with the short name of a plugin.
+pub(crate) fn plain_task(program: &str, word: &str) -> String {
+    match program {
+        "gradle" => word.rsplit(':').next().unwrap_or(word).to_owned(),
+        "mvn" => {
+            let goal = word.split('@').next().unwrap_or(word);
+            plugin_goal(goal)
+                .map_or(goal.to_owned(), |(_, plugin, goal)| format!("{plugin}:{goal}"))
+        }
+        "rake" => word.split('[').next().unwrap_or(word).to_owned(),
+        _ => word.to_owned(),
+    }
+}
+
+/// Returns the publisher, the short name of the plugin and the goal of `GROUP:PLUGIN:GOAL` and
+/// `GROUP:PLUGIN:VERSION:GOAL`.
+fn plugin_goal(goal: &str) -> Option<(&str, &str, &str)> {
+    let parts: Vec<&str> = goal.split(':').collect();
+    let ([group, plugin, goal] | [group, plugin, _, goal]) = parts.as_slice() else { return None };
+    let name = plugin.strip_suffix("-plugin")?;
+    let short = name.strip_prefix("maven-").or_else(|| name.strip_suffix("-maven"))?;
+    Some((group, short, goal))
+}
+
 /// What names of tasks hold that do more than build, test and show.
 const REACHING_OUT: &[&str] = &[
     "publish",
@@ -130,20 +163,36 @@ pub(crate) fn is_harmless_goal(word: &str) -> bool {
                 && wanted.strip_suffix('*').map_or(wanted == goal, |start| goal.starts_with(start))
         })
     };
-    let of_plugin = |group: &str, plugin: &str, goal: &str| {
-        let name = plugin
-            .strip_suffix("-plugin")
-            .and_then(|name| name.strip_prefix("maven-").or_else(|| name.strip_suffix("-maven")));
-        MAVEN_GROUPS.contains(&group) && name.is_some_and(|name| listed(name, goal))
+    let of_plugin = |(group, plugin, goal): (&str, &str, &str)| {
+        MAVEN_GROUPS.contains(&group) && listed(plugin, goal)
     };
     is_harmless(word)
         && is_harmless(execution)
         && match parts.as_slice() {
             [phase] => phase.len() == word.len() && words::holds(MAVEN_PHASES, phase),
             [prefix, goal] => listed(prefix, goal),
-            [group, plugin, goal] | [group, plugin, _, goal] => of_plugin(group, plugin, goal),
-            _ => false,
+            _ => plugin_goal(goal).is_some_and(of_plugin),
         }
+}
+
+/// Returns true for a word that Gradle takes for a longer task: the beginning of each of its parts,
+/// `pub` and `pTMC` for `publishToMavenCentral`. What is a usual task itself is short for none.
+pub(crate) fn is_short_for(task: &str, word: &str) -> bool {
+    let (long, short) = (parts_of(task), parts_of(word));
+    let begins = long.iter().zip(&short).all(|(long, short)| long.starts_with(short.as_str()));
+    begins && (1..=long.len()).contains(&short.len()) && word != task && !is_harmless_task(word)
+}
+
+/// Cuts a name where a capital stands, all in small letters.
+fn parts_of(name: &str) -> Vec<String> {
+    let mut parts: Vec<String> = Vec::new();
+    for letter in name.chars() {
+        match parts.last_mut().filter(|_| !letter.is_uppercase()) {
+            Some(part) => part.push(letter),
+            None => parts.push(letter.to_lowercase().collect()),
+        }
+    }
+    parts
 }
 
 /// Returns the files that a variable of rake names as tests.
@@ -166,7 +215,8 @@ pub(crate) fn is_harmless_task(word: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_harmless, is_harmless_goal, is_harmless_task};
+    use super::{is_harmless, is_harmless_goal, is_harmless_task, is_short_for, plain_task};
+    use pretty_assertions::assert_eq;
 
     #[test]
     fn only_goals_of_known_plugins_are_harmless() {
@@ -228,6 +278,37 @@ mod tests {
             "instD",
         ] {
             assert!(!is_harmless_task(task), "{task}");
+        }
+    }
+
+    #[test]
+    fn a_short_task_is_the_beginning_of_each_part_of_a_longer_one() {
+        for (task, word, expected) in [
+            ("publish", "pub", true),
+            ("publishToMavenCentral", "pTMC", true),
+            ("publishToMavenCentral", "publishTo", true),
+            ("publishToMavenCentral", "pMC", false),
+            ("publish", "publish", false),
+            ("publish", "publisher", false),
+            ("testRelease", "test", false),
+            ("publish", "", false),
+        ] {
+            assert_eq!(is_short_for(task, word), expected, "{task}: {word}");
+        }
+    }
+
+    #[test]
+    fn tasks_have_one_name() {
+        for (program, word, expected) in [
+            ("gradle", ":core:publish", "publish"),
+            ("mvn", "deploy@central", "deploy"),
+            ("mvn", "org.apache.maven.plugins:maven-release-plugin:3.1:perform", "release:perform"),
+            ("mvn", "org.codehaus.mojo:versions-maven-plugin:set", "versions:set"),
+            ("mvn", "release:perform", "release:perform"),
+            ("rake", "publish[x]", "publish"),
+            ("make", "a:b", "a:b"),
+        ] {
+            assert_eq!(plain_task(program, word), expected, "{word}");
         }
     }
 
