@@ -112,15 +112,19 @@ impl Diagnostics {
 /// likelier than one too many.
 pub fn nearest<'w>(text: &str, words: &[&'w str]) -> Option<&'w str> {
     let lower = text.to_lowercase();
-    let likeness = |word: &str| strsim::damerau_levenshtein(&lower, &word.to_lowercase());
+    let letters = |word: &str| {
+        let mut letters: Vec<char> = word.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let own = letters(&lower);
+    let likeness = |word: &&'w str| {
+        let word = word.to_lowercase();
+        (strsim::damerau_levenshtein(&lower, &word), letters(&word) != own)
+    };
     let allowed = 1 + text.chars().count().saturating_sub(1) / 4;
-    words
-        .iter()
-        .copied()
-        .map(|word| (likeness(word), word.len().abs_diff(text.len()), word))
-        .filter(|(distance, ..)| *distance <= allowed)
-        .min()
-        .map(|(.., word)| word)
+    let near = words.iter().copied().map(|word| (likeness(&word), word));
+    near.filter(|((distance, _), _)| *distance <= allowed).min().map(|(_, word)| word)
 }
 
 /// Reads a count: digits (with `_` between), then nothing, `k` or `M`.
@@ -234,6 +238,7 @@ mod tests {
         assert_eq!(nearest("alow", &["allow", "deny"]), Some("allow"));
         assert_eq!(nearest("Tokens", &["tokens", "turns"]), Some("tokens"));
         assert_eq!(nearest("modle", &["mode", "model"]), Some("model"));
+        assert_eq!(nearest("modee", &["mode", "model"]), Some("mode"));
         assert_eq!(nearest("banana", &["allow", "deny"]), None);
     }
 }

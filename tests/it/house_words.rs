@@ -15,7 +15,6 @@ const READ_WORDS: &[(&str, &str)] = &[
     ("src/forge/github/client.rs", "what the forge answered"),
     ("src/models/transport/client.rs", "an error of TLS"),
     ("src/modes/prompts/task.rs", "a message of a person"),
-    ("src/policy/lint/idle/mod.rs", "whether two refusals differ in their command alone"),
     ("src/policy/verdict.rs", "whether a sentence names its intent already"),
     ("src/run/action/jobs.rs", "a line of our own comment, which is shown again"),
     ("src/run/publish/cure.rs", "what the forge and git said, for advice alone"),
