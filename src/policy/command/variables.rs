@@ -106,8 +106,12 @@ fn is_plain(letter: char) -> bool {
     letter.is_ascii_alphanumeric() || "_-.,:=+@".contains(letter)
 }
 
-/// Whether a value is a list of known options.
+/// Whether a value is a list of known options. Programs that take more of them from `@FILE` do so
+/// behind any other word.
 fn holds_only(options: &[&str], value: &str) -> bool {
+    if value.split_ascii_whitespace().any(|word| word.starts_with('@')) {
+        return false;
+    }
     let mut given = value.split_ascii_whitespace();
     while let Some(word) = given.next() {
         if options.iter().any(|option| !option.contains(' ') && fits(option, word)) {
@@ -216,6 +220,7 @@ mod tests {
             ("MIRIFLAGS", "-Zmiri-disable-isolation"),
             ("RUBYOPT", "-W0"),
             ("SPEC_OPTS", "--format progress --fail-fast"),
+            ("SPEC_OPTS", "--tag a@b"),
             ("MAVEN_OPTS", "-Xmx1g -Xms256m"),
             ("MAVEN_OPTS", "-Xmx2g -XX:+UseParallelGC"),
             ("JAVA_TOOL_OPTIONS", "-Dfile.encoding=UTF-8"),
@@ -275,6 +280,10 @@ mod tests {
             ("RUSTFLAGS", "-Zcodegen-backend=x"),
             ("RUSTFLAGS", "-D --emit=asm"),
             ("RUSTFLAGS", "-D"),
+            ("RUSTFLAGS", "-D @args"),
+            ("RUSTFLAGS", "--cfg a -W @args"),
+            ("PYTEST_ADDOPTS", "-k @args"),
+            ("SPEC_OPTS", "--tag @args"),
             ("MIRIFLAGS", "-Zmiri-native-lib=x"),
             ("RUBYOPT", "-r/tmp/x"),
             ("RUBYOPT", "-rx"),

@@ -10,33 +10,11 @@ use crate::command::tables::{ProgramEffect, compilers, spelling, tasks};
 use crate::command::variables;
 use crate::words;
 
-/// Programs that read more of their words from a file named after `@`, wherever it stands, besides
-/// compilers.
-const ARGUMENT_FILES: &[&str] = &[
-    "strings",
-    "pytest",
-    "python -m pytest",
-    "python3 -m pytest",
-    "mypy",
-    "tsc",
-    "vue-tsc",
-    "ruff check",
-    "ruff format",
-    "dotnet test",
-    "dotnet build",
-    "dotnet clean",
-    "javac",
-    "javap",
-    "rustc",
-    "google-java-format",
-    "objdump",
-    "readelf",
-    "size",
-    "c++filt",
-    "clang-format",
-    "clang-tidy",
-    "nm",
-];
+/// Programs, or verbs of programs, that read more of their words from a file named after `@`,
+/// wherever it stands, besides compilers. With `-` for blanks.
+const ARGUMENT_FILES: &str = "\
+    c++filt clang-format clang-tidy dotnet google-java-format jar javac javap mypy nm objdump \
+    pytest python--m-pytest python3--m-pytest readelf ruff rustc size strings tsc vue-tsc";
 
 /// Programs that run code of the repository and take a word with `@` before it for a name.
 const NAMES_WITH_AT: &str = "\
@@ -181,7 +159,10 @@ impl Examiner<'_> {
         let of_code = known.table.effect == ProgramEffect::RunsCode
             && !spelling::starts_a_script(name)
             && !words::holds(NAMES_WITH_AT, &name.replace(' ', "-"));
-        let anywhere = ARGUMENT_FILES.contains(&name) || words::holds(compilers::NAMES, name);
+        let program = known.words.first().copied().unwrap_or_default();
+        let anywhere = words::holds(ARGUMENT_FILES, program)
+            || words::holds(ARGUMENT_FILES, &name.replace(' ', "-"))
+            || words::holds(compilers::NAMES, name);
         let found = if anywhere {
             let start = known.words.len();
             self.words.iter().enumerate().skip(start).find(|(_, word)| is_file(word))
