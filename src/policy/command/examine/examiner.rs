@@ -4,6 +4,7 @@
 //! In: literal words and the folder they run in. Out: a `CommandEffects`. What single programs
 //! need that no table can say is in `programs`.
 
+use crate::command::examine::handed::{leaves, nameable};
 use crate::command::examine::{CommandEffects, PathUse, StartedCommand, UncoveredWord};
 use crate::command::tables::index::{self, IndexedTable};
 use crate::command::tables::launcher::WrapperKind;
@@ -383,9 +384,6 @@ impl Examiner<'_> {
             );
         }
         self.operands(known, &name, given);
-        if known.is_partial {
-            self.refuse_protected_from(known.words.len());
-        }
         let all_of_it = || {
             let mut reads = self.found.reads.iter();
             reads.all(|read| matches!(read, PathUse::Inside(path) if path.is_root()))
@@ -432,41 +430,6 @@ impl Examiner<'_> {
             started: false,
         });
     }
-}
-
-/// Returns the paths that a word could name: the whole of it, and what stands around `=`, `:`, `,`
-/// and `@` in it.
-pub(super) fn nameable<'w>(
-    word: &'w str,
-    folder: &'w RepoPath,
-) -> impl Iterator<Item = RepoPath> + 'w {
-    let pieces = word.split(['=', ':', ',', '@']).filter(move |piece| *piece != word);
-    std::iter::once(word)
-        .chain(pieces)
-        .filter(|piece| !piece.is_empty())
-        .filter_map(|piece| folder.join(piece).ok())
-}
-
-/// Returns true when a word is a path that leaves the repository, or has one behind an option's
-/// name, `=`, `:`, `,` or `@`. Network addresses do not count as paths.
-pub(super) fn leaves(word: &str, folder: &RepoPath) -> bool {
-    if ["https://", "http://"].iter().any(|scheme| word.contains(scheme)) {
-        return false;
-    }
-    let pieces =
-        word.split(['=', ':', ',', '@']).chain(attached(word)).chain(std::iter::once(word));
-    let outside = |piece: &str| {
-        piece != "/dev/null"
-            && (piece.starts_with(['/', '~'])
-                || (piece.contains("..") && folder.join(piece).is_err()))
-    };
-    pieces.filter(|piece| !piece.is_empty()).any(outside)
-}
-
-/// Returns what stands right behind a single letter of an option: the `/x` of `-I/x`.
-pub(super) fn attached(word: &str) -> Option<&str> {
-    let rest = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
-    rest.char_indices().nth(1).and_then(|(at, _)| rest.get(at..))
 }
 
 fn starts_with(words: &[String], wanted: &[&str]) -> bool {

@@ -81,6 +81,7 @@ fn is_harmless(option: &GivenOption<'_>) -> bool {
         | OptionArgument::WrittenFile
         | OptionArgument::Lines
         | OptionArgument::KindAndFile
+        | OptionArgument::Text
         | OptionArgument::Two => !option.lacks_value(),
     }
 }

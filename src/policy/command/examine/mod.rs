@@ -9,6 +9,7 @@ pub(crate) mod awk;
 mod examiner;
 pub(crate) mod fed;
 pub(crate) mod given;
+mod handed;
 mod java;
 mod launchers;
 pub(crate) mod names;

@@ -120,6 +120,7 @@ impl Examiner<'_> {
             }
         }
         if builds {
+            self.refuse_protected(operands);
             return;
         }
         self.reads(operands.iter().take(from).map(|(_, word)| word.as_str()));

@@ -34,7 +34,7 @@ impl Examiner<'_> {
             OperandKind::Text
                 if table.effect == ProgramEffect::RunsCode && !spelling::starts_a_script(name) =>
             {
-                self.refuse_protected(operands);
+                self.handed(operands);
             }
             OperandKind::Words | OperandKind::Text => {}
             OperandKind::Plain => self.plain(name, operands),
@@ -108,7 +108,7 @@ impl Examiner<'_> {
                 });
             }
             OperandKind::Revisions => self.revisions(name, operands, plain_from),
-            OperandKind::Targets => self.targets(name, operands),
+            OperandKind::Targets => self.targets(name, operands, plain_from),
         }
     }
 

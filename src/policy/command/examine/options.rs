@@ -72,7 +72,10 @@ impl Examiner<'_> {
             self.finding(index, format!("git may take the value of `{met}` for an option"));
         }
         match takes {
-            OptionArgument::Nothing | OptionArgument::Optional => {}
+            OptionArgument::Nothing => {}
+            OptionArgument::Optional => {
+                value.into_iter().for_each(|value| self.handed_value(met, index, value));
+            }
             OptionArgument::Setting | OptionArgument::Attached => {
                 self.setting(name, met, index, value.unwrap_or_default());
             }
@@ -81,6 +84,7 @@ impl Examiner<'_> {
             | OptionArgument::WrittenFile
             | OptionArgument::Lines
             | OptionArgument::KindAndFile
+            | OptionArgument::Text
             | OptionArgument::Two => {
                 let Some(value) = value else {
                     self.finding(index, format!("an option of `{name}` without its value"));
@@ -88,6 +92,9 @@ impl Examiner<'_> {
                 };
                 if at > index {
                     self.value_apart(name, met, at, value);
+                }
+                if matches!(takes, OptionArgument::Value | OptionArgument::Two) {
+                    self.handed_value(met, at, value);
                 }
                 self.value(takes, name, index, value);
                 if after_equals {
@@ -125,6 +132,7 @@ impl Examiner<'_> {
             | OptionArgument::Value
             | OptionArgument::Setting
             | OptionArgument::Attached
+            | OptionArgument::Text
             | OptionArgument::Two => {}
         }
     }
@@ -138,16 +146,21 @@ impl Examiner<'_> {
     }
 
     fn setting(&mut self, name: &str, option: &str, index: usize, value: &str) {
+        let read = settings::read(name, option, value);
         if let Some(file) = settings::written(name, option, value) {
             self.written(name, file);
-        } else if !settings::is_known(name, option, value) {
+            return;
+        }
+        if !settings::is_known(name, option, value) {
             self.finding(
                 index,
                 format!("`{value}` for `{option}` of `{name}` is not known to be harmless"),
             );
         }
-        if let Some(file) = settings::read(name, option, value) {
+        if let Some(file) = read {
             self.found.reads.extend(path_use(file, self.folder));
+        } else if self.found.runs_code {
+            self.refuse_protected_value(index, value);
         }
     }
 

@@ -39,7 +39,7 @@ impl Examiner<'_> {
         let given = operands.split_off(from.min(operands.len()));
         match program {
             Some((_, program)) => self.given_to(name, program, &given),
-            None => self.refuse_protected(&given),
+            None => self.handed(&given),
         }
     }
 

@@ -4,7 +4,8 @@
 //! In: words. Out: findings, so that only a rule that spells such a word out covers it.
 
 use crate::command::examine::PathUse;
-use crate::command::examine::examiner::{Examiner, attached, nameable};
+use crate::command::examine::examiner::Examiner;
+use crate::command::examine::handed::{attached, leaves_out, nameable};
 use crate::paths::{self, Protection};
 use crate::words;
 use locum_base::path::RepoPath;
@@ -12,10 +13,7 @@ use locum_base::path::RepoPath;
 /// Words of a shell that only list others.
 const LISTING: &str = "case for";
 
-/// What names of options hold whose values, in the same word, are left alone.
-const LEAVING_OUT: &[&str] = &["exclude", "ignore", "omit", "skip"];
-
-/// Such options whose value may be the next word.
+/// Options that leave something out and whose value may be the next word.
 const TAKES_NEXT: &str = "--coveragePathIgnorePatterns --exclude --exclude-dir --exclude-dirs \
                           --extend-exclude --extend-skip --ignore --ignore-path --ignore-paths \
                           --ignore-pattern --ignore-patterns --modulePathIgnorePatterns --omit \
@@ -44,9 +42,15 @@ impl Examiner<'_> {
     /// out.
     pub(super) fn refuse_protected_word(&mut self, index: usize, word: &str) {
         let before = index.checked_sub(1).and_then(|before| self.words.get(before));
-        if leaves_out(word) || before.is_some_and(|before| words::holds(TAKES_NEXT, before)) {
-            return;
+        let left_out = word.split_once('=').is_some_and(|(option, _)| leaves_out(option))
+            || before.is_some_and(|before| words::holds(TAKES_NEXT, before));
+        if !left_out {
+            self.refuse_protected_value(index, word);
         }
+    }
+
+    /// As [`Self::refuse_protected_word`], whatever stands before it.
+    pub(super) fn refuse_protected_value(&mut self, index: usize, word: &str) {
         let behind = attached(word).and_then(|value| self.folder.join(value).ok());
         let found = nameable(word, self.folder)
             .chain(behind)
@@ -66,26 +70,4 @@ impl Examiner<'_> {
 /// Returns why a path is protected from edits, or from reading.
 fn why(path: &RepoPath) -> Option<&'static str> {
     paths::protected(path).or_else(|| Protection::default().of_read(path))
-}
-
-/// Returns true for an option with a value that says what a program leaves out.
-fn leaves_out(word: &str) -> bool {
-    let Some((option, _)) = word.split_once('=') else { return false };
-    let option = option.to_lowercase();
-    option.starts_with("--") && LEAVING_OUT.iter().any(|part| option.contains(part))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::leaves_out;
-
-    #[test]
-    fn options_that_leave_something_out_are_known_by_their_names() {
-        for word in ["--exclude=.git", "--testPathIgnorePatterns=.git", "--skip-glob=a"] {
-            assert!(leaves_out(word), "{word}");
-        }
-        for word in ["--output", "--output=--ignore", "--exclude", "ignore=a", "-x", ""] {
-            assert!(!leaves_out(word), "{word}");
-        }
-    }
 }

@@ -3,7 +3,8 @@
 //!
 //! In: the words that are not options. Out: paths that are read or written, and findings.
 
-use crate::command::examine::examiner::{Examiner, leaves};
+use crate::command::examine::PathUse;
+use crate::command::examine::examiner::Examiner;
 use crate::command::examine::operands::texts;
 use crate::command::tables::index::IndexedTable;
 use crate::command::tables::{ProgramEffect, compilers, spelling, tasks};
@@ -26,19 +27,8 @@ const WRITING_OPTIONS: &str = "\
     --coverage.reportsDirectory --coverageDirectory --out-dir --outDir --outfile --output-file \
     --outputFile";
 
-/// Programs that change files among their targets: under one of these options, or always.
-const CHANGING: &[(&str, &[&str])] = &[
-    ("eslint", &["--fix"]),
-    ("go clean", &[]),
-    ("go fix", &[]),
-    ("go fmt", &[]),
-    ("go generate", &[]),
-    ("golangci-lint fmt", &[]),
-    ("golangci-lint run", &["--fix"]),
-    ("stylelint", &["--fix"]),
-    ("tsc", &[]),
-    ("vue-tsc", &[]),
-];
+/// Verbs of Go that change files of the packages they are given, with `-` for blanks.
+const CHANGING_PACKAGES: &str = "go-clean go-fix go-fmt go-generate";
 
 /// Verbs of which only the first word has to be listed: tests or files stand behind it. With `-`
 /// for blanks.
@@ -57,6 +47,7 @@ impl Examiner<'_> {
         };
         let tested = |word| tasks::tested_file(word).filter(|_| name == "rake");
         self.reads(texts(operands).filter_map(tested));
+        self.refuse_protected(operands);
         let refused =
             operands.iter().find(|(_, word)| !harmless(word) && tested(word.as_str()).is_none());
         self.refuse(refused, |word| {
@@ -84,64 +75,76 @@ impl Examiner<'_> {
         for (index, word) in operands {
             if tasks::reaches_out(word) {
                 self.finding(*index, format!("`{word}` says that it reaches out"));
-            } else if leaves(word, self.folder) {
-                self.unfamiliar(*index, format!("`{word}` may be a path outside"));
             }
         }
-        self.refuse_protected(operands.get(1..).unwrap_or_default());
+        self.handed(operands.get(1..).unwrap_or_default());
     }
 
     /// Words for programs that a command builds, from one on.
     pub(super) fn words_for_tests(&mut self, from: usize) {
         let words = self.words;
         for (index, word) in words.iter().enumerate().skip(from) {
-            if leaves(word, self.folder) {
-                self.unfamiliar(index, format!("`{word}` may be a path outside"));
-            }
+            self.handed_word(index, word);
         }
-        self.refuse_protected_from(from);
     }
 
     pub(super) fn only(&mut self, name: &str, listed: &[&str], operands: &[(usize, String)]) {
         let one = words::holds(ONE_LISTED, &name.replace(' ', "-"));
         let count = if one { 1 } else { operands.len() };
-        texts(operands).skip(count).for_each(|word| self.target(word));
+        operands.iter().skip(count).for_each(|(index, word)| self.target(*index, word));
         let is_listed =
             |word: &str| listed.contains(&word) || (name == "tox" && words::is_number(word));
         let unlisted = operands.iter().take(count).find(|(_, word)| !is_listed(word));
         self.refuse(unlisted, |word| format!("`{name}` with `{word}` does more than is known"));
     }
 
-    pub(super) fn targets(&mut self, name: &str, operands: &[(usize, String)]) {
-        let changes = CHANGING.iter().any(|(program, options)| {
-            *program == name && (options.is_empty() || self.has_any(options))
-        });
-        if name == "dotnet format" {
-            // Values of its options choose files, too.
-            self.refuse_protected_from(2);
+    /// Names of tests, packages or files. `plain_from` is the first behind `--`.
+    pub(super) fn targets(
+        &mut self,
+        name: &str,
+        operands: &[(usize, String)],
+        plain_from: Option<usize>,
+    ) {
+        if spelling::starts_a_script(name) {
+            texts(operands).for_each(|word| self.may_be_path(word));
+            return;
         }
+        let mut behind = operands.iter().skip(plain_from.unwrap_or(operands.len()));
+        let option = behind.find(|(_, word)| word.starts_with('-') && word.len() > 1);
+        self.refuse(option.filter(|_| self.found.runs_code), |word| {
+            format!("what `{name}` starts may take `{word}` for an option")
+        });
+        let changes = words::holds(CHANGING_PACKAGES, &name.replace(' ', "-"));
         for (index, word) in operands {
-            if name == "make" && word.contains('=') && !is_setting_of_make(word) {
-                self.finding(
-                    *index,
-                    "a variable given to `make` can change what it runs".to_owned(),
-                );
+            if name == "make" && word.contains('=') {
+                if !is_setting_of_make(word) {
+                    let reason = "a variable given to `make` can change what it runs";
+                    self.finding(*index, reason.to_owned());
+                }
+                continue;
             }
             if matches!(name, "make" | "ninja") && tasks::reaches_out(word) {
                 self.finding(*index, format!("`{word}` says that it reaches out"));
             }
-            if changes {
-                self.refuse_protected_word(*index, word);
-            }
-            if changes && name.starts_with("go ") && words::holds(NOT_OWN, word) {
+            if changes && words::holds(NOT_OWN, word) {
                 self.finding(*index, format!("`{word}` is more than the repository"));
             }
-            self.target(word);
+            self.target(*index, word);
         }
     }
 
-    /// The name of a test or package that may be a path.
-    fn target(&mut self, word: &str) {
+    /// The name of a test or package. What leads outside is judged as a path.
+    fn target(&mut self, index: usize, word: &str) {
+        let before = self.found.reads.len();
+        self.may_be_path(word);
+        let read = self.found.reads.get(before);
+        let leads_outside = matches!(read, Some(PathUse::Outside(_)));
+        if !self.found.only_reads && !leads_outside {
+            self.handed_word(index, word);
+        }
+    }
+
+    fn may_be_path(&mut self, word: &str) {
         let path = word.split("::").next().unwrap_or_default().trim_end_matches("...");
         if !path.is_empty() {
             self.perhaps(path);
@@ -188,11 +191,8 @@ impl Examiner<'_> {
             let written = words::holds(WRITING_OPTIONS, option).then_some(value);
             if let Some(path) = written {
                 self.edits([path].into_iter());
-            } else if leaves(word, self.folder) {
-                let reason = format!("`{word}` may be a path outside the repository");
-                self.finding(*index, reason);
             } else {
-                self.refuse_protected_word(*index, word);
+                self.handed_word(*index, word);
             }
         }
     }

@@ -19,8 +19,8 @@ pub(super) const TABLES: &[CommandTable] = &[
     dotnet(
         &["dotnet test"],
         OperandKind::Targets,
-        "--filter= -l=@ --logger=@ --logger:=@ -l:=@ --collect= --collect:= --results-directory=> \
-         --results-directory:=> -s=< --settings=< -t --list-tests --blame --blame-crash \
+        "--filter=* -l=@ --logger=@ --logger:=@ -l:=@ --collect= --collect:= \
+         --results-directory=> --results-directory:=> -s=< --settings=< -t --list-tests --blame --blame-crash \
          --blame-hang --blame-hang-timeout= --blame-hang-dump-type= --blame-crash-dump-type= \
          -d=> --diag=> --project=< --solution=< --max-parallel-test-modules= \
          --minimum-expected-tests= --no-progress --no-ansi",

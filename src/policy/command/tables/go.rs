@@ -16,12 +16,12 @@ pub(super) const TABLES: &[CommandTable] = &[
     go(
         &["go test"],
         ProgramEffect::RunsCode,
-        "-o=> -c -short=? -failfast=? -fullpath=? -benchmem=? -bench= -benchtime= -count= -cpu= \
-         -fuzz= -fuzztime= -fuzzminimizetime= -list= -parallel= -run= -shuffle= -skip= -timeout= \
-         -vet= -coverprofile=> -cpuprofile=> -memprofile=> -memprofilerate= -mutexprofile=> \
+        "-o=> -c -short=? -failfast=? -fullpath=? -benchmem=? -bench=* -benchtime= -count= -cpu= \
+         -fuzz=* -fuzztime= -fuzzminimizetime= -list=* -parallel= -run=* -shuffle= -skip=* \
+         -timeout= -vet= -coverprofile=> -cpuprofile=> -memprofile=> -memprofilerate= -mutexprofile=> \
          -mutexprofilefraction= -blockprofile=> -blockprofilerate= -trace=> -outputdir=> \
-         -artifacts=? -update=? -test.v=? -test.run= -test.timeout= -test.short=? -test.count= \
-         -test.bench= -test.benchmem=? -test.parallel= -test.cpu=",
+         -artifacts=? -update=? -test.v=? -test.run=* -test.timeout= -test.short=? -test.count= \
+         -test.bench=* -test.benchmem=? -test.parallel= -test.cpu=",
     ),
     go(
         &["go vet"],
@@ -45,7 +45,7 @@ pub(super) const TABLES: &[CommandTable] = &[
          -ldflags=@ -gcflags=@",
     ),
     writes(&["go fmt"], OperandKind::Targets, "- -n -x -mod="),
-    runs(&["go generate"], OperandKind::Targets, "- -n -v -x -run= -skip= -tags= -mod="),
+    runs(&["go generate"], OperandKind::Targets, "- -n -v -x -run=* -skip=* -tags= -mod="),
     writes(
         &["go clean"],
         OperandKind::Targets,

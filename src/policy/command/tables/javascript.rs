@@ -72,9 +72,9 @@ pub(super) const TABLES: &[CommandTable] = &[
     runs(
         &["jest"],
         OperandKind::Targets,
-        "-t= -i -u -o -b -w= -c=@ -e -f -h --help --version --testNamePattern= \
-         --testPathPattern= --testPathPatterns= --testPathIgnorePatterns= --testMatch= \
-         --testRegex= --runInBand --ci=? --coverage=? --collectCoverage=? --silent=? --verbose=? \
+        "-t=* -i -u -o -b -w= -c=@ -e -f -h --help --version --testNamePattern=* \
+         --testPathPattern=* --testPathPatterns=* --testPathIgnorePatterns= --testMatch= \
+         --testRegex=* --runInBand --ci=? --coverage=? --collectCoverage=? --silent=? --verbose=? \
          --bail=? --cache --no-cache --cacheDirectory=> --passWithNoTests --listTests --all \
          --onlyChanged --onlyFailures --lastCommit --changedSince= --changedFilesWithAncestor \
          --updateSnapshot --maxWorkers= --maxConcurrency= --workerThreads \
@@ -91,13 +91,13 @@ pub(super) const TABLES: &[CommandTable] = &[
          --clearMocks --resetMocks --restoreMocks --resetModules --collectTests \
          --waitForUnhandledRejections --modulePathIgnorePatterns= --transformIgnorePatterns= \
          --json --outputFile=> --coverageDirectory=> \
-         --test-name-pattern= --test-path-pattern= --run-in-band --test-timeout= --max-workers= \
-         --pass-with-no-tests --list-tests --only-changed --update-snapshot --no-stack-trace",
+         --test-name-pattern=* --test-path-pattern=* --run-in-band --test-timeout= \
+         --max-workers= --pass-with-no-tests --list-tests --only-changed --update-snapshot --no-stack-trace",
     ),
     runs(
         &["vitest"],
         OperandKind::Targets,
-        "-t= -u -c=< -r=< -h -v --help --version --run --coverage=? --coverage.enabled=? \
+        "-t=* -u -c=< -r=< -h -v --help --version --run --coverage=? --coverage.enabled=? \
          --coverage.provider=@ --coverage.reporter=@ --coverage.include= --coverage.exclude= \
          --coverage.all=? --coverage.clean=? --coverage.skipFull=? --coverage.reportOnFailure=? \
          --coverage.thresholds.lines= --coverage.thresholds.functions= \
@@ -105,7 +105,7 @@ pub(super) const TABLES: &[CommandTable] = &[
          --coverage.thresholds.perFile=? --coverage.thresholds.100=? \
          --coverage.reportsDirectory=> --silent=? --bail= --reporter=@ --no-color --color \
          --passWithNoTests --config=< --root=< --mode= --environment=@ \
-         --update=? --testNamePattern= --maxWorkers= --minWorkers= --pool=@ \
+         --update=? --testNamePattern=* --maxWorkers= --minWorkers= --pool=@ \
          --threads=? --no-threads --single-thread --singleThread --minThreads= --maxThreads= \
          --poolOptions.threads.singleThread=? --poolOptions.forks.singleFork=? \
          --poolOptions.threads.maxThreads= --poolOptions.threads.minThreads= \

@@ -5,9 +5,9 @@
 //! Notation: `-l` takes nothing; `--color=?` takes a value only after `=`; `-n=` takes a value;
 //! `--file=<` takes a file that is read; `-o=>` takes a file that is written, `--report=+` one
 //! behind a kind and `:`; `--arg==` takes two values; `-p=@` takes a value that `settings` has to
-//! know, and `-W=~` one that stands right behind it, if any. In `--log:=` the value stands behind
-//! the colon. Single letters combine (`-la`), unless `-` stands among the options of a program to
-//! which that is one long option.
+//! know, and `-W=~` one that stands right behind it, if any; `-k=*` takes text that names no file,
+//! whatever it looks like. In `--log:=` the value stands behind the colon. Single letters combine
+//! (`-la`), unless `-` stands among the options of a program to which that is one long option.
 
 mod build;
 mod checkers;

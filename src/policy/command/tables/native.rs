@@ -34,8 +34,8 @@ pub(super) const TABLES: &[CommandTable] = &[
     runs(
         &["ctest"],
         OperandKind::Targets,
-        "--test-dir=< -R= -E= -L= -LE= -I=< -C= -j=? -V -VV -Q -N -U -F --parallel=? \
-         --tests-regex= --exclude-regex= --label-regex= --label-exclude= --tests-information=< \
+        "--test-dir=< -R=* -E=* -L=* -LE=* -I=< -C= -j=? -V -VV -Q -N -U -F --parallel=? \
+         --tests-regex=* --exclude-regex=* --label-regex=* --label-exclude=* --tests-information=< \
          --build-config= --preset=? --list-presets --verbose --extra-verbose --quiet --show-only=? \
          --print-labels --output-on-failure --rerun-failed --stop-on-failure --timeout= \
          --stop-time= --repeat= --repeat-until-fail= --test-load= --progress --no-tests= \
@@ -81,7 +81,7 @@ pub(super) const TABLES: &[CommandTable] = &[
     runs(
         &["clang-tidy"],
         OperandKind::EditedWith(&["--fix", "-fix", "--fix-errors", "-fix-errors", "--fix-notes"]),
-        "-p=< -checks= --checks= -header-filter= --header-filter= --exclude-header-filter= \
+        "-p=< -checks= --checks= -header-filter=* --header-filter=* --exclude-header-filter= \
          -warnings-as-errors= --warnings-as-errors= -quiet --quiet -fix --fix -fix-errors \
          --fix-errors --fix-notes -list-checks --list-checks -explain-config --explain-config \
          --dump-config --verify-config --line-filter= --format-style=@ -format-style=@ \
@@ -109,7 +109,7 @@ pub(super) const TABLES: &[CommandTable] = &[
     runs(
         &["bats"],
         OperandKind::Targets,
-        "-c -f= -F=@ -j= -p -r -t -T -x -o=> --count --filter= --filter-status= --filter-tags= \
+        "-c -f= -F=@ -j= -p -r -t -T -x -o=> --count --filter=* --filter-status= --filter-tags= \
          --formatter=@ --report-formatter=@ --jobs= --pretty --recursive --tap --timing --trace \
          --no-tempdir-cleanup --no-parallelize-across-files --no-parallelize-within-files \
          --print-output-on-failure --show-output-of-passing-tests --verbose-run --abort \

@@ -20,6 +20,7 @@ pub(crate) enum OptionArgument {
     Two,
     Setting,
     Attached,
+    Text,
 }
 
 /// An entry of a program to which letters in one word are one option: `-overlay` is no `-o`.
@@ -72,6 +73,7 @@ impl OptionTable {
                 Some((option, "=")) => (option, OptionArgument::Two),
                 Some((option, "@")) => (option, OptionArgument::Setting),
                 Some((option, "~")) => (option, OptionArgument::Attached),
+                Some((option, "*")) => (option, OptionArgument::Text),
                 // Nothing else is written in the tables; an option that is not known is refused.
                 Some(_) => continue,
             };
@@ -218,7 +220,8 @@ impl OptionArgument {
             | Self::WrittenFile
             | Self::Lines
             | Self::KindAndFile
-            | Self::Setting => true,
+            | Self::Setting
+            | Self::Text => true,
             Self::Nothing | Self::Optional | Self::Two | Self::Attached => false,
         }
     }

@@ -11,7 +11,7 @@ pub(super) const TABLES: &[CommandTable] = &[
     runs(
         &["phpunit", "pest"],
         OperandKind::Targets,
-        "-c=< --configuration=< --no-configuration --bootstrap=< --include-path=< --filter= \
+        "-c=< --configuration=< --no-configuration --bootstrap=< --include-path=< --filter=* \
          --exclude-filter= --testsuite= --exclude-testsuite= --group= --exclude-group= --covers= \
          --uses= --test-suffix= --coverage-text --coverage --no-coverage --coverage-filter=< \
          --path-coverage --coverage-clover=> --coverage-cobertura=> --coverage-crap4j=> \
@@ -36,7 +36,7 @@ pub(super) const TABLES: &[CommandTable] = &[
         &["vite build"],
         OperandKind::Targets,
         "--outDir=> --assetsDir= --assetsInlineLimit= --target= --minify=? --ssr=? --sourcemap=? \
-         --emptyOutDir -c=< --config=< --base= -l= --logLevel= --clearScreen=? -m= --mode= -d=? \
+         --emptyOutDir -c=< --config=< --base=* -l= --logLevel= --clearScreen=? -m= --mode= -d=? \
          --debug=? -f= --filter= --app -h --help",
     ),
     runs(
@@ -51,8 +51,8 @@ pub(super) const TABLES: &[CommandTable] = &[
     runs(
         &["playwright test"],
         OperandKind::Targets,
-        "-c=< --config=< --output=> --list --project= -g= --grep= -G= --grep-invert= --headed -j= \
-         --workers= --timeout= --global-timeout= --max-failures= -x --retries= --repeat-each= \
+        "-c=< --config=< --output=> --list --project= -g=* --grep=* -G=* --grep-invert=* --headed \
+         -j= --workers= --timeout= --global-timeout= --max-failures= -x --retries= --repeat-each= \
          --forbid-only --fully-parallel --fail-on-flaky-tests --pass-with-no-tests --no-deps \
          --only-changed=? --last-failed --shard= --shuffle=? --quiet --trace= --ignore-snapshots \
          -u --update-snapshots=? --reporter=@ --tsconfig=< -h --help",

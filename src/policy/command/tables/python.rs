@@ -5,7 +5,7 @@
 use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads, runs};
 
 /// Options of pytest itself.
-const PYTEST: &str = "-q -v -vv -x -s -l -k= -m= -n= -r= -h -V -c=< --config-file=< --rootdir=< \
+const PYTEST: &str = "-q -v -vv -x -s -l -k=* -m=* -n= -r= -h -V -c=< --config-file=< --rootdir=< \
                       --quiet --verbose --exitfirst --maxfail= --report-chars= --verbosity= \
                       --tb= --xfail-tb --full-trace --showlocals --no-showlocals --show-capture= \
                       --capture= --color= --code-highlight= --no-header --no-summary \
@@ -75,7 +75,7 @@ pub(super) const TABLES: &[CommandTable] = &[
     runs(
         &["python -m unittest", "python3 -m unittest"],
         OperandKind::Targets,
-        "-q -v -f -b -c -h -k= -s=< -t=< -p= --start-directory=< --top-level-directory=< \
+        "-q -v -f -b -c -h -k=* -s=< -t=< -p= --start-directory=< --top-level-directory=< \
          --pattern= --quiet --verbose --failfast --buffer --catch --locals --durations=",
     ),
     runs(
@@ -113,7 +113,7 @@ pub(super) const TABLES: &[CommandTable] = &[
             "all",
             "off",
         ]),
-        "-e=@ -q -v -vv -p=? -o -l -a -r -b -i -h -n -f= -m= -k= -c=< --conf=< --workdir=> \
+        "-e=@ -q -v -vv -p=? -o -l -a -r -b -i -h -n -f= -m=* -k=* -c=< --conf=< --workdir=> \
          --skip-missing-interpreters=? -s=? --parallel=? --parallel-live --parallel-no-spinner \
          --recreate --notest --skip-pkg-install --skip-env-install --no-recreate-pkg \
          --no-recreate-provision --colored= --stderr-color= --quiet --verbose --listenvs \
@@ -125,7 +125,7 @@ pub(super) const TABLES: &[CommandTable] = &[
     runs(
         &["nox"],
         OperandKind::Tasks,
-        "-s=@ -e=@ --session=@ --sessions=@ -k= --keywords= -t= --tags= -l --list \
+        "-s=@ -e=@ --session=@ --sessions=@ -k=* --keywords= -t= --tags= -l --list \
          --list-sessions --json --usage= -r -R -N --reuse-existing-virtualenvs \
          --no-reuse-existing-virtualenvs --reuse-venv= --install-only --no-install \
          --no-dependencies -x --stop-on-first-error --no-stop-on-first-error -v --verbose \
@@ -224,7 +224,7 @@ pub(super) const TABLES: &[CommandTable] = &[
             "python3 -m compileall",
         ],
         OperandKind::Paths,
-        "-q -qq -f -l -b -r= -j= -x= -o= --invalidation-mode=",
+        "-q -qq -f -l -b -r= -j= -x=* -o= --invalidation-mode=",
     ),
     runs(
         &["python -m json.tool", "python3 -m json.tool"],
@@ -256,7 +256,7 @@ pub(super) const TABLES: &[CommandTable] = &[
         "",
     ),
     // Other options serve pages to a browser, or write them.
-    runs(&["python -m pydoc", "python3 -m pydoc"], OperandKind::Targets, "-k="),
+    runs(&["python -m pydoc", "python3 -m pydoc"], OperandKind::Targets, "-k=*"),
     runs(
         &["python -m calendar", "python3 -m calendar", "python -m platform", "python3 -m platform"],
         OperandKind::Text,

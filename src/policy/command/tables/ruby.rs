@@ -51,7 +51,7 @@ pub(super) const TABLES: &[CommandTable] = &[
     runs(
         &["rspec"],
         OperandKind::Targets,
-        "-r=@ --require=@ -f=@ --format=@ -e= --example= -E= --example-matches= -t= --tag= \
+        "-r=@ --require=@ -f=@ --format=@ -e=* --example=* -E=* --example-matches=* -t= --tag= \
          --fail-fast=? --no-fail-fast --failure-exit-code= --error-exit-code= \
          --fail-if-no-examples -c --color --no-color --colour --no-colour --force-color --order= \
          --seed= -p --profile=? --no-profile --only-failures --next-failure -n -b --backtrace \

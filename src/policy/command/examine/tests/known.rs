@@ -195,7 +195,7 @@ fn tests_and_builds_write_where_their_options_say() {
         ("rake spec SPEC=spec/a_spec.rb", "code <spec/a_spec.rb"),
         ("rake spec SPEC=/tmp/a_spec.rb", "code <!/tmp/a_spec.rb"),
         ("rake spec SPEC_OPTS=-rx", "code !2"),
-        ("make SPEC=spec/a", "code !1 <?SPEC=spec/a"),
+        ("make SPEC=spec/a", "code !1"),
         ("./gradlew test -Dtest.single=Parser", "code"),
         ("./gradlew test -Dx=y", "code !2"),
         ("yard doc --no-save -o /tmp/a", "code >!/tmp/a"),

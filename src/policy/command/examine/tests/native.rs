@@ -186,7 +186,7 @@ fn what_starts_a_program_is_judged_with_it() {
         ("gotestsum --packages ./a", "code ^3 <?a"),
         ("gotestsum --packages=-exec=curl", "code ^2 ^2"),
         ("gotestsum --packages -exec=curl", "code ^3 !2 ^3"),
-        ("gotestsum --packages=/tmp/a -- ./b", "code ^2 <?b <!/tmp/a"),
+        ("gotestsum --packages=/tmp/a -- ./b", "code !1 ^2 <?b <!/tmp/a"),
         ("gotestsum --raw-command -- curl x", "code deep !1"),
         ("gotestsum --post-run-command=x", "code deep !1"),
         ("gotestsum tool slowest", "code deep !1"),

@@ -9,7 +9,7 @@ use crate::command::word::split;
 fn options_take_what_their_notation_says() {
     let options = OptionTable::new([
         "-l --color=?  -n=",
-        "--file=< -o=> -L=: --report=+ --arg== -p=@ -W=~ -n",
+        "--file=< -o=> -L=: --report=+ --arg== -p=@ -W=~ -k=* -n",
     ]);
     let expected = [
         ("-l", OptionArgument::Nothing),
@@ -22,6 +22,7 @@ fn options_take_what_their_notation_says() {
         ("--arg", OptionArgument::Two),
         ("-p", OptionArgument::Setting),
         ("-W", OptionArgument::Attached),
+        ("-k", OptionArgument::Text),
     ];
     assert_eq!(options.0, expected.into());
 }
