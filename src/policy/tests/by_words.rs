@@ -352,6 +352,7 @@ fn tools_of_python_and_their_dangerous_neighbours() {
             ("python tests/test_a.py", "python /tmp/test_a.py"),
             ("python -X dev -m pytest -q", "python -X dev -c x"),
             ("python -m cProfile src/a.py", "python -m http.server"),
+            ("python -m cProfile -m pytest", "python -m cProfile -m http.server"),
             (".venv/bin/python -m pytest", ".venv/bin/python -c x"),
             ("PYTHONPATH=src pytest", "PYTHONPATH=/tmp pytest"),
             ("PYTEST_ADDOPTS=-q pytest", "PYTEST_ADDOPTS='-p evil' pytest"),

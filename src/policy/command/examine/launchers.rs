@@ -1,5 +1,5 @@
 //! Programs that start another one which is not in their words as it would stand alone:
-//! `coverage run`, `gotestsum` and `gdb`.
+//! `coverage run`, `python -m cProfile -m`, `gotestsum` and `gdb`.
 //!
 //! In: the words of a command. Out: the same as for what is started, behind options that are known.
 
@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use crate::command::examine::StartedCommand;
 use crate::command::examine::examiner::Examiner;
+use crate::command::tables::index;
 use crate::command::tables::options::OptionTable;
 
 static COVERAGE: LazyLock<OptionTable> = LazyLock::new(|| {
@@ -42,6 +43,7 @@ impl Examiner<'_> {
         let word = |at: usize| self.words.get(at).map_or("", String::as_str);
         match (word(0), word(1)) {
             ("coverage", "run") => self.coverage_run(),
+            ("python" | "python3", "-m") if word(2) == "cProfile" => return self.profiled_module(),
             ("gotestsum", option) if option != "--version" && option != "--help" => {
                 self.gotestsum();
             }
@@ -54,17 +56,45 @@ impl Examiner<'_> {
     fn coverage_run(&mut self) {
         self.found.runs_code = true;
         self.next = 2;
-        if !self.known_options(&COVERAGE, "coverage run", &["-m"]) {
-            return;
+        if self.known_options(&COVERAGE, "coverage run", &["-m"]) {
+            self.by_python("python", "coverage run");
         }
+    }
+
+    /// A module that is profiled; returns whether it is one. A file is one by its table.
+    fn profiled_module(&mut self) -> bool {
+        let words = self.words;
+        let python = words.first().map_or("", String::as_str);
+        let name = [python, "-m", "cProfile"];
+        let Some(known) = index::of(python).iter().find(|known| known.words == name) else {
+            return false;
+        };
+        let mut at = name.len();
+        while words.get(at).is_some_and(|word| word.starts_with('-') && word != "-m") {
+            at = known.options.read(words, at).next;
+        }
+        let is_module = words.get(at).is_some_and(|word| word == "-m");
+        if is_module {
+            self.found.runs_code = true;
+            self.next = name.len();
+            let name = name.join(" ");
+            if self.known_options(&known.options, &name, &["-m"]) {
+                self.by_python(python, &name);
+            }
+        }
+        is_module
+    }
+
+    /// What Python is given behind the options of another program: a module or a file.
+    fn by_python(&mut self, python: &str, name: &str) {
         let is_module = self.words.get(self.next).is_some_and(|word| word == "-m");
         let named = self.next + usize::from(is_module);
         let Some(program) = self.words.get(named).filter(|word| !word.starts_with('-')) else {
-            self.finding(usize::MAX, "what `coverage run` starts here is not known".to_owned());
+            self.finding(usize::MAX, format!("what `{name}` starts here is not known"));
             return;
         };
-        let reason = format!("`coverage run` starts `{program}`, and no rule names that");
-        self.launch(self.launched(&["python"]).collect(), 1, named, reason);
+        let reason = format!("`{name}` starts `{program}`, and no rule names that");
+        self.launch(self.launched(&[python]).collect(), 1, named, reason);
     }
 
     /// What is behind its options is for `go test`.

@@ -204,10 +204,11 @@ pub(super) const TABLES: &[CommandTable] = &[
         OperandKind::None,
         "--user-site --user-base",
     ),
+    // A module that it runs is judged as a started one.
     runs(
         &["python -m cProfile", "python3 -m cProfile"],
         OperandKind::Program(&[".py"]),
-        "-s= -o=> -m= --sort= --outfile=>",
+        "-s= -o=> --sort= --outfile=>",
     ),
     runs(
         &["python -m trace", "python3 -m trace"],

@@ -48,6 +48,13 @@ fn coverage_starts_python() {
         ("coverage combine a", "code <a >a"),
         ("coverage combine --keep a", "code <a"),
         ("coverage frobnicate", "code !1"),
+        ("python -m cProfile -s cumtime a.py b", "code <a.py"),
+        ("python -m cProfile -m pytest -q", "code ^4"),
+        ("python3 -m cProfile -o .github/a -m pytest -q", "code ^6 >.github/a"),
+        ("python -m cProfile -m http.server", "code deep ^4 ^4"),
+        ("python -m cProfile --unheard -m pytest", "code deep !3"),
+        ("python -m cProfile -m", "code deep !all"),
+        ("uv run python -m cProfile -m pip", "code deep ^7 ^6 ^6 ^2"),
         ("python -m coverage run -m pytest", "code ^5 ^2"),
         ("coverage --version", "code"),
     ]);
