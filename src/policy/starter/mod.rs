@@ -172,7 +172,12 @@ pub fn propose(
     let wide: Vec<ProposedTool> =
         tools.iter().filter(|tool| tool.line.is_wide()).cloned().collect();
     let draft = Policy::parse(&render((scan, choices), &folders, &wide, &[]), ORIGIN)?;
-    tools.retain(|tool| tool.line.is_wide() || !allows(&draft, &tool.command));
+    // Without a file a formatter may be refused that is allowed with one.
+    let is_allowed = |tool: &ProposedTool| {
+        let asked = format!("{} --help", tool.command);
+        allows(&draft, &tool.command) || (tool.line.is_open() && allows(&draft, &asked))
+    };
+    tools.retain(|tool| tool.line.is_wide() || !is_allowed(tool));
     // What the rules do not let run where nothing contains it proves nothing there.
     let draft = Policy::parse(&render((scan, choices), &folders, &tools, &[]), ORIGIN)?;
     proofs.retain(|proof| allows(&draft, &proof.command));

@@ -110,8 +110,12 @@ fn checkers_and_formatters_are_given_names_by_a_pipe() {
     check(&[
         ("find src -name '*.py' | xargs ruff check", "find src | xargs ruff check --unheard"),
         (
-            "find src -name '*.py' | xargs ruff check --fix",
-            "find . -name '*.py' | xargs ruff check --fix",
+            "find src -name '*.py' | xargs -r ruff check --fix",
+            "find . -name '*.py' | xargs -r ruff check --fix",
+        ),
+        (
+            "find src -name '*.py' | xargs -r ruff format",
+            "find src -name '*.py' | xargs ruff format",
         ),
         (
             "git ls-files '*.py' | xargs ruff check",

@@ -97,6 +97,8 @@ impl<'w> GivenWords<'w> {
             OperandKind::Edited
             | OperandKind::EditedWith(_)
             | OperandKind::EditedWithout(_)
+            | OperandKind::EditedHereWith(_)
+            | OperandKind::EditedHereWithout(_)
             | OperandKind::Paths
             | OperandKind::PathsOrHere => 0,
             OperandKind::ChangeThenEdited => 1,
@@ -121,6 +123,8 @@ impl<'w> GivenWords<'w> {
             | OperandKind::PathsOrHere
             | OperandKind::EditedWith(_)
             | OperandKind::EditedWithout(_)
+            | OperandKind::EditedHereWith(_)
+            | OperandKind::EditedHereWithout(_)
             | OperandKind::PatternThenPaths(_) => self.files(),
             _ => None,
         }
@@ -128,7 +132,7 @@ impl<'w> GivenWords<'w> {
 }
 
 /// Programs that check or test the files they are given, besides those of which a table says so.
-const CHECKERS: &str = "eslint mypy pytest rspec";
+const CHECKERS: &str = "mypy pytest rspec";
 
 /// Returns true for a program with a table, perhaps behind one that only starts it, that checks,
 /// formats or searches the files where `mark` stands, however many there are. Each must be a name

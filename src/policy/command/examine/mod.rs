@@ -16,6 +16,7 @@ pub(crate) mod names;
 mod native;
 mod operands;
 mod options;
+mod own_patterns;
 mod passed_on;
 mod patterns;
 mod programs;

@@ -42,9 +42,19 @@ impl Examiner<'_> {
             OperandKind::Tasks => self.tasks(name, operands),
             OperandKind::Edited => self.edits(texts(operands)),
             OperandKind::ChangeThenEdited => self.edits(texts(operands).skip(1)),
-            OperandKind::EditedWith(options) => self.edited_where(self.has_any(options), operands),
+            OperandKind::EditedWith(options) => {
+                self.edited_where(self.has_any(options), texts(operands));
+            }
             OperandKind::EditedWithout(options) => {
-                self.edited_where(!self.has_any(options), operands);
+                self.edited_where(!self.has_any(options), texts(operands));
+            }
+            OperandKind::EditedHereWith(_) | OperandKind::EditedHereWithout(_)
+                if self.has_any(&["--help", "--version"]) => {}
+            OperandKind::EditedHereWith(options) => {
+                self.edited_where(self.has_any(options), or_here(operands));
+            }
+            OperandKind::EditedHereWithout(options) => {
+                self.edited_where(!self.has_any(options), or_here(operands));
             }
             OperandKind::Program(endings) => self.program_of(name, endings, operands),
             OperandKind::OnlyWith(options) => {
@@ -87,8 +97,8 @@ impl Examiner<'_> {
             OperandKind::Only(listed) => self.only(name, listed, operands),
             OperandKind::Paths if name == "rustc" => self.sources_of_rustc(operands),
             OperandKind::Paths if name == "diff" => self.compared(operands),
-            OperandKind::PathsOrHere if operands.is_empty() => self.reads(["."].into_iter()),
-            OperandKind::Paths | OperandKind::PathsOrHere => self.reads(texts(operands)),
+            OperandKind::PathsOrHere => self.reads(or_here(operands)),
+            OperandKind::Paths => self.reads(texts(operands)),
             OperandKind::Compiled => self.compiled(name, operands, plain_from),
             OperandKind::Configured => self.configured(operands, plain_from),
             OperandKind::OnePath => {
@@ -133,11 +143,11 @@ impl Examiner<'_> {
     }
 
     /// Files that are read, and changed where the options say so.
-    fn edited_where(&mut self, edited: bool, operands: &[(usize, String)]) {
-        self.reads(texts(operands));
+    fn edited_where<'a>(&mut self, edited: bool, files: impl Iterator<Item = &'a str> + Clone) {
+        self.reads(files.clone());
         if edited {
             self.found.only_reads = false;
-            self.edits(texts(operands));
+            self.edits_matched(files);
         }
     }
 
@@ -338,6 +348,11 @@ impl Examiner<'_> {
 /// Returns the words of operands.
 pub(super) fn texts(operands: &[(usize, String)]) -> impl Iterator<Item = &str> + Clone {
     operands.iter().map(|(_, word)| word.as_str())
+}
+
+/// The same; without one, the folder the command runs in.
+fn or_here(operands: &[(usize, String)]) -> impl Iterator<Item = &str> + Clone {
+    texts(operands).chain(Some(".").filter(|_| operands.is_empty()))
 }
 
 /// Words of a program of jq or yq that run, read or show something other than its input.

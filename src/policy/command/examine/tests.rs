@@ -12,7 +12,7 @@ use pretty_assertions::assert_eq;
 /// `code` runs code of the repository, `only` only reads, `deep` goes through folders, `never` is
 /// never allowed, `held` left to the sandbox; `!3` and `?3` are findings about a word, the second
 /// one because nothing is known of it, `^3` one about a command that is started; `<` is read, `>`
-/// written, `~` in another revision; `?` behind those stands for perhaps, `!` for outside.
+/// written, `>*` by a pattern, `~` in another revision; `?` behind those stands for perhaps, `!` for outside.
 fn examined(text: &str, folder: &str) -> String {
     let words: Vec<String> = text.split(' ').map(str::to_owned).collect();
     let found = CommandEffects::of(&words, &RepoPath::parse(folder).unwrap());
@@ -47,6 +47,7 @@ fn examined(text: &str, folder: &str) -> String {
             PathUse::Scratch(path) => format!("{sign}.{path}"),
         }));
     }
+    seen.extend(found.edit_globs.iter().map(|glob| format!(">*{}", glob.text())));
     seen.extend(found.trees.iter().map(|path| format!("~{path}")));
     seen.join(" ")
 }

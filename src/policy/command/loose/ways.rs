@@ -336,7 +336,7 @@ impl LooseCommand {
             match changed.filter(|_| !counts_names) {
                 Some(ChangedFiles { edits, globs }) => {
                     found.edits = edits;
-                    found.edit_globs = globs;
+                    found.edit_globs.extend(globs);
                 }
                 None => {
                     let reason =

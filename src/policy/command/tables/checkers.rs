@@ -77,13 +77,18 @@ pub(super) const TABLES: &[CommandTable] = &[
              --unfixable= --extend-fixable= --extend-unfixable= --statistics --show-files \
              --show-settings -o=> --output-file=>",
         ],
-        operands: OperandKind::EditedWith(&["--fix", "--fix-only", "--add-noqa", "--add-ignore"]),
+        operands: OperandKind::EditedHereWith(&[
+            "--fix",
+            "--fix-only",
+            "--add-noqa",
+            "--add-ignore",
+        ]),
         effect: ProgramEffect::Reads,
     },
     CommandTable {
         names: &["ruff format"],
         options: [RUFF, "--check --range= --exit-non-zero-on-format"],
-        operands: OperandKind::EditedWithout(&["--check", "--diff"]),
+        operands: OperandKind::EditedHereWithout(&["--check", "--diff"]),
         effect: ProgramEffect::Writes,
     },
     reads(
@@ -215,7 +220,7 @@ pub(super) const TABLES: &[CommandTable] = &[
     ),
     writes(
         &["codespell"],
-        OperandKind::EditedWith(&["-w", "--write-changes"]),
+        OperandKind::EditedHereWith(&["-w", "--write-changes"]),
         "-w -d -q= -s -f -H -x=< -I=< -L= -S= -A= -B= -C= --write-changes --summary --count \
          --quiet-level= --skip= --ignore-words-list= --ignore-words=< --exclude-file=< \
          --builtin= --check-filenames --check-hidden --ignore-regex= --ignore-multiline-regex= \
@@ -225,7 +230,7 @@ pub(super) const TABLES: &[CommandTable] = &[
     ),
     writes(
         &["typos"],
-        OperandKind::EditedWith(&["-w", "--write-changes"]),
+        OperandKind::EditedHereWith(&["-w", "--write-changes"]),
         "-w --write-changes --diff --files --identifiers --words --exclude= --hidden --no-ignore \
          --sort --format= --color= --isolated --force-exclude --locale= --type-list -q --quiet \
          -v --verbose -j= --threads= -c=< --config=< -V --version -h --help",

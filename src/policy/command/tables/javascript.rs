@@ -42,7 +42,7 @@ pub(super) const TABLES: &[CommandTable] = &[
     ),
     runs(
         &["eslint"],
-        OperandKind::Targets,
+        OperandKind::EditedHereWith(&["--fix"]),
         "--fix --fix-dry-run --fix-type= --ext= --max-warnings= --quiet --no-eslintrc \
          --no-config-lookup -c=< --config=< --env= --global= --rule= --no-ignore --ignore-path=< \
          --ignore-pattern= --stdin --stdin-filename=< --no-inline-config \
@@ -126,7 +126,7 @@ pub(super) const TABLES: &[CommandTable] = &[
     ),
     runs(
         &["biome check", "biome lint", "biome format", "biome ci"],
-        OperandKind::EditedWith(&["--write", "--fix", "--unsafe"]),
+        OperandKind::EditedHereWith(&["--write", "--fix", "--unsafe"]),
         "--write --fix --unsafe --changed --staged --since= --no-errors-on-unmatched --reporter= \
          --diagnostic-level= --max-diagnostics= --skip-parse-errors --error-on-warnings \
          --colors= --verbose --only= --skip= --linter-enabled= --formatter-enabled= \

@@ -90,6 +90,10 @@ pub enum OperandKind {
     EditedWith(&'static [&'static str]),
     /// Files and folders that are written, and only read under one of these options.
     EditedWithout(&'static [&'static str]),
+    /// As `EditedWith`; without one, all that lies in the folder the command runs in.
+    EditedHereWith(&'static [&'static str]),
+    /// As `EditedWithout`; without one, all that lies in the folder the command runs in.
+    EditedHereWithout(&'static [&'static str]),
     /// First a program in a folder of the repository, or a file with one of these endings; what is
     /// behind it is for that program.
     Program(&'static [&'static str]),

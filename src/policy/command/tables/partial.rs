@@ -59,7 +59,7 @@ pub(super) const TABLES: &[CommandTable] = &[
     ),
     runs(
         &["stylelint"],
-        OperandKind::Targets,
+        OperandKind::EditedWith(&["--fix"]),
         "--fix -c=< --config=< --ignore-path=< -i=< --ignore-pattern= --quiet -q --cache \
          --cache-location=> --cache-strategy= -f=@ --formatter=@ -o=> --output-file=> \
          --max-warnings= --allow-empty-input --aei --report-needless-disables --rd \

@@ -14,6 +14,8 @@ pub(super) const TABLES: &[CommandTable] = &[
          --multitask --build-all --comments --no-deprecation-warnings --no-search --nosearch \
          --job-stats=? --rules --version --help -j= --jobs=",
     ),
+    // Without a file they go through sources of Ruby whose names do not begin with a dot: no
+    // protected file is one, and what code of the repository writes is left to the sandbox.
     runs(
         &["rubocop"],
         OperandKind::EditedWith(&[

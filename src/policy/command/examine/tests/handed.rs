@@ -77,8 +77,8 @@ fn what_is_behind_two_hyphens_may_be_for_what_is_started() {
             "code !3 !4 <?--results-directory <?.github",
         ),
         ("dotnet build -- -p:CscToolPath=evil", "code !3 <?-p:CscToolPath=evil"),
-        ("eslint -- src", "code <?src"),
-        ("eslint -- --fix", "code !2 <?--fix"),
+        ("pytest -- src", "code <?src"),
+        ("pytest -- -x.py", "code !2 <?-x.py"),
         ("yarn lint -- --fix", "code <?lint <?--fix"),
     ]);
 }
