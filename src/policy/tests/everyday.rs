@@ -196,6 +196,7 @@ fn everyday_commands_pass_and_their_dangerous_neighbours_do_not() {
         "cargo build -j --target-dir=/x",
         "cargo test --target /x/y.json",
         "cargo nextest self update",
+        "cargo nextest -q self update",
         "cargo nextest archive",
         "npm test -w --script-shell=x",
         "git diff --submodule=diff",

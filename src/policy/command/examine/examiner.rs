@@ -287,18 +287,6 @@ impl Examiner<'_> {
         match found {
             Some(known) => {
                 self.next += known.words.len() - 1;
-                if known.words.get(1) == Some(&"nextest") {
-                    match second {
-                        Some("run" | "list") => self.next += 1,
-                        Some(other) if !other.starts_with('-') => {
-                            self.finding(
-                                self.next,
-                                format!("`cargo nextest {other}` is not known to be harmless"),
-                            );
-                        }
-                        Some(_) | None => {}
-                    }
-                }
                 self.by_table(known);
             }
             None if program == "git" && !git::is_own_verb(&verb) => {

@@ -20,7 +20,7 @@ const ARGUMENT_FILES: &str = "\
 /// Programs that run code of the repository and take a word with `@` before it for a name.
 const NAMES_WITH_AT: &str = "\
     pnpm-ls pnpm-list pnpm-why pnpm-root pnpm-outdated yarn-list yarn-why yarn-info cargo-test \
-    cargo-t cargo-nextest cargo-bench cargo-run cargo-r";
+    cargo-t cargo-nextest-run cargo-nextest-list cargo-bench cargo-run cargo-r";
 
 /// Options of scripts of a package that name what they write.
 const WRITING_OPTIONS: &str = "\

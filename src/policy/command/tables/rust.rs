@@ -38,7 +38,7 @@ const COVERAGE: &str = "--html --text --json --lcov --cobertura --codecov --summ
 /// One table per program, in the notation of `tables`.
 pub(super) const TABLES: &[CommandTable] = &[
     cargo(&["cargo test", "cargo t", "cargo bench", "cargo run", "cargo r"], OperandKind::Text, ""),
-    cargo(&["cargo nextest"], OperandKind::Text, NEXTEST),
+    cargo(&["cargo nextest run", "cargo nextest list"], OperandKind::Text, NEXTEST),
     cargo(&["cargo llvm-cov"], OperandKind::Text, COVERAGE),
     // What is behind `--` is for the compiler, see `clippy-driver`.
     cargo(

@@ -9,6 +9,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::sync::LazyLock;
 
 use crate::command::UNKNOWN;
+use crate::command::tables::index;
 use crate::command::tables::options::{GivenOption, OptionArgument, OptionTable};
 use crate::words;
 
@@ -201,6 +202,10 @@ fn is_option(word: &str) -> bool {
     word.starts_with(['-', '+'])
 }
 
+fn starts_with(words: &[String], wanted: &[&str]) -> bool {
+    words.len() >= wanted.len() && words.iter().zip(wanted).all(|(word, wanted)| word == wanted)
+}
+
 fn of<W: AsRef<str>>(words: &[W]) -> Option<&'static ProgramOptions> {
     BY_PROGRAM.get(words.first()?.as_ref())
 }
@@ -257,7 +262,11 @@ pub(crate) fn moved(words: &[String]) -> Option<Vec<String>> {
         }
         at = read.next;
     }
-    let verb = words.get(at..at + program.table.depth).filter(|_| at > 1)?;
+    // A table may be about a verb of a verb.
+    let named = index::of(words.first()?).iter().map(|known| known.words.get(1..));
+    let is_named = |verb: &&[&str]| words.get(at..).is_some_and(|rest| starts_with(rest, verb));
+    let named = named.flatten().filter(is_named).map(<[_]>::len).max().unwrap_or_default();
+    let verb = words.get(at..at + named.max(program.table.depth)).filter(|_| at > 1)?;
     if verb.iter().any(|word| is_option(word)) {
         return None;
     }
@@ -358,6 +367,9 @@ mod tests {
             ("cargo -q --color always check", Some("cargo check -q --color always")),
             ("uv --offline run pytest", Some("uv run --offline pytest")),
             ("gh -R o/r pr list --json x", Some("gh pr list -R o/r --json x")),
+            ("cargo -q nextest run x", Some("cargo nextest run -q x")),
+            ("cargo -q nextest self", Some("cargo nextest -q self")),
+            ("uv --offline pip list", Some("uv pip list --offline")),
             ("cargo test --locked", None),
             ("cargo --config x test", None),
             ("cargo --locked --config=x test", None),
