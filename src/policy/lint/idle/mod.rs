@@ -28,6 +28,7 @@ const ENDINGS: &[&str] = &[
     "",
     " --help",
     " --version",
+    " --check",
     " -q",
     " x",
     " x y",
