@@ -6,6 +6,7 @@
 
 mod archives;
 pub(crate) mod awk;
+mod copied;
 mod examiner;
 pub(crate) mod fed;
 pub(crate) mod given;

@@ -40,7 +40,12 @@ impl Examiner<'_> {
             OperandKind::Plain => self.plain(name, operands),
             OperandKind::HarmlessKeys => self.harmless_keys(name, operands),
             OperandKind::Tasks => self.tasks(name, operands),
-            OperandKind::Edited => self.edits(texts(operands)),
+            OperandKind::Edited => {
+                self.edits(texts(operands));
+                if matches!(name, "mv" | "git mv") {
+                    self.put_into(operands);
+                }
+            }
             OperandKind::ChangeThenEdited => self.edits(texts(operands).skip(1)),
             OperandKind::EditedWith(options) => {
                 self.edited_where(self.has_any(options), texts(operands));
@@ -76,18 +81,7 @@ impl Examiner<'_> {
                 let refused = operands.iter().find(|(_, word)| !word.starts_with('+'));
                 self.refuse(refused, |word| format!("`{name}` with `{word}` does more than show"));
             }
-            OperandKind::Copied => {
-                let count = operands.len().saturating_sub(1);
-                self.reads(texts(operands).take(count));
-                if name == "cp" && self.has_any(&["-r", "-R", "-a", "--recursive", "--archive"]) {
-                    self.goes_through_store();
-                }
-                self.edits(texts(operands).skip(count));
-                let more = operands.get(2).filter(|_| name.contains("sphinx"));
-                self.refuse(more, |word| {
-                    format!("`{name}` writes into its second folder; `{word}` is one more")
-                });
-            }
+            OperandKind::Copied => self.copied(name, operands),
             OperandKind::PatternsUnder(options)
                 if plain_from.is_none() && self.has_any(options) => {}
             OperandKind::None | OperandKind::PatternsUnder(_) => {

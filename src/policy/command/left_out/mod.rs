@@ -346,9 +346,11 @@ fn moved(command: &RunCommand<'_>) -> Vec<RepoPath> {
     let inner = command.inner();
     let moves = inner.first().is_some_and(|program| program == "mv")
         || verb_of_git(inner).is_some_and(|(verb, _)| verb == "mv");
-    let sources = command.effects.edits.split_last().filter(|_| moves);
-    let sources = sources.map(|(_, sources)| sources).unwrap_or_default();
-    sources.iter().filter_map(PathUse::inside).cloned().collect()
+    let is_named = |used: &&PathUse| !matches!(used, PathUse::Perhaps(_));
+    let named: Vec<&PathUse> = command.effects.edits.iter().filter(is_named).collect();
+    let sources = named.split_last().filter(|_| moves).map(|(_, sources)| sources);
+    let inside = sources.unwrap_or_default().iter().filter_map(|used| used.inside());
+    inside.cloned().collect()
 }
 
 /// Returns where a search looks that no table has, if it goes through folders.

@@ -373,7 +373,11 @@ impl LooseCommand {
                 .collect()
         };
         let besides = |effects: &CommandEffects, named: &[PathUse]| -> Vec<PathUse> {
-            effects.edits.iter().filter(|used| !named.contains(used)).cloned().collect()
+            let is_besides = |used: &&PathUse| {
+                !named.contains(used)
+                    && LETTERS.iter().all(|it| self.put_by_glob(used, it).is_none())
+            };
+            effects.edits.iter().filter(is_besides).cloned().collect()
         };
         let edits = besides(found, &named(letters));
         let is_same =
@@ -386,9 +390,23 @@ impl LooseCommand {
                 globs.push(PathGlob::parse(&from_root(glob, folder)).ok()?);
             }
         }
+        let put = found.edits.iter().filter_map(|used| self.put_by_glob(used, letters));
+        for glob in put {
+            globs.push(PathGlob::parse(&glob).ok()?);
+        }
         // What another program does is judged by the names that it is given.
         let by_another = !globs.is_empty() && !found.starts.is_empty();
         (is_same && !by_another).then_some(ChangedFiles { edits, globs })
+    }
+
+    /// Returns the pattern of what is perhaps put into a folder by a name that a glob matches.
+    fn put_by_glob(&self, used: &PathUse, letters: &str) -> Option<String> {
+        let PathUse::Perhaps(path) = used else { return None };
+        let names = self.globs().filter_map(|(_, glob)| glob.rsplit('/').next());
+        let name = path.name();
+        let glob =
+            names.into_iter().find(|glob| name == Some(sample_of(glob, letters).as_str()))?;
+        Some(format!("{}/{glob}", path.parent()))
     }
 
     /// Returns the words with each glob as two names; `None` where there is no glob. What stands in

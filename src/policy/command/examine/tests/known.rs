@@ -20,11 +20,28 @@ fn git_removes_and_moves_the_files_that_it_names() {
         ("git rm *.yml", "deep !2 >*.yml"),
         ("git rm :/.github", "deep !2 >:/.github"),
         ("git rm --pathspec-from-file=a", "deep !2"),
-        ("git mv a .github/b", "deep >a >.github/b"),
-        ("git mv -f -k -v a b", "deep >a >b"),
-        ("git mv --unheard a b", "deep !2 >a >b"),
+        ("git mv a .github/b", "deep >a >.github/b >?.github/b/a"),
+        ("git mv -f -k -v a b", "deep >a >b >?b/a"),
+        ("git mv --unheard a b", "deep !2 >a >b >?b/a"),
         ("git restore :(top)a", "deep !2 >:(top)a"),
         ("git checkout -- a/*.yml", "deep !3 >a/*.yml"),
+    ]);
+}
+
+#[test]
+fn what_is_put_into_a_folder_keeps_its_name() {
+    check(&[
+        ("cp docs/AGENTS.md src", "<docs/AGENTS.md >src >?src/AGENTS.md"),
+        ("cp docs/AGENTS.md src/a.md", "<docs/AGENTS.md >src/a.md"),
+        (
+            "cp docs/AGENTS.md b src/a.md",
+            "<docs/AGENTS.md <b >src/a.md >?src/a.md/AGENTS.md >?src/a.md/b",
+        ),
+        ("cp -T docs/AGENTS.md src", "<docs/AGENTS.md >src"),
+        ("cp -r docs/. src/", "deep held <docs >src"),
+        ("cp -r docs/.cargo/ src", "deep held <docs/.cargo >src >?src/.cargo"),
+        ("mv docs/AGENTS.md src", "deep >docs/AGENTS.md >src >?src/AGENTS.md"),
+        ("mv a /tmp/b", "deep >a >!/tmp/b"),
     ]);
 }
 
@@ -136,8 +153,8 @@ fn what_a_pattern_is_about_and_what_lies_in_the_folder_of_git_is_read() {
         ("rg --files .git", "only deep <.git"),
         ("ls -R .git", "only deep <.git"),
         ("diff -r .git a", "only deep held <.git <a <.git/config"),
-        ("cp -r .git a", "deep held <.git <.git/config >a"),
-        ("cp .git/HEAD a", "<.git/HEAD >a"),
+        ("cp -r .git a", "deep held <.git <.git/config >a >?a/.git"),
+        ("cp .git/HEAD a", "<.git/HEAD >a >?a/HEAD"),
         ("grep -r x --include=.env* src", "only deep <src <src/.env"),
         ("grep -r x --exclude=.env* src", "only deep <src"),
         ("rg -g .env* x", "only deep <. <.env"),
