@@ -184,10 +184,13 @@ fn is_scratch(path: &str, root: &str) -> bool {
 }
 
 /// Returns the path a word names, seen from a folder; `None` for what is harmless anywhere (`-`,
-/// `/dev/null`).
+/// `/dev/null`). What has a scheme is none of the repository: many programs fetch it.
 pub fn path_use(word: &str, folder: &RepoPath) -> Option<PathUse> {
     if word == "-" || word == "/dev/null" {
         return None;
+    }
+    if word.contains("://") {
+        return Some(PathUse::Outside(word.to_owned()));
     }
     Some(folder.join(word).map_or_else(|_| PathUse::Outside(word.to_owned()), PathUse::Inside))
 }

@@ -68,10 +68,7 @@ impl Examiner<'_> {
             }
             OperandKind::PathsUnder(options) => {
                 self.reads(texts(operands));
-                let address = operands.iter().find(|(_, word)| word.contains(':'));
-                self.refuse(address.filter(|_| name == "go tool pprof"), |word| {
-                    format!("`{name}` may take `{word}` for an address")
-                });
+                operands.iter().for_each(|(index, word)| self.address(name, *index, word));
                 self.changes_without(name, options);
             }
             OperandKind::RevisionThenEdited => {

