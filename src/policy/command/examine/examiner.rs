@@ -4,7 +4,7 @@
 //! In: literal words and the folder they run in. Out: a `CommandEffects`. What single programs
 //! need that no table can say is in `programs`.
 
-use crate::command::examine::handed::{leaves, nameable};
+use crate::command::examine::word_paths::{leaves, nameable};
 use crate::command::examine::{CommandEffects, PathUse, StartedCommand, UncoveredWord};
 use crate::command::tables::index::{self, IndexedTable};
 use crate::command::tables::launcher::WrapperKind;

@@ -26,6 +26,7 @@ mod scripts;
 mod searches;
 mod sed;
 mod targets;
+mod word_paths;
 mod xargs;
 mod yq;
 

@@ -5,7 +5,7 @@
 
 use crate::command::examine::PathUse;
 use crate::command::examine::examiner::Examiner;
-use crate::command::examine::handed::{attached, leaves_out, nameable};
+use crate::command::examine::word_paths::{attached, leaves_out, nameable};
 use crate::paths::{self, Protection};
 use crate::words;
 use locum_base::path::RepoPath;
