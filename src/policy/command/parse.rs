@@ -253,7 +253,8 @@ fn variable(assignment: &ast::Assignment, word: &ast::Word) -> Result<(String, S
     };
     // A name that is refused is reported before its value is looked at.
     variables::check_name(name)?;
-    let value = literal(value)?;
+    let value = word::assigned(&value.value)
+        .map_err(|why| format!("the word `{}` holds {why}", value.value))?;
     variables::check(name, &value)?;
     Ok((name.clone(), value))
 }

@@ -10,6 +10,25 @@
 /// # Errors
 /// Names the construct that keeps the word from being known before it runs.
 pub fn literal(raw: &str) -> Result<String, String> {
+    read(raw, Globs::Refused)
+}
+
+/// Returns the literal meaning of the raw value of an assignment, in which no shell expands globs.
+///
+/// # Errors
+/// As [`literal`].
+pub(super) fn assigned(raw: &str) -> Result<String, String> {
+    read(raw, Globs::Plain)
+}
+
+/// What unquoted wildcards are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Globs {
+    Refused,
+    Plain,
+}
+
+fn read(raw: &str, globs: Globs) -> Result<String, String> {
     // Alone it opens nothing: it is the program of that name.
     if raw == "[" {
         return Ok(raw.to_owned());
@@ -63,7 +82,7 @@ pub fn literal(raw: &str) -> Result<String, String> {
                     "a tilde after `=` or `:`, which some shells expand; quote it".to_owned()
                 );
             }
-            '*' | '?' | '[' => {
+            '*' | '?' | '[' if globs == Globs::Refused => {
                 return Err(format!(
                     "an unquoted glob character `{letter}`, and no shell expands it here; name the \
                      files, or quote it where the program itself takes a pattern"
@@ -173,7 +192,7 @@ fn has_brace_list(bare: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{literal, split};
+    use super::{assigned, literal, split};
     use pretty_assertions::assert_eq;
 
     #[test]
@@ -204,6 +223,15 @@ mod tests {
             ("ä", "ä"),
         ] {
             assert_eq!(literal(raw), Ok(expected.to_owned()), "{raw}");
+        }
+    }
+
+    #[test]
+    fn no_shell_expands_a_glob_in_an_assignment() {
+        assert_eq!(assigned("a:*"), Ok("a:*".to_owned()));
+        assert_eq!(assigned("[a]?"), Ok("[a]?".to_owned()));
+        for raw in ["$(ls)*", "~", "`ls`"] {
+            assert!(assigned(raw).is_err(), "{raw}");
         }
     }
 
