@@ -10,7 +10,7 @@ use crate::command::tables::index::{self, IndexedTable};
 use crate::command::tables::launcher::WrapperKind;
 use crate::command::tables::programs::{self, ProgramRunner, WITH_VERBS};
 use crate::command::tables::wrappers;
-use crate::command::tables::{OperandKind, ProgramEffect, git, spelling, verbs};
+use crate::command::tables::{OperandKind, ProgramEffect, git, spelling, text, verbs};
 use locum_base::path::RepoPath;
 
 impl CommandEffects {
@@ -19,18 +19,6 @@ impl CommandEffects {
         Examiner::started(words, folder).0
     }
 }
-
-/// Options of `rg` with which it also reads what it leaves out by itself.
-const REACHING_FURTHER: &[&str] = &[
-    "--hidden",
-    "-uu",
-    "--no-ignore",
-    "--no-ignore-dot",
-    "--no-ignore-exclude",
-    "--no-ignore-global",
-    "--no-ignore-parent",
-    "--no-ignore-vcs",
-];
 
 pub(super) struct Examiner<'w> {
     pub(super) words: &'w [String],
@@ -68,7 +56,7 @@ impl Examiner<'_> {
             self.found.starts = vec![StartedCommand { words: usual, effects }];
             return;
         }
-        if self.launches() {
+        if self.asks_a_launcher() || self.launches() {
             return;
         }
         let known = index::of(program)
@@ -135,12 +123,7 @@ impl Examiner<'_> {
             "sed" => self.sed(),
             "awk" | "gawk" | "mawk" | "nawk" => self.awk(),
             program if WITH_VERBS.contains(&program) => self.with_verb(program),
-            program => {
-                if let Some(known) = index::of(program).iter().find(|known| known.words.len() == 1)
-                {
-                    self.by_table(known);
-                }
-            }
+            _ => alone.into_iter().for_each(|known| self.by_table(known)),
         }
     }
 
@@ -173,9 +156,10 @@ impl Examiner<'_> {
     /// that runs code of the repository may load some even so.
     fn asks_for_help(&mut self, alone: Option<&IndexedTable>, is_known: bool) -> bool {
         let program = self.words.first().map_or("", String::as_str);
-        let known = is_known || matches!(program, "find" | "sed" | "awk");
+        let by_words = matches!(program, "find" | "sed" | "awk" | "gawk" | "mawk" | "nawk");
+        let known = is_known || by_words;
         // A single letter may be another option of a program whose options a table has.
-        let short = alone.is_none() && !matches!(program, "find" | "sed" | "awk");
+        let short = alone.is_none() && !by_words;
         let asks = matches!(self.words, [_, option] if option == "--version" || option == "--help"
             || (short && matches!(option.as_str(), "-version" | "-V" | "-v")));
         if !known || !asks || program.contains('/') {
@@ -184,6 +168,15 @@ impl Examiner<'_> {
         self.known = true;
         self.found.runs_code =
             alone.is_some_and(|known| known.table.effect == ProgramEffect::RunsCode);
+        self.found.only_reads = !self.found.runs_code;
+        true
+    }
+
+    /// Returns true for a program that starts others and is only asked for its options.
+    fn asks_a_launcher(&mut self) -> bool {
+        let Some(kind) = wrappers::asked(self.words) else { return false };
+        self.known = true;
+        self.found.runs_code = kind != WrapperKind::Plain;
         self.found.only_reads = !self.found.runs_code;
         true
     }
@@ -385,7 +378,7 @@ impl Examiner<'_> {
             || matches!(name.as_str(), "go tool cover" | "go tool objdump" | "go tool pprof")
             || matches!(name.as_str(), "objdump" | "cppcheck")
             || (name == "shellcheck" && self.has_any(&["-x", "--external-sources"]))
-            || (name == "rg" && self.has_any(REACHING_FURTHER))
+            || (name == "rg" && self.options.iter().any(|met| text::finds_more(met)))
         {
             // What is hidden is left out by its name, and kept from being read by the sandbox.
             self.found.needs_sandbox = true;

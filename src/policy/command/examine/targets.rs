@@ -7,6 +7,7 @@ use crate::command::examine::PathUse;
 use crate::command::examine::examiner::Examiner;
 use crate::command::examine::operands::texts;
 use crate::command::tables::index::IndexedTable;
+use crate::command::tables::jvm::MAVEN_PROGRAMS;
 use crate::command::tables::{ProgramEffect, compilers, spelling, tasks};
 use crate::command::variables;
 use crate::words;
@@ -40,7 +41,7 @@ const NOT_OWN: &str = "all cmd std tool";
 impl Examiner<'_> {
     pub(super) fn tasks(&mut self, name: &str, operands: &[(usize, String)]) {
         let harmless: fn(&str) -> bool = match name {
-            "mvn" | "./mvnw" | "mvnw" | "mvnd" => tasks::is_harmless_goal,
+            maven if MAVEN_PROGRAMS.contains(&maven) => tasks::is_harmless_goal,
             "gradle" | "./gradlew" | "gradlew" => tasks::is_harmless_task,
             "rake" => |word: &str| tasks::is_harmless(word) || is_setting_of_rake(word),
             _ => tasks::is_harmless,

@@ -29,9 +29,12 @@ pub(super) const GRADLE: &str = "\
     --no-scan --problems-report --no-problems-report --watch-fs --no-watch-fs -P=@ -D=@ \
     --project-prop=@ --system-prop=@";
 
+/// How Maven is called.
+pub(in crate::command) const MAVEN_PROGRAMS: &[&str] = &["mvn", "./mvnw", "mvnw", "mvnd"];
+
 /// One table per program, in the notation of `tables`.
 pub(super) const TABLES: &[CommandTable] = &[
-    runs(&["mvn", "./mvnw", "mvnw", "mvnd"], OperandKind::Tasks, MAVEN),
+    runs(MAVEN_PROGRAMS, OperandKind::Tasks, MAVEN),
     runs(&["gradle", "./gradlew", "gradlew"], OperandKind::Tasks, GRADLE),
     runs(
         &["javac"],

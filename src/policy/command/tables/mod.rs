@@ -18,7 +18,7 @@ pub(super) mod git;
 mod go;
 pub mod index;
 mod javascript;
-mod jvm;
+pub(in crate::command) mod jvm;
 pub(crate) mod launched;
 pub(crate) mod launcher;
 pub(crate) mod launchers;

@@ -44,7 +44,7 @@ const INTERPRETERS: &str = "\
     view emacs nano most pager scp sftp rsync socat nc ncat netcat telnet curl \
     wget aria2c tar bsdtar cpio zip unzip 7z docker podman nerdctl kubectl systemctl java \
     jshell scala groovy kotlin rscript r julia ghci runghc erl elixir iex osascript open \
-    xdg-open make-fifo mkfifo dd ln install gh hub act just task gulp grunt ninja \
+    xdg-open mkfifo dd ln install gh hub act just task gulp grunt ninja \
     cmake bazel nix nix-shell nix-build inotifywait ag ack";
 
 /// Returns how a program runs others; `None` for one that is not known to.

@@ -2,12 +2,10 @@
 //!
 //! In: a program, one of its options and the value. Out: whether the value is known.
 
+use crate::command::tables::jvm::MAVEN_PROGRAMS;
 use crate::command::tables::properties::{self, is_word};
 use crate::command::tables::{compilers, configuring, tasks};
 use crate::words;
-
-/// Programs whose settings are those of Maven.
-const MAVEN: &str = "mvn ./mvnw mvnw mvnd";
 
 /// Settings of pytest that only change what it collects or says.
 const PYTEST_SETTINGS: &str = "\
@@ -66,7 +64,7 @@ const DOTNET_PROPERTIES: &str = "\
 
 /// Returns the file that a setting makes a program write.
 pub(crate) fn written<'v>(program: &str, option: &str, value: &'v str) -> Option<&'v str> {
-    let is_property = words::holds(MAVEN, program) && matches!(option, "-D" | "--define");
+    let is_property = MAVEN_PROGRAMS.contains(&program) && matches!(option, "-D" | "--define");
     properties::written_by_maven(value).filter(|_| is_property)
 }
 
@@ -135,7 +133,7 @@ pub(crate) fn is_known(program: &str, option: &str, value: &str) -> bool {
             | "--formatter"
             | "-f",
         ) => is_inside(value),
-        (maven, "-D" | "--define") if words::holds(MAVEN, maven) => {
+        (maven, "-D" | "--define") if MAVEN_PROGRAMS.contains(&maven) => {
             properties::is_known_to_maven(value)
         }
         (_, "-P" | "--activate-profiles" | "--project-prop") => {

@@ -3,6 +3,7 @@
 //! Data only, in the notation of `tables`.
 
 use crate::command::tables::{CommandTable, OperandKind, ProgramEffect, reads, writes};
+use crate::words;
 
 const GREP_PATTERN: &[&str] = &["-e", "-f", "--regexp", "--file", "--files", "--type-list"];
 
@@ -26,6 +27,11 @@ pub(crate) const RIPGREP_NO_MORE_FILES: &str = "-n -N -i -S -s -w -x -v -l -c -o
 const RIPGREP_MORE_FILES: &str = "--iglob= --glob-case-insensitive --ignore-file=< \
      --no-require-git --hidden -uu --no-ignore --no-ignore-dot --no-ignore-exclude \
      --no-ignore-global --no-ignore-parent --no-ignore-vcs";
+
+/// Returns true for an option of `rg` with which it may search more files than it does by itself.
+pub(in crate::command) fn finds_more(option: &str) -> bool {
+    words::holds(RIPGREP_MORE_FILES, option)
+}
 
 /// One table per program, in the notation of `tables`.
 pub(super) const TABLES: &[CommandTable] = &[

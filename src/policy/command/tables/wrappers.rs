@@ -43,6 +43,20 @@ pub(crate) fn inner(words: &[String]) -> Option<(usize, WrapperKind)> {
     (is_local && starts_plainly(program, kind)).then_some((at, kind))
 }
 
+/// Returns what a program is that starts others, where it is only asked for its options.
+pub(crate) fn asked(words: &[String]) -> Option<WrapperKind> {
+    let (last, name) = words.split_last()?;
+    let known = launched::of(name.first()?).iter();
+    let mut named = known.filter(|known| known.words == name && last == "--help");
+    named.find_map(|known| match known.launcher.name {
+        // A word of the shell, which may know no such option.
+        "command" => None,
+        // What it starts is looked at elsewhere.
+        "coverage run" => Some(WrapperKind::Runner),
+        _ => known.launcher.allowed,
+    })
+}
+
 /// Returns where the program begins that all before it only start.
 pub(crate) fn innermost(words: &[String]) -> usize {
     let mut at = 0;

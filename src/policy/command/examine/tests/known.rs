@@ -64,6 +64,27 @@ fn an_address_is_no_file_of_the_repository() {
 }
 
 #[test]
+fn every_program_with_a_table_may_be_asked_for_its_options() {
+    check(&[
+        ("gawk --help", "only"),
+        ("mawk --help", "only"),
+        ("gawk --help x", "only ?1"),
+        ("timeout --help", "only"),
+        ("env --help", "only"),
+        ("env --help ls", "code deep !all"),
+        ("nice --help", "only"),
+        ("npx --help", "code"),
+        ("npx --help x", "code deep !all"),
+        ("uv run --help", "code"),
+        ("poetry run --help", "code"),
+        ("coverage run --help", "code"),
+        ("coverage run --help -m x", "code deep ^4 ^4"),
+        ("command --help", "deep never"),
+        ("sudo --help", "code deep !all"),
+    ]);
+}
+
+#[test]
 fn coverage_starts_python() {
     check(&[
         ("coverage run -m pytest -q", "code ^3"),
