@@ -39,6 +39,8 @@ const COVERAGE: &str = "--html --text --json --lcov --cobertura --codecov --summ
 pub(super) const TABLES: &[CommandTable] = &[
     cargo(&["cargo test", "cargo t", "cargo bench", "cargo run", "cargo r"], OperandKind::Text, ""),
     cargo(&["cargo nextest run", "cargo nextest list"], OperandKind::Text, NEXTEST),
+    // Its other verbs change the program itself, or write archives.
+    runs(&["cargo nextest"], OperandKind::None, "-V --version -h"),
     cargo(&["cargo llvm-cov"], OperandKind::Text, COVERAGE),
     // What is behind `--` is for the compiler, see `clippy-driver`.
     cargo(
