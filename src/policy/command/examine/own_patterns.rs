@@ -32,7 +32,8 @@ impl Examiner<'_> {
         let (_, folders) = glob.parts().split_last().unwrap_or((&String::new(), &[]));
         let is_plain = |part: &&String| !part.contains(['*', '?']);
         let fixed: Vec<&str> = folders.iter().take_while(is_plain).map(String::as_str).collect();
-        if fixed.len() == folders.len() {
+        let goes_through = glob.parts().last().is_some_and(|name| name == "**");
+        if fixed.len() == folders.len() && !goes_through {
             self.found.edit_globs.push(glob);
             return;
         }

@@ -334,6 +334,8 @@ fn checkers_change_files_only_where_their_options_say_so() {
             "code <src/*.{ts,js} <!src/a.ts >*src/*.js >*src/*.ts",
         ),
         ("prettier --write src/**/*.ts", "code <src/**/*.ts >src/**/*.ts >src"),
+        ("prettier --write src/**", "code <src/** >src/** >src"),
+        ("prettier --write **", "code <** >** >!."),
         ("ruff format --help", ""),
         ("eslint src/*.ts", "code <src/*.ts"),
         ("stylelint --fix **/*.css", "code <**/*.css >**/*.css >!."),
