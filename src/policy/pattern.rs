@@ -4,7 +4,8 @@
 //! In: a pattern as written. Out: whether it matches an intent. Commands are matched by words here;
 //! what their options do is decided in `command`.
 
-use crate::command::{refused_words, word};
+use crate::command::refused_words::{self, RuleEnd};
+use crate::command::word;
 use crate::command_text::{self, NamedCommand};
 use crate::glob::{LetterCase, PathGlob, folded, name_matches};
 use crate::intent::{Intent, PUBLICATIONS, PublicationKind};
@@ -282,23 +283,23 @@ impl CommandPattern {
     /// As [`Self::matches`], where it is also known how the words are written.
     pub(crate) fn matches_command(&self, command: NamedCommand<'_>, case: LetterCase) -> bool {
         let words = command.words;
-        match &self.form {
-            CommandForm::Prefix => self.begins(words, case),
-            CommandForm::Words => {
-                (self.open || words.len() == self.words.len()) && self.begins(words, case)
+        let end = match &self.form {
+            CommandForm::Script(_) => return false,
+            CommandForm::Text(_) => RuleEnd::Letters,
+            CommandForm::Words if !self.open => RuleEnd::Nothing,
+            CommandForm::Prefix | CommandForm::Words => RuleEnd::Words,
+        };
+        match (&self.form, case) {
+            (CommandForm::Text(text), LetterCase::Exact) => {
+                command_text::spelled_out(text, command).is_some()
             }
-            CommandForm::Text(text) if case == LetterCase::Ignored => {
+            (CommandForm::Text(text), LetterCase::Ignored) => {
                 command_text::refuses(text, command)
+                    || refused_words::begin(&self.words, words, end)
             }
-            CommandForm::Text(text) => command_text::spelled_out(text, command).is_some(),
-            CommandForm::Script(_) => false,
-        }
-    }
-
-    fn begins(&self, words: &[String], case: LetterCase) -> bool {
-        match case {
-            LetterCase::Exact => words.starts_with(&self.words),
-            LetterCase::Ignored => refused_words::begin(&self.words, words),
+            (_, LetterCase::Ignored) => refused_words::begin(&self.words, words, end),
+            (_, LetterCase::Exact) if end == RuleEnd::Nothing => words == self.words,
+            (_, LetterCase::Exact) => words.starts_with(&self.words),
         }
     }
 

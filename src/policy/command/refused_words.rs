@@ -1,11 +1,16 @@
-//! Whether a command begins with the words of a rule that refuses: in whatever case, and by other
-//! names and short forms of verbs.
+//! Whether a command begins with the words of a rule that refuses: in whatever case, behind whatever
+//! options, and by other names and short forms of verbs.
 //!
 //! In: the words of the rule and of a command. Out: yes or no. Only rules that refuse look here.
 
-use crate::command::tables::tasks;
+use std::collections::BTreeSet;
+
+use crate::command::tables::{tasks, verbs};
 use crate::glob::folded;
 use crate::words;
+
+/// How many words behind the program options may stand before, as in `gcloud compute instances`.
+const WORDS_BEHIND_OPTIONS: usize = 3;
 
 /// Programs that take the beginning of a verb for the verb.
 const SHORTENING: &str = "gem hg npm";
@@ -60,18 +65,52 @@ pub(crate) fn is_verb(word: &str) -> bool {
         || VERBS.iter().any(|(verb, others)| *verb == word || words::holds(others, word))
 }
 
-/// Returns true when a command begins with the words of a rule that refuses.
-pub(crate) fn begin(own: &[String], words: &[String]) -> bool {
-    let program = own.first().map(|program| folded(program)).unwrap_or_default();
-    let same = |(at, (own, word)): (usize, (&String, &String))| {
+/// What may follow the words of a rule in a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RuleEnd {
+    Nothing,
+    Words,
+    /// More letters of the last word, and more words.
+    Letters,
+}
+
+/// Returns true when a command begins with the words of a rule that refuses, or would without
+/// options that stand before its verbs.
+pub(crate) fn begin(own: &[String], words: &[String], end: RuleEnd) -> bool {
+    let Some(program) = own.first().map(|program| folded(program)) else {
+        return end != RuleEnd::Nothing || words.is_empty();
+    };
+    let count = own.len();
+    let is_at = |index: usize, word: &String| {
+        let Some(own) = own.get(index) else { return false };
+        if end == RuleEnd::Letters && index + 1 == count {
+            return folded(word).starts_with(&folded(own));
+        }
         let is_other = || {
-            is_same(&folded(own), &folded(word), Some(&program).filter(|_| at == 1))
-                || at == 1 && program == "gradle" && tasks::is_short_for(own, word)
+            let verb_of = Some(&program).filter(|_| index == 1);
+            is_same(&folded(own), &folded(word), verb_of)
+                || index == 1 && program == "gradle" && tasks::is_short_for(own, word)
         };
         // `-D` is another option than `-d`.
         own == word || !own.starts_with('-') && is_other()
     };
-    words.len() >= own.len() && own.iter().zip(words).enumerate().all(same)
+    if !words.first().is_some_and(|word| is_at(0, word)) {
+        return false;
+    }
+    let mut next = BTreeSet::from([1]);
+    for index in 1..count {
+        let places = if index > WORDS_BEHIND_OPTIONS {
+            next
+        } else {
+            verbs::places(words, next, index == 1)
+        };
+        let fits = |at: &usize| words.get(*at).is_some_and(|word| is_at(index, word));
+        next = places.into_iter().filter(fits).map(|at| at + 1).collect();
+    }
+    match end {
+        RuleEnd::Nothing => next.contains(&words.len()),
+        RuleEnd::Words | RuleEnd::Letters => !next.is_empty(),
+    }
 }
 
 /// Whether two words mean the same; the verb of a program goes by other names too.
@@ -91,7 +130,7 @@ fn usual(verb: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::begin;
+    use super::{RuleEnd, begin};
 
     #[test]
     fn a_verb_goes_by_all_its_names() {
@@ -116,7 +155,58 @@ mod tests {
             ("npm", "npm test", true),
             ("npm install x", "npm install", false),
         ] {
-            assert_eq!(begin(&words(own), &words(text)), expected, "{own}: {text}");
+            let found = begin(&words(own), &words(text), RuleEnd::Words);
+            assert_eq!(found, expected, "{own}: {text}");
         }
+    }
+
+    #[test]
+    fn no_option_hides_a_verb() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for (own, text, expected) in [
+            ("git push", "git -C x push", true),
+            ("git push", "git -c a=b --no-pager push x", true),
+            ("git push", "git --unheard push x", true),
+            ("git push", "git --unheard x push", true),
+            ("git push", "git log push", false),
+            ("git push", "git -C push log", false),
+            ("git push --force", "git push -q --force", true),
+            ("git push --force", "git push x --force", false),
+            ("git stash drop", "git stash -q drop", true),
+            ("git stash drop", "git stash list drop", false),
+            ("docker image rm", "docker --context x image --all rm y", true),
+            ("docker rm", "docker --context x image --all rm y", true),
+            ("docker run", "docker container run x", true),
+            ("docker run", "docker ps container run", false),
+            ("gh pr merge", "gh pr -R o/r merge 5", true),
+            ("frob add x", "frob --no-cache add x", true),
+            ("frob a b c d", "frob a b --yes c d", true),
+            ("frob a b c d", "frob a b c --yes d", false),
+            ("make push", "make -C x push", true),
+        ] {
+            let found = begin(&words(own), &words(text), RuleEnd::Words);
+            assert_eq!(found, expected, "{own}: {text}");
+        }
+        for many in [" -c a=b", " -q", " -a x", " -c push"] {
+            let text = format!("git{} push", many.repeat(5_000));
+            assert!(begin(&words("git push"), &words(&text), RuleEnd::Words), "{many}");
+            assert!(!begin(&words("git pull"), &words(&text), RuleEnd::Words), "{many}");
+        }
+    }
+
+    #[test]
+    fn a_rule_says_what_may_follow_its_words() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        for (own, text, end, expected) in [
+            ("git push", "git -C x push", RuleEnd::Nothing, true),
+            ("git push", "git -C x push y", RuleEnd::Nothing, false),
+            ("git push", "git -C x pushed", RuleEnd::Words, false),
+            ("git push", "git -C x pushed", RuleEnd::Letters, true),
+            ("git push", "gits push", RuleEnd::Letters, false),
+        ] {
+            assert_eq!(begin(&words(own), &words(text), end), expected, "{own}: {text} {end:?}");
+        }
+        assert!(begin(&[], &words("x"), RuleEnd::Words));
+        assert!(!begin(&[], &words("x"), RuleEnd::Nothing));
     }
 }

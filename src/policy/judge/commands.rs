@@ -273,7 +273,6 @@ impl Evaluation<'_> {
     ) -> impl Iterator<Item = RuleMatch<'j>> {
         let words = named.words;
         let plain = verbs::without_dropped(words).or_else(|| verbs::moved(words));
-        let readings = verbs::readings(words);
         let program = words.first().map(|program| folded(program));
         let by_program = self.judge.starting(RuleKind::Command, program);
         by_program.chain(self.judge.of_kind(RuleKind::Command)).filter(move |found| {
@@ -281,8 +280,6 @@ impl Evaluation<'_> {
                 pattern.command().is_some_and(|pattern| {
                     pattern.matches_command(named, case)
                         || plain.as_ref().is_some_and(|plain| pattern.matches(plain, case))
-                        || (case == LetterCase::Ignored
-                            && readings.iter().any(|reading| pattern.matches(reading, case)))
                 })
             })
         })

@@ -9,6 +9,8 @@ mod printed;
 pub(crate) mod search;
 mod words;
 
+use std::collections::BTreeSet;
+
 use crate::command::behind::words::{Behind, WordsBehind, words_in};
 use crate::command::refused_words;
 use crate::command::tables::launched::{self, KnownLauncher, LaunchedPlaces, script_values};
@@ -338,14 +340,14 @@ fn program_of_fd(word: &str) -> Option<&str> {
 /// in other packages of the repository.
 fn run_by_manager(words: &[String], found: &mut WordsBehind<'_>) {
     let Some(manager) = words.first() else { return };
-    for reading in verbs::readings(words).iter().map(Vec::as_slice).chain([words]) {
-        match reading {
-            [_, verb, _, rest @ ..] if verb == "workspace" => found.with_program(manager, rest),
-            [_, verb, each, rest @ ..] if verb == "workspaces" && each == "foreach" => {
+    for at in verbs::places(words, BTreeSet::from([1]), true) {
+        match words.get(at..).unwrap_or_default() {
+            [verb, _, rest @ ..] if verb == "workspace" => found.with_program(manager, rest),
+            [verb, each, rest @ ..] if verb == "workspaces" && each == "foreach" => {
                 found.with_program(manager, rest);
             }
-            [_, rest @ ..] if rest.first().is_some_and(|verb| is_package_program(verb)) => {
-                found.command(rest);
+            [verb, ..] if is_package_program(verb) => {
+                found.command(words.get(at..).unwrap_or_default());
             }
             _ => {}
         }

@@ -66,7 +66,7 @@ fn commands_behind_others() {
         ("yarn lerna publish", "lerna publish"),
         ("pnpm -r --filter a lerna publish", "lerna publish"),
         ("yarn workspace a publish", "yarn publish"),
-        ("yarn workspaces foreach -A run publish", "yarn run publish"),
+        ("yarn workspaces foreach -A run publish", "yarn -A run publish"),
     ] {
         assert!(shown(text).contains(&expected.to_owned()), "{text}: {:?}", shown(text));
     }

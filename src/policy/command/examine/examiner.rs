@@ -11,6 +11,7 @@ use crate::command::tables::launcher::WrapperKind;
 use crate::command::tables::programs::{self, ProgramRunner, WITH_VERBS};
 use crate::command::tables::wrappers;
 use crate::command::tables::{OperandKind, ProgramEffect, git, spelling, text, verbs};
+use crate::words;
 use locum_base::path::RepoPath;
 
 impl CommandEffects {
@@ -61,7 +62,7 @@ impl Examiner<'_> {
         }
         let known = index::of(program)
             .iter()
-            .find(|known| known.words.len() > 1 && starts_with(self.words, &known.words));
+            .find(|known| known.words.len() > 1 && words::begin(self.words, &known.words));
         if let Some(known) = known.filter(|_| !WITH_VERBS.contains(&program)) {
             self.next = known.words.len();
             self.by_table(known);
@@ -411,8 +412,4 @@ impl Examiner<'_> {
             started: false,
         });
     }
-}
-
-fn starts_with(words: &[String], wanted: &[&str]) -> bool {
-    words.len() >= wanted.len() && words.iter().zip(wanted).all(|(word, wanted)| word == wanted)
 }
