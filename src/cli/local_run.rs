@@ -411,18 +411,18 @@ fn only_in_a_thread(
     if !is_silent || !is_shown || outcome.changes.is_empty() {
         return None;
     }
-    let shows = if forms.pull_requests == PublishForm::Review {
-        "in a review of a pull request alone (`publish.as: review`), and this run is on none"
-    } else {
-        "in a comment alone (`publish.as: comment`), and there is no thread to comment on"
-    };
     let origin = run.policy.origin();
     let (policy, cure) = if origin == BUILTIN_ORIGIN {
         (origin.to_owned(), "write one that opens pull requests with `locum init`, and commit it")
     } else {
-        (format!("policy `{origin}`"), "let it say `publish: { as: pull-request }`")
+        let cure =
+            "let it say `publish: { allow: [comment, commit, pull-request], as: pull-request }`";
+        (format!("policy `{origin}`"), cure)
     };
-    Some(format!("no branch and no pull request, as the {policy} shows changes {shows}; {cure}"))
+    Some(format!(
+        "no branch and no pull request, as the {policy} shows the changes of such a run on a thread \
+         alone (`publish.as`), and there is none; {cure}"
+    ))
 }
 
 /// Makes a worktree for a run, beside the folder of sessions.

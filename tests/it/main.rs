@@ -30,6 +30,7 @@ mod config_set;
 mod demo;
 mod docs;
 mod doctor;
+mod doctor_workflows;
 mod documents;
 mod edit_tools;
 mod edits;

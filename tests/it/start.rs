@@ -159,23 +159,24 @@ fn publishing_here_says_why_there_is_no_branch() {
     };
     let built_in = published("");
     assert_eq!(built_in.code, Some(0), "{built_in:?}");
-    let said = format!("{begin}built-in policy shows changes in a comment alone");
+    let said = format!("{begin}built-in policy shows the changes of such a run on a thread alone");
     assert!(built_in.out.contains(&said), "{built_in:?}");
     assert!(built_in.out.contains("with `locum init`, and commit it"), "{built_in:?}");
     let comments = published(&with("{ allow: [comment], as: comment }"));
-    let said = format!("{begin}policy `.locum/policy.yml` shows changes");
+    let said = format!("{begin}policy `.locum/policy.yml` shows the changes");
     assert!(comments.out.contains(&said), "{comments:?}");
     // A review, too, needs a pull request; and each mode may have its own form.
-    let reviews = published(&with("{ allow: [comment, review], as: review }"));
-    let said = "policy `.locum/policy.yml` shows changes in a review of a pull request alone \
-                (`publish.as: review`), and this run is on none";
-    assert!(reviews.out.contains(&format!("{begin}{said}")), "{reviews:?}");
-    let of_mode = published(&with("{ allow: [comment], as: { modes: { code: comment } } }"));
-    assert!(of_mode.out.contains("(`publish.as: comment`)"), "{of_mode:?}");
+    for publish in [
+        "{ allow: [comment, review], as: review }",
+        "{ allow: [comment], as: { modes: { code: comment } } }",
+    ] {
+        let shown = published(&with(publish));
+        assert!(shown.out.contains("on a thread alone (`publish.as`)"), "{publish}: {shown:?}");
+    }
     // What else stands in the way has its own words.
     for publish in ["{ allow: [comment], as: pull-request }", "{ allow: [comment], as: commit }"] {
         let refused = published(&with(publish));
-        assert!(!refused.out.contains("in a comment alone"), "{publish}: {refused:?}");
+        assert!(!refused.out.contains("on a thread alone"), "{publish}: {refused:?}");
         assert!(refused.out.contains("not published"), "{publish}: {refused:?}");
     }
     let opens = published(&with("{ allow: [comment, commit, pull-request], as: pull-request }"));

@@ -72,7 +72,8 @@ fn without_success(policy: &Policy, proposal: &StarterProposal) -> Option<String
     ))
 }
 
-/// Says which of the commands that the tests need in the Action no step before Locum's stands for.
+/// Names the commands that `locum init` proposes to install what the tests need, and that no step
+/// before Locum's replaces.
 fn without_setup(
     workflow: &Workflow,
     policy: &Policy,

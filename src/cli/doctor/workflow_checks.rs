@@ -156,15 +156,28 @@ impl AskedFor {
         is_said(one, &mine) && is_said(other, &theirs) && word(one) == word(other) && meets
     }
 
-    /// Says that no job asks for the policy's word. A job whose `if:` says nothing of it may.
+    /// Says that no job that one of the events starts asks for the policy's word. A job whose `if:`
+    /// says nothing of it may.
     fn problem(
         &self,
         workflows: &[Workflow],
+        asked: (&str, &str),
+        fits: impl Fn(&str, &str) -> bool,
+    ) -> Option<String> {
+        let problems = self.events.iter().map(|event| {
+            let is_heard = |workflow: &&Workflow| workflow.events.iter().any(|one| one == event);
+            self.problem_among(workflows.iter().filter(is_heard), asked, &fits)
+        });
+        problems.flatten().next()
+    }
+
+    /// The same for the workflows that listen to one event.
+    fn problem_among<'w>(
+        &self,
+        listening: impl Iterator<Item = &'w Workflow>,
         (what, word): (&str, &str),
         fits: impl Fn(&str, &str) -> bool,
     ) -> Option<String> {
-        let is_heard = |event: &String| self.events.contains(&event.as_str());
-        let listening = workflows.iter().filter(|workflow| workflow.events.iter().any(is_heard));
         let mut missed = None;
         for step in
             listening.flat_map(|workflow| &workflow.steps).filter(|step| !step.only_publishes())

@@ -218,9 +218,9 @@ fn is_label(label: &str) -> bool {
 }
 
 /// What to do about a workflow that names the Action and cannot be read.
-const MEND_ACTION_WORKFLOW: &str = "mend it, or delete it, and run `locum init` again: it uses the \
-                                    Action, and each event would start two runs with a second \
-                                    workflow beside it";
+const MEND_ACTION_WORKFLOW: &str = "mend it, or delete it, and run `locum init` again: it names the \
+                                    Action, and beside a second workflow each event might start \
+                                    two runs";
 
 /// Returns where the workflow is that starts runs: a second one would start each of them twice.
 ///
@@ -236,7 +236,7 @@ fn workflow_path(source: &FileSource<'_>) -> Result<String, RunError> {
         return Ok(found.path.clone());
     }
     // The usual file itself is shown with what would change in it.
-    if broken.is_empty() || broken.iter().any(|mistake| mistake.origin == WORKFLOW_FILE) {
+    if broken.iter().all(|mistake| mistake.origin == WORKFLOW_FILE) {
         return Ok(WORKFLOW_FILE.to_owned());
     }
     Err(broken.into_iter().map(|mistake| mistake.hint(MEND_ACTION_WORKFLOW)).collect())

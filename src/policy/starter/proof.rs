@@ -143,8 +143,8 @@ impl ToolChain {
             "composer" | "phpunit" | "pest" | "php" => Self::Php,
             "dotnet" => Self::Dotnet,
             "mix" => Self::Elixir,
-            "pytest" | "python" | "python3" | "pip" | "pip3" | "tox" | "nox" | "uv" | "poetry"
-            | "pdm" | "hatch" | "pipenv" | "coverage" | "py.test" | "manage.py"
+            "pytest" | "python" | "python3" | "pip" | "pip3" | "pipx" | "tox" | "nox" | "uv"
+            | "poetry" | "pdm" | "hatch" | "pipenv" | "coverage" | "py.test" | "manage.py"
             | "django-admin" => Self::Python,
             "dart" | "flutter" => Self::Dart,
             "swift" | "deno" | "zig" | "stack" | "cabal" | "dune" | "sbt" | "rebar3" => Self::Other,

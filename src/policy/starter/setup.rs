@@ -259,8 +259,6 @@ fn of_workflow(jobs: &[CiJob], proof: &Proof) -> (Vec<SetupStep>, Option<String>
 
 /// How the names of actions begin that set up a tool chain.
 const CHAIN_ACTIONS: &[(&str, ToolChain)] = &[
-    ("dtolnay/rust-toolchain", ToolChain::Rust),
-    ("rust-toolchain", ToolChain::Rust),
     ("actions/setup-node", ToolChain::Node),
     ("oven-sh/setup-bun", ToolChain::Node),
     ("actions/setup-python", ToolChain::Python),
@@ -321,10 +319,7 @@ fn as_written(step: &CiStep, proof: &Proof) -> Option<SetupStep> {
         for (name, value) in &step.with {
             text.push_str(&input(name, value));
         }
-        // An action that caches installs what the lock file names, too.
-        let installs = uses.contains("/composer-install")
-            || uses.contains("ruby/setup-ruby")
-                && step.with.iter().any(|(name, value)| name == "bundler-cache" && value == "true");
+        let installs = action_installs(uses, &step.with);
         // What it does for another tool chain stands in for nothing that this one needs.
         let part = match (sets_up_chain(step, proof.chain), installs) {
             (true, true) => SetupPart::Dependencies,
@@ -335,19 +330,46 @@ fn as_written(step: &CiStep, proof: &Proof) -> Option<SetupStep> {
     }
     let installs: Vec<&str> =
         step.commands.iter().map(String::as_str).filter(|command| installs(command)).collect();
-    let is_of_chain = |command: &&str| ToolChain::of(command) == proof.chain;
-    let is_of_machine = |command: &&str| command.starts_with("sudo ");
-    let part = if installs.iter().any(is_of_chain) && !installs.iter().any(is_of_machine) {
-        SetupPart::Dependencies
-    } else {
-        SetupPart::Other
-    };
+    let is_needed =
+        |command: &&str| ToolChain::of(command) == proof.chain && !brings_a_tool(command);
+    let part =
+        if installs.iter().any(is_needed) { SetupPart::Dependencies } else { SetupPart::Other };
     let is_below = installs.iter().any(|command| in_folder(command).0.is_some());
     let text = match is_below {
         true => installs.iter().map(|command| run(&[command]) + &variables).collect(),
         false => run(&installs) + &variables,
     };
     (!installs.is_empty()).then_some(SetupStep { text: Some(text), part })
+}
+
+/// Whether an action installs what a lock file names, besides what it sets up.
+pub(super) fn action_installs(uses: &str, with: &[(String, String)]) -> bool {
+    uses.contains("/composer-install")
+        || uses.contains("ruby/setup-ruby")
+            && with.iter().any(|(name, value)| name == "bundler-cache" && value == "true")
+}
+
+/// Tools of Python that install what a project needs.
+const PYTHON_INSTALLERS: &str = "hatch pdm pip pipenv pipx poetry setuptools uv wheel";
+
+/// Whether a command that installs brings no more than a tool to install with, or something of the
+/// machine.
+pub(super) fn brings_a_tool(command: &str) -> bool {
+    let words: Vec<&str> = in_folder(command).1.split(' ').collect();
+    let is_named = |word: &&str| {
+        let name = word.split(['=', '<', '>', '~', '[']).next().unwrap_or_default();
+        words::holds(PYTHON_INSTALLERS, name)
+    };
+    match words.as_slice() {
+        ["sudo" | "pipx" | "corepack", ..] | ["mix", "local.hex" | "local.rebar", ..] => true,
+        ["npm", rest @ ..] => rest.iter().any(|word| words::holds("-g --global", word)),
+        ["pip" | "pip3", "install", rest @ ..]
+        | ["python" | "python3", "-m", "pip", "install", rest @ ..] => {
+            rest.iter().filter(|word| !word.starts_with('-')).all(is_named)
+                && !rest.iter().any(|word| words::holds("-e -r --editable --requirement", word))
+        }
+        _ => false,
+    }
 }
 
 /// Returns true for a command that installs what a project needs, and nothing else.
@@ -362,7 +384,7 @@ pub(super) fn installs(command: &str) -> bool {
         "composer" => words::holds("install update require", second),
         "uv" => second == "sync" || begins(&["uv", "pip", "install"]),
         "poetry" | "pdm" | "pipenv" => words::holds("install sync", second),
-        "pip" | "pip3" => second == "install",
+        "pip" | "pip3" | "pipx" => second == "install",
         "python" | "python3" => begins(&[first, "-m", "pip", "install"]),
         "mix" => second == "deps.get" || second == "local.hex" || second == "local.rebar",
         "go" => begins(&["go", "mod", "download"]),

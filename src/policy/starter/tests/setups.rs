@@ -109,6 +109,16 @@ fn what_pipenv_runs_is_installed_by_pipenv() {
     let setup = with_job(&[pipfile, lock], own).setup;
     assert!(setup.contains("      - run: pipenv install --dev --deploy\n"), "{setup}");
     assert!(!setup.contains("sync"), "{setup}");
+    // What brings Pipenv alone installs nothing with it.
+    for brings in ["pipx install pipenv", "python -m pip install -U pip pipenv==2026.1"] {
+        let own = format!("    steps:\n      - run: {brings}\n      - run: pipenv run pytest\n");
+        let setup = with_job(&[pipfile, lock], &own).setup;
+        assert!(setup.contains(&format!("      - run: {brings}\n")), "{setup}");
+        assert!(setup.contains("pipenv sync --dev"), "{setup}");
+    }
+    let own =
+        "    steps:\n      - run: pip install pipenv pytest\n      - run: pipenv run pytest\n";
+    assert!(!with_job(&[pipfile, lock], own).setup.contains("sync"));
 }
 
 #[test]
