@@ -59,15 +59,14 @@ impl KeptFile<'_> {
         let depth = if repo.is_shallow() { FetchDepth::Commits(1) } else { FetchDepth::Full };
         let mut last = RunError::internal(format!("`{name}` moves too fast to be read"));
         for _ in 0..TRIES {
-            if self.tip().await?.is_none() {
-                return Ok(None);
-            }
+            let Some(tip) = self.tip().await? else { return Ok(None) };
             match git.fetch(remote, &format!("+{name}:{name}"), depth).await {
-                Ok(()) => {
-                    let tip = repo.commit_of(name).map_err(RunError::internal)?;
+                Ok(()) if repo.commit_of(name).map_err(RunError::internal)? == tip => {
                     let text = self.read(&tip)?;
                     return Ok(Some((tip, text)));
                 }
+                // It moved between the two.
+                Ok(()) => {}
                 // It may have been deleted between the two.
                 Err(error) => last = RunError::internal(error),
             }

@@ -34,7 +34,7 @@ const VERBS: &[(&str, &str)] = &[
     ("explain", "why"),
     ("help", "hlep"),
     ("init", "create innit"),
-    ("install", "add i in ins inst insta instal isnt isnta isntal isntall"),
+    ("install", "i in ins inst insta instal isnt isnta isntal isntall"),
     ("install-ci-test", "cit clean-install-test sit"),
     ("install-test", "it"),
     ("link", "ln"),
@@ -45,18 +45,21 @@ const VERBS: &[(&str, &str)] = &[
     ("run", "rum run-script urn"),
     ("search", "find s se"),
     ("test", "t tst"),
-    ("uninstall", "r remove rm un unlink"),
+    ("uninstall", "r remove rm un"),
     ("update", "udpate up upgrade"),
     ("version", "verison"),
     ("view", "info show v"),
 ];
 
+/// Other names that npm alone has: to others they are verbs of their own.
+const VERBS_OF_NPM: &[(&str, &str)] = &[("install", "add"), ("uninstall", "unlink")];
+
 /// Verbs of yarn and pnpm besides those above: no programs of packages.
 const MORE_VERBS: &str = "\
-    audit autoclean bin cache check constraints deploy dlx env fetch generate-lock-entry global \
+    add audit autoclean bin cache check constraints deploy dlx env fetch generate-lock-entry global \
     import licenses login logout node npm outdated pack patch patch-commit pkg plugin policies \
     prune publish recursive root self-update server set setup stage start stop store tag team \
-    unplug upgrade-interactive versions whoami workspace workspaces";
+    unlink unplug upgrade-interactive versions whoami workspace workspaces";
 
 /// Returns true for a verb of yarn or pnpm; what else they are given is a script, or the program of
 /// a package.
@@ -116,16 +119,20 @@ pub(crate) fn begin(own: &[String], words: &[String], end: RuleEnd) -> bool {
 /// Whether two words mean the same; the verb of a program goes by other names too.
 fn is_same(own: &str, word: &str, program: Option<&String>) -> bool {
     let Some(program) = program.filter(|_| own != word) else { return own == word };
-    let usual = |verb| if words::holds(PACKAGE_MANAGERS, program) { usual(verb) } else { verb };
-    let (own, word) = (usual(own), usual(word));
+    let (own, word) = (usual(program, own), usual(program, word));
     let is_short =
         word.len() >= SHORTEST && words::holds(SHORTENING, program) && own.starts_with(word);
     own == word || is_short
 }
 
-fn usual(verb: &str) -> &str {
-    let known = VERBS.iter().find(|(_, others)| words::holds(others, verb));
-    known.map_or(verb, |(usual, _)| usual)
+fn usual<'v>(program: &str, verb: &'v str) -> &'v str {
+    let known: [&[_]; 2] = match program {
+        "npm" => [VERBS, VERBS_OF_NPM],
+        program if words::holds(PACKAGE_MANAGERS, program) => [VERBS, &[]],
+        _ => [&[], &[]],
+    };
+    let mut known = known.into_iter().flatten();
+    known.find(|(_, others)| words::holds(others, verb)).map_or(verb, |(usual, _)| usual)
 }
 
 #[cfg(test)]
@@ -147,7 +154,12 @@ mod tests {
             ("npm i", "npm install x", true),
             ("npm dist-tag", "npm dist-tags add", true),
             ("npm token", "npm tok create", true),
+            ("npm install", "npm add x", true),
             ("pnpm install", "pnpm i", true),
+            ("pnpm add", "pnpm install", false),
+            ("yarn add", "yarn install", false),
+            ("pnpm remove", "pnpm unlink", false),
+            ("pnpm remove", "pnpm rm x", true),
             ("pnpm publish", "pnpm publ", false),
             ("gem push", "gem pus x", true),
             ("cargo publish", "cargo pub", false),

@@ -42,9 +42,10 @@ fn echo(words: &[String], found: &mut WordsBehind<'_>) {
     }
 }
 
-/// Adds what `printf` prints: its format as often as there are words for it.
+/// Adds what `printf` prints, or keeps by `-v`: its format as often as there are words for it.
 fn printf(words: &[String], found: &mut WordsBehind<'_>) {
-    let options = usize::from(words.first().is_some_and(|word| word == "--"));
+    let kept = if words.first().is_some_and(|word| word == "-v") { 2 } else { 0 };
+    let options = kept + usize::from(words.get(kept).is_some_and(|word| word == "--"));
     let Some((format, mut values)) = words.get(options..).and_then(<[String]>::split_first) else {
         return;
     };
@@ -121,6 +122,9 @@ mod tests {
             ("printf '%-5s|%%%c|%b' a bc '\\0144'", &["a|%b|d"]),
             ("printf '%s' 'a\\tb'", &["a\\tb"]),
             ("printf a b", &["a"]),
+            ("printf -v x '%s' 'a b'", &["a b"]),
+            ("printf -v x -- a", &["a"]),
+            ("printf -v", &[]),
             ("a='b c' d=e f", &["b c", "e"]),
             ("for a 'b c'", &["a", "b c"]),
             ("cat a", &[]),

@@ -36,6 +36,12 @@ pub(crate) struct BehindSearch<'s> {
     /// Commands that print what others may run, and texts that others are given as their input.
     printers: Vec<Vec<String>>,
     inputs: Vec<String>,
+    /// What was printed so far, and the words behind programs that a shell works out: what is
+    /// printed may be the program.
+    printed: Vec<Behind>,
+    worked_out: Vec<Vec<String>>,
+    /// How many of either are put together.
+    joined: (usize, usize),
     /// Whether some command runs what a shell works out, or what it is given as its input.
     runs_printed: bool,
     words_left: usize,
@@ -65,6 +71,9 @@ impl<'s> BehindSearch<'s> {
             waiting: Vec::new(),
             printers: Vec::new(),
             inputs: Vec::new(),
+            printed: Vec::new(),
+            worked_out: Vec::new(),
+            joined: (0, 0),
             runs_printed: false,
             words_left: WORDS_LIMIT,
         }
@@ -79,6 +88,12 @@ impl<'s> BehindSearch<'s> {
     fn look_at(&mut self, words: &[String]) {
         self.note_printer(words);
         self.runs_printed |= runs_printed(words);
+        if let [program, rest @ ..] = words
+            && !rest.is_empty()
+            && program.starts_with('$')
+        {
+            self.worked_out.push(rest.to_vec());
+        }
         let found = behind(words, &mut self.words_left);
         found.into_iter().for_each(|inner| self.add(inner));
     }
@@ -110,8 +125,19 @@ impl<'s> BehindSearch<'s> {
         for words in std::mem::take(&mut self.printers) {
             let mut found = WordsBehind::new(&mut self.words_left);
             printed::texts(&words, &mut found);
-            found.into_found().into_iter().for_each(|text| self.add(text));
+            self.printed.extend(found.into_found());
         }
+        let (printed, worked_out) = self.joined;
+        let mut found = WordsBehind::new(&mut self.words_left);
+        for (at, text) in self.printed.iter().enumerate() {
+            let Behind::Script(program) = text else { continue };
+            let known = if at < printed { worked_out } else { 0 };
+            self.worked_out.iter().skip(known).for_each(|rest| found.joined(program, rest));
+        }
+        let joined = found.into_found();
+        let new = self.printed.get(printed..).unwrap_or_default().to_vec();
+        self.joined = (self.printed.len(), self.worked_out.len());
+        new.into_iter().chain(joined).for_each(|text| self.add(text));
     }
 
     /// Adds a script that no other command starts, and counts it.
