@@ -11,6 +11,15 @@ use locum_base::path::RepoPath;
 /// Folders of all commits together that are looked at; with more, something counts as found.
 const FOLDERS_LIMIT: usize = 200_000;
 
+/// What was looked at in the commits before.
+#[derive(Default)]
+struct Seen {
+    /// Folders as they were in some commit.
+    folders: HashSet<(Oid, RepoPath)>,
+    /// What is not hidden. A path is in most commits, and to judge it takes longer than to find it.
+    paths: HashSet<RepoPath>,
+}
+
 impl Repo {
     /// Whether any commit that a ref leads to has a path that `is_hidden` names, or one that a log
     /// of refs, git's own marks such as `ORIG_HEAD` or another worktree's head lead to. What cannot
@@ -38,7 +47,7 @@ impl Repo {
         for commit in left {
             walk.push(commit)?;
         }
-        let mut seen = HashSet::new();
+        let mut seen = Seen::default();
         for commit in walk {
             // What a log leads to may have lost a commit below it.
             if has_left && commit.is_err() {
@@ -99,19 +108,22 @@ impl Repo {
         tree: &Tree<'_>,
         folder: &RepoPath,
         is_hidden: &impl Fn(&RepoPath) -> bool,
-        seen: &mut HashSet<(Oid, RepoPath)>,
+        seen: &mut Seen,
     ) -> Result<bool, RepoError> {
-        if !seen.insert((tree.id(), folder.clone())) {
+        if !seen.folders.insert((tree.id(), folder.clone())) {
             return Ok(false);
         }
-        if seen.len() > FOLDERS_LIMIT {
+        if seen.folders.len() > FOLDERS_LIMIT {
             return Ok(true);
         }
         for entry in tree {
             let path = entry.name().ok().and_then(|name| folder.join(name).ok());
             let Some(path) = path else { return Ok(true) };
-            if is_hidden(&path) {
-                return Ok(true);
+            if !seen.paths.contains(&path) {
+                if is_hidden(&path) {
+                    return Ok(true);
+                }
+                seen.paths.insert(path.clone());
             }
             if entry.kind() == Some(ObjectType::Tree) {
                 let inner = self.git.find_tree(entry.id())?;
