@@ -67,78 +67,101 @@ struct Repositories {
 
 #[test]
 fn a_starter_policy_lets_a_model_work_and_nothing_else() {
-    for set in SETS {
-        let read =
-            |name: &&str| std::fs::read_to_string(vectors().join("friction").join(name)).ok();
-        let fixtures: Option<Vec<String>> = set.fixtures.iter().map(read).collect();
-        let (Some(commands), Some(fixtures)) = (read(&set.commands), fixtures) else {
-            say(&format!("friction, {}: not run", set.commands));
-            continue;
-        };
-        let cases = cases(&serde_json::from_str(&commands).unwrap());
-        let parsed = fixtures.iter().map(|text| serde_json::from_str(text).unwrap());
-        set.judge(&cases, &parsed.collect::<Vec<_>>());
-    }
+    SETS[0].judge();
+}
+
+#[test]
+fn nor_anything_else_of_the_commands_that_were_collected_later() {
+    SETS[1].judge();
 }
 
 impl CaseSet {
-    fn judge(&self, cases: &[FrictionCase], fixtures: &[Value]) {
+    fn judge(&self) {
+        let read =
+            |name: &&str| std::fs::read_to_string(vectors().join("friction").join(name)).ok();
+        let fixtures: Option<Vec<String>> = self.fixtures.iter().map(read).collect();
+        let (Some(commands), Some(fixtures)) = (read(&self.commands), fixtures) else {
+            return say(&format!("friction, {}: not run", self.commands));
+        };
+        let cases = cases(&serde_json::from_str(&commands).unwrap());
+        let fixtures: Vec<Value> =
+            fixtures.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+        let (cases, fixtures) = (cases.as_slice(), fixtures.as_slice());
+        // The worlds beside each other: commands that wait for nothing end by their time limit.
+        let broken: Vec<String> = std::thread::scope(|scope| {
+            let worlds = WORLDS.iter().zip(self.least_percent);
+            let judged: Vec<_> = worlds
+                .map(|(world, least)| {
+                    scope.spawn(move || self.judge_in(world, least, cases, fixtures))
+                })
+                .collect();
+            judged.into_iter().flat_map(|world| world.join().unwrap()).collect()
+        });
+        assert!(broken.is_empty(), "{broken:#?}");
+    }
+
+    /// Returns what is wrong in a world.
+    fn judge_in(
+        &self,
+        world: &World,
+        least_percent: usize,
+        cases: &[FrictionCase],
+        fixtures: &[Value],
+    ) -> Vec<String> {
         let mut broken = Vec::new();
-        for (world, least_percent) in WORLDS.iter().zip(self.least_percent) {
-            let repositories = Repositories::new(fixtures, world);
-            let answers = repositories.answers(cases);
-            let (mut approved, mut to_approve, mut refused, mut to_refuse) = (0, 0, 0, 0);
-            let mut contained: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-            for case in cases {
-                let of_case: Vec<&Value> = case
-                    .fixtures
-                    .iter()
-                    .map(|name| &answers[&(name.clone(), case.id.clone())])
-                    .collect();
-                let allowed = |answer: &&&Value| answer["decision"] == "allow";
-                match case.human.as_str() {
-                    "approve" => {
-                        to_approve += 1;
-                        let passed = of_case.iter().all(|answer| allowed(&answer));
-                        approved += usize::from(passed);
-                    }
-                    "deny" => {
-                        to_refuse += 1;
-                        let let_through: Vec<_> = of_case.iter().filter(allowed).collect();
-                        let held = let_through.iter().all(|answer| is_contained(answer));
-                        refused += usize::from(held);
-                        if !held {
-                            broken.push(format!(
-                                "{} {}: {} is allowed",
-                                world.name, case.id, case.command
-                            ));
-                        }
-                        let mut places = case.fixtures.iter().zip(&of_case);
-                        // One repository is like another to what has no effect.
-                        if let Some((name, _)) =
-                            places.find(|(_, answer)| answer["decision"] == "allow")
-                        {
-                            contained.entry(name).or_default().push(&case.command);
-                        }
-                    }
-                    _ => {}
+        let repositories = Repositories::new(fixtures, world);
+        let answers = repositories.answers(cases);
+        let (mut approved, mut to_approve, mut refused, mut to_refuse) = (0, 0, 0, 0);
+        let mut contained: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for case in cases {
+            let of_case: Vec<&Value> = case
+                .fixtures
+                .iter()
+                .map(|name| &answers[&(name.clone(), case.id.clone())])
+                .collect();
+            let allowed = |answer: &&&Value| answer["decision"] == "allow";
+            match case.human.as_str() {
+                "approve" => {
+                    to_approve += 1;
+                    let passed = of_case.iter().all(|answer| allowed(&answer));
+                    approved += usize::from(passed);
                 }
-            }
-            for (name, commands) in contained {
-                broken.extend(repositories.run(name, &commands));
-            }
-            say(&format!(
-                "friction, {}, {}: {}/{} (approve: {approved}/{to_approve}, deny: {refused}/{to_refuse})",
-                self.commands,
-                world.name,
-                approved + refused,
-                to_approve + to_refuse
-            ));
-            if approved * 100 < to_approve * least_percent {
-                broken.push(format!("{}: only {approved} of {to_approve} are allowed", world.name));
+                "deny" => {
+                    to_refuse += 1;
+                    let let_through: Vec<_> = of_case.iter().filter(allowed).collect();
+                    let held = let_through.iter().all(|answer| is_contained(answer));
+                    refused += usize::from(held);
+                    if !held {
+                        broken.push(format!(
+                            "{} {}: {} is allowed",
+                            world.name, case.id, case.command
+                        ));
+                    }
+                    let mut places = case.fixtures.iter().zip(&of_case);
+                    // One repository is like another to what has no effect.
+                    if let Some((name, _)) =
+                        places.find(|(_, answer)| answer["decision"] == "allow")
+                    {
+                        contained.entry(name).or_default().push(&case.command);
+                    }
+                }
+                _ => {}
             }
         }
-        assert!(broken.is_empty(), "{broken:#?}");
+        for (name, commands) in contained {
+            broken.extend(repositories.run(name, &commands));
+        }
+        say(&format!(
+            "friction, {}, {}: {}/{} (approve: {approved}/{to_approve}, deny: {refused}/{to_refuse})",
+            self.commands,
+            world.name,
+            approved + refused,
+            to_approve + to_refuse
+        ));
+        if approved * 100 < to_approve * least_percent {
+            broken.push(format!("{}: only {approved} of {to_approve} are allowed", world.name));
+        }
+        broken
     }
 }
 

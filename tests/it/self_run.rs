@@ -10,13 +10,14 @@ use serde_json::{Value, json};
 const DOC: &str = "docs/ARCHITECTURE.md";
 const ADDED: &str = "<!-- a line of the test -->";
 
-/// A checkout of this project: a clone where the sources are a repository, else one made of the
-/// files.
+/// A checkout of this project as a runner makes it: a clone of the last commit where the sources
+/// are a repository, else one made of the files.
 fn clone() -> Stage {
     let stage = Stage::empty();
     let sources = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut clone = stage.plain("git");
-    clone.args(["clone", "-q", "--no-hardlinks"]).arg(sources).arg(stage.path("checkout"));
+    let source = format!("file://{}", sources.display());
+    clone.args(["clone", "-q", "--depth", "1", &source]).arg(stage.path("checkout"));
     if !sources.join(".git").exists() || !clone.output().unwrap().status.success() {
         copy(sources, sources, &stage);
         stage.git(&["init", "-q", "-b", "main"]);
