@@ -27,6 +27,7 @@ pub mod pattern;
 pub mod pull_request;
 pub mod query;
 pub mod query_text;
+mod resource;
 pub mod rule;
 pub mod schema;
 pub mod settings;

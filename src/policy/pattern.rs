@@ -7,7 +7,7 @@
 use crate::command::refused_words::{self, RuleEnd};
 use crate::command::word;
 use crate::command_text::{self, NamedCommand};
-use crate::glob::{LetterCase, PathGlob, folded, name_matches};
+use crate::glob::{LetterCase, PathGlob, folded, name_matches_in};
 use crate::intent::{Intent, PUBLICATIONS, PublicationKind};
 use crate::kind::RuleKind;
 use crate::memory::{ENTRY_NAME_LIMIT, is_entry_name};
@@ -179,7 +179,7 @@ impl Pattern {
                     query_text::matches(pattern, query, case)
                 }
                 (PatternSubject::Name(pattern), Intent::Mcp { server, tool }) => {
-                    name_matches(pattern, &format!("{server}/{tool}"))
+                    name_matches_in(case, pattern, &format!("{server}/{tool}"))
                 }
                 (
                     PatternSubject::Name(pattern),
@@ -188,7 +188,7 @@ impl Pattern {
                     | Intent::Expert(name)
                     | Intent::MemoryRead(name)
                     | Intent::MemoryWrite(name),
-                ) => name_matches(pattern, name),
+                ) => name_matches_in(case, pattern, name),
                 (PatternSubject::Publication(wanted), Intent::Publish(publication)) => {
                     wanted.is_none_or(|wanted| wanted == *publication)
                 }

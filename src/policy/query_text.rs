@@ -4,7 +4,7 @@
 //! with it whatever the rules say. A query leaves the machine, so it is held to what addresses are
 //! held to: nothing unseen, and no long run of letters as encoded data would be.
 
-use crate::glob::{LetterCase, folded, name_matches, single_stars};
+use crate::glob::{LetterCase, name_matches, name_matches_in, single_stars};
 use crate::paths::is_invisible;
 use crate::urls::{RUN_LIMIT_BYTES, WebUrl, longest_run};
 use locum_base::text::single_blanks;
@@ -78,13 +78,7 @@ pub(crate) fn parse_pattern(text: &str) -> Result<String, String> {
 
 /// Returns true when a pattern matches the words of a query.
 pub(crate) fn matches(pattern: &str, query: &SearchQuery, case: LetterCase) -> bool {
-    match case {
-        LetterCase::Exact => name_matches(pattern, &query.text),
-        LetterCase::Ignored => {
-            name_matches(&folded(pattern), &folded(&query.text))
-                || name_matches(pattern, &query.text)
-        }
-    }
+    name_matches_in(case, pattern, &query.text)
 }
 
 /// Returns true when everything that `two` matches is matched by `one`, as far as the texts show

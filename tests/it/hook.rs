@@ -21,10 +21,14 @@ fn stage() -> Stage {
 }
 
 fn ask(stage: &Stage, words: &[&str], question: &str) -> Ran {
+    ask_bytes(stage, words, question.as_bytes())
+}
+
+fn ask_bytes(stage: &Stage, words: &[&str], question: &[u8]) -> Ran {
     let mut command = stage.locum(&[&["hook"], words].concat());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(question.as_bytes()).unwrap();
+    child.stdin.take().unwrap().write_all(question).unwrap();
     child.wait_with_output().unwrap().into()
 }
 
@@ -285,6 +289,9 @@ fn what_cannot_be_read_or_decided_never_allows() {
         let codex = ask(&stage, &["codex"], question);
         assert!(codex.code == Some(0) && codex.out.contains(r#""deny""#), "{question}: {codex:?}");
     }
+    let not_utf8 = [br#"{"tool_name":"Bash","tool_input":{"command":"ls "#.as_slice(), b"\xe9\"}}"];
+    let asked = ask_bytes(&stage, &["claude"], &not_utf8.concat());
+    assert!(asked.code == Some(0) && asked.out.contains(r#""ask""#), "{asked:?}");
     let other = ask(&stage, &["claude"], r#"{"hook_event_name":"Stop"}"#);
     assert_eq!((other.code, other.out.as_str()), (Some(0), ""));
     stage.write("checkout/.locum/policy.yml", "version: 1\nrules: [{ alow: \"read(**)\" }]\n");

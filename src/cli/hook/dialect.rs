@@ -142,8 +142,8 @@ impl HookAgent {
     ///
     /// # Errors
     /// When it is not one of this agent's.
-    pub(super) fn read(self, written: &str) -> Result<Option<HookedCall>, String> {
-        let value: Value = serde_json::from_str(written).map_err(|error| error.to_string())?;
+    pub(super) fn read(self, written: &[u8]) -> Result<Option<HookedCall>, String> {
+        let value: Value = serde_json::from_slice(written).map_err(|error| error.to_string())?;
         let event = text(&value, &["hook_event_name", "hookEventName"]);
         if event.is_some_and(|event| !event.eq_ignore_ascii_case("PreToolUse")) {
             return Ok(None);

@@ -45,7 +45,7 @@ pub(super) enum HookAnswer {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// When standard input cannot be read. Every other fault is an answer that does not allow.
+/// None: every fault is an answer that does not allow.
 pub(super) fn run(
     args: &HookArgs,
     context: &CommandContext,
@@ -55,13 +55,10 @@ pub(super) fn run(
         output.line(args.agent.settings());
         return Ok(ExitStatus::Done);
     }
-    let mut text = String::new();
-    std::io::stdin()
-        .lock()
-        .take(QUESTION_LIMIT_BYTES)
-        .read_to_string(&mut text)
-        .map_err(|error| RunError::internal(format!("standard input: {error}")))?;
-    let answer = match args.agent.read(&text) {
+    let mut written = Vec::new();
+    let input = std::io::stdin().lock().take(QUESTION_LIMIT_BYTES).read_to_end(&mut written);
+    let question = input.map_err(|error| format!("standard input: {error}"));
+    let answer = match question.and_then(|_| args.agent.read(&written)) {
         Ok(None) => HookAnswer::NoOpinion,
         Ok(Some(call)) => answer(&call, args, context, output),
         Err(why) => HookAnswer::Decided(Decision::Hold, format!("not a question of a hook: {why}")),

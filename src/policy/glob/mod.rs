@@ -267,6 +267,12 @@ pub fn name_matches(pattern: &str, name: &str) -> bool {
     )
 }
 
+/// As [`name_matches`]; with `LetterCase::Ignored`, for rules that refuse, also whatever the case.
+pub(crate) fn name_matches_in(case: LetterCase, pattern: &str, name: &str) -> bool {
+    name_matches(pattern, name)
+        || case == LetterCase::Ignored && name_matches(&folded(pattern), &folded(name))
+}
+
 fn match_parts(pattern: &[String], path: &[&str]) -> bool {
     let whole = |pattern: &[String]| {
         wildcard(

@@ -22,6 +22,7 @@ use crate::intent::{Facts, Intent, PublicationKind, TriggerKind};
 use crate::kind::RuleKind;
 use crate::paths::{Protection, of_store, plain_spelling};
 use crate::pattern::Pattern;
+use crate::resource;
 use crate::rule::{LocatedPattern, Rule};
 use crate::schema::PolicySpec;
 use crate::verdict::{Cause, Decision, RuleRef, Verdict};
@@ -235,7 +236,11 @@ impl Evaluation<'_> {
             Intent::Browse(url) => self.browse(intent, url),
             Intent::Visit(destination) => self.visit(destination),
             Intent::Connect(destination) => self.connect(destination),
-            Intent::Mcp { .. } | Intent::Expert(_) | Intent::MemoryRead(_) => self.by_rules(intent),
+            Intent::Mcp { tool, .. } => match resource::problem(tool) {
+                Some(why) => Ruling::deny(why),
+                None => self.by_rules(intent),
+            },
+            Intent::Expert(_) | Intent::MemoryRead(_) => self.by_rules(intent),
             Intent::MemoryWrite(_) => self.memory_write(intent),
             Intent::Server(name) => self.server(name),
             Intent::Service { server, destination } => self.service(server, destination),

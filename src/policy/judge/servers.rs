@@ -2,7 +2,7 @@
 //!
 //! In: the server's name. Out: a verdict. Which of its tools are called is judged call by call.
 
-use crate::glob::name_matches;
+use crate::glob::{LetterCase, name_matches_in};
 use crate::judge::{Evaluation, Ruling};
 use crate::kind::RuleKind;
 use crate::pattern::PatternSubject;
@@ -19,7 +19,11 @@ impl Evaluation<'_> {
                 };
                 let (wanted, tool) = pattern.split_once('/').unwrap_or((pattern, ""));
                 let every_tool = tool == "*" && found.rule.except.is_empty();
-                name_matches(wanted, server)
+                let case = match found.rule.decision {
+                    Decision::Allow | Decision::Hold => LetterCase::Exact,
+                    Decision::Deny => LetterCase::Ignored,
+                };
+                name_matches_in(case, wanted, server)
                     && found.rule.narrowing.holds(self.facts)
                     && (found.rule.decision != Decision::Deny || every_tool)
             })

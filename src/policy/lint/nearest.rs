@@ -193,7 +193,7 @@ pub(crate) fn why(
     let NearCandidate { rule, written, fit } = closest;
     match fit {
         RuleFit::Other => other(part, &written.pattern, policy.judge.protection()),
-        RuleFit::Case => "upper and lower case differ".to_owned(),
+        RuleFit::Case => almost(part, &written.pattern).to_owned(),
         RuleFit::Excepted => {
             let except = rule
                 .except
@@ -370,6 +370,18 @@ fn other(part: &IntentPart, pattern: &Pattern, protection: &Protection) -> Strin
         (IntentPart::Intent(_) | IntentPart::Words(_), _) => "it is about something else",
     };
     said.to_owned()
+}
+
+/// What a rule that allows takes more exactly than one that refuses.
+fn almost(part: &IntentPart, pattern: &Pattern) -> &'static str {
+    if let IntentPart::Intent(Intent::Fetch(url) | Intent::Browse(url)) = part
+        && let PatternSubject::Url(pattern) = &pattern.subject
+        && !url.destination().is_some_and(|to| pattern.reaches(to, LetterCase::Exact))
+    {
+        return "a rule that names no scheme allows `https`, and one that names no port the port \
+                of the scheme";
+    }
+    "upper and lower case differ"
 }
 
 fn other_path(path: &RepoPath, glob: &PathGlob) -> String {

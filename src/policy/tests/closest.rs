@@ -86,6 +86,14 @@ fn the_closest_rule_is_of_the_same_kind_and_says_why_it_does_not_do() {
         ("mcp(time/later)", "mcp(time/now)", 4, "it names another tool of the server"),
         ("mcp(clock/now)", "mcp(time/now)", 4, "it names another server"),
         ("fetch(evil.rs)", "fetch(docs.rs)", 4, "it names another address"),
+        (
+            "fetch(http://docs.rs/x)",
+            "fetch(docs.rs)",
+            4,
+            "a rule that names no scheme allows `https`, and one that names no port the port of \
+             the scheme",
+        ),
+        ("mcp(Time/now)", "mcp(time/now)", 4, "upper and lower case differ"),
         ("search(rast book)", "search(rust book)", 4, "it is about other queries"),
         ("mode(cod)", "modes.allow", 0, "it does not list `cod`"),
         ("delegate(ask)", "modes.delegation", 0, "`from` does not list `code`"),

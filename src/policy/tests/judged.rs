@@ -108,6 +108,7 @@ fn a_server_starts_where_a_rule_is_about_its_tools_and_none_refuses_them_all() {
         ("  - allow: mcp(time/*)\n  - deny: mcp(time/*)\n", Deny),
         ("  - allow: mcp(time/*)\n  - deny: mcp(clock/*)\n", Allow),
         ("  - allow: mcp(time/*)\n  - deny: mcp(time/*)\n    except: mcp(time/now)\n", Allow),
+        ("  - allow: mcp(time/*)\n  - deny: mcp(Time/*)\n", Deny),
         (&format!("  - allow: mcp(time/*)\n{narrow}"), Deny),
         (&format!("  - allow: mcp(time/*)\n  - deny: mcp(time/*)\n{narrow}"), Allow),
     ] {

@@ -1,9 +1,10 @@
 //! Where MCP services may be: hosts that `network.allow` lists, and ports of this machine that
-//! `mcp.loopback` lists for one server.
+//! `mcp.loopback` lists for one server; and what rules say about names, such as those of their tools
+//! and resources.
 
 use pretty_assertions::assert_eq;
 
-use super::{facts, policy};
+use super::{check, facts, policy};
 use crate::Policy;
 use crate::intent::Intent;
 use crate::urls::Destination;
@@ -92,4 +93,34 @@ fn a_port_of_this_machine_is_named_in_full() {
     let text = "version: 1\nnetwork: { allow: ['http://127.0.0.1:4040'] }\n";
     let mistakes = Policy::parse(text, "p.yml").unwrap_err().0;
     assert!(mistakes[0].message.contains("is never reached"), "{mistakes:?}");
+}
+
+#[test]
+fn names_are_refused_whatever_their_case_and_resources_by_their_plain_address() {
+    let policy = policy(
+        "rules:\n  - allow: [\"mcp(s/*)\", \"expert(b*)\", \"mcp(d/resource:file:///docs/**)\"]\n  \
+         - deny: [\"mcp(s/delete_all)\", \"expert(big)\"]\n  - deny: \
+         \"mcp(s/resource:http://x/secret/**)\"\n",
+    );
+    check(
+        &policy,
+        &facts("code"),
+        &[
+            ("mcp(s/list)", Allow),
+            ("mcp(s/delete_all)", Deny),
+            ("mcp(s/Delete_All)", Deny),
+            ("mcp(S/list)", Deny),
+            ("expert(bigger)", Allow),
+            ("expert(bIG)", Deny),
+            ("mcp(s/resource:http://x/open/1)", Allow),
+            ("mcp(s/resource:http://x/secret/1)", Deny),
+            ("mcp(s/resource:HTTP://X/Secret/1)", Deny),
+            ("mcp(s/resource:http://x/a/../secret/1)", Deny),
+            ("mcp(s/resource:http://x//secret/1)", Deny),
+            ("mcp(s/resource:http://x/%73ecret/1)", Deny),
+            ("mcp(d/resource:file:///docs/guide)", Allow),
+            ("mcp(d/resource:file:///docs/../etc/passwd)", Deny),
+            ("mcp(d/resource:file:///docs/%2e%2e/etc/passwd)", Deny),
+        ],
+    );
 }
