@@ -56,136 +56,173 @@ pub(super) struct NamedFiles {
 /// if that is known.
 pub(super) fn source(before: &[&SimpleCommand], folder: Option<&RepoPath>) -> Option<NamedFiles> {
     let (last, earlier) = before.split_last()?;
-    let program = last.words.first()?.as_str();
     let rest = last.words.get(1..).unwrap_or_default();
-    let has = |wanted: &[&str]| rest.iter().any(|word| wanted.contains(&word.as_str()));
-    let with = |at: usize, word: &str| {
-        let mut words = last.words.clone();
-        words.insert(at.min(words.len()), word.to_owned());
-        words
-    };
-    let first = |folders: Vec<String>, null: bool, by_null: Option<Vec<String>>| NamedFiles {
-        // `find .` puts that before each name.
-        are_below: program == "find" || folders.iter().all(|folder| begins_with_a_folder(folder)),
-        of_git: program == "git",
-        folders,
-        null,
-        by_null: by_null.map(|words| vec![words]),
-    };
+    let end = PipeEnd { words: &last.words, rest, earlier, folder };
     if !only_messages(last) {
         return None;
     }
-    match program {
-        filter if words::holds(FILTERS, filter) => {
-            let passed = passes_lines(&last.words)?;
-            let files = source(earlier, folder)?;
-            let mut words = with(1, "-z");
-            // `-5` alone is a count only where no other option is.
-            for word in words.iter_mut().filter(|_| matches!(filter, "head" | "tail")) {
-                let count = word.strip_prefix('-').filter(|count| is_count(count));
-                *word = count.map_or_else(|| word.clone(), |count| format!("-n{count}"));
-            }
-            Some(files.through(words, passed.by_null))
-        }
-        "xargs" => {
-            // `grep -l` prints those of the names that it is given.
-            let (options, at) = xargs::options(&last.words)?;
-            let inner = last.words.get(at..).filter(|_| options.mark.is_none())?;
-            inner.first().filter(|program| *program == "grep")?;
-            let given = GivenWords::of(inner)?;
-            let patterns = given.operand_count() + given.values("-e --regexp").count();
-            let lists = given.has("-l") && given.only_has("-E -F -e -i -l -n -w -x --regexp");
-            let files = (lists && patterns == 1).then(|| source(earlier, folder))??;
-            Some(NamedFiles { null: false, by_null: None, ..files })
-        }
-        "find" => {
-            let starts: Vec<String> = rest
-                .iter()
-                .take_while(|word| !word.starts_with(['-', '(', '!']))
-                .cloned()
-                .collect();
-            // What links lead to lies elsewhere.
-            let follows = has(&["-L", "-H", "-follow"])
-                || rest.windows(2).any(|pair| {
-                    matches!(pair, [kind, of] if matches!(kind.as_str(), "-type" | "-xtype")
-                        && of.contains('l'))
-                });
-            let prints =
-                follows || has(&["-exec", "-printf", "-ls", "-execdir", "-ok", "-fprintf"]);
-            let mut folders = if starts.is_empty() { here() } else { starts };
-            folders.extend(patterns::reached_by_find(&folders, rest));
-            // At the end it would count for what stands behind the last `-o` alone.
-            let printed: Vec<usize> = (0..last.words.len())
-                .filter(|at| last.words.get(*at).is_some_and(|word| word == "-print"))
-                .collect();
-            let by_null = match printed.as_slice() {
-                _ if has(&["-print0"]) => None,
-                [] if !is_alternative(rest) && !has(&["-delete", "-quit"]) => {
-                    Some(with(usize::MAX, "-print0"))
-                }
-                [at] => {
-                    let mut words = last.words.clone();
-                    words.get_mut(*at).into_iter().for_each(|word| "-print0".clone_into(word));
-                    Some(words)
-                }
-                _ => None,
-            };
-            (!prints).then(|| first(folders, has(&["-print0"]), by_null))
-        }
-        "git" if rest.first().is_some_and(|verb| verb == "ls-files") => {
-            let shows_more = has(&["--stage", "--eol", "--unmerged", "--debug", "--abbrev"])
-                || rest.iter().any(|word| {
-                    word.starts_with("--format")
-                        || (!word.starts_with("--")
-                            && word.starts_with('-')
-                            && word.contains(['s', 't', 'v', 'u', 'f']))
-                });
-            let mut folders = listed_folders(rest.get(1..).unwrap_or_default())?;
-            folders.extend(rest.iter().flat_map(|word| patterns::named_by_pathspec(word)));
-            (!shows_more).then(|| first(folders, has(&["-z"]), Some(with(2, "-z"))))
-        }
-        "git" if rest.first().is_some_and(|verb| verb == "diff") => {
-            let paths = paths_of_changes(rest.get(1..).unwrap_or_default())?;
-            // Where it runs in a folder, names are seen from the root all the same.
-            let at_root = folder.is_some_and(RepoPath::is_root);
-            let mut folders =
-                if at_root { listed_folders(paths).unwrap_or_else(here) } else { here() };
-            folders.extend(paths.iter().flat_map(|word| patterns::named_by_pathspec(word)));
-            Some(first(folders, has(&["-z"]), Some(with(2, "-z"))))
-        }
-        "rg" | "grep" => {
-            let given = GivenWords::of(&last.words)?;
-            if !given.has(if program == "rg" { RG_LISTS } else { GREP_LISTS }) {
-                let pattern = passed_pattern(&last.words)?;
-                let mut files = source(earlier, folder)?;
-                if !given.has("-v") {
-                    let named = patterns::named_by_regex(pattern);
-                    files.folders.extend(patterns::below(&files.folders, &named));
-                }
-                return Some(files.through(with(1, "-z"), given.has("-z")));
-            }
-            // Counts, colours and the like, or lines of files after all.
-            let colours =
-                given.values("--color --colour").any(|when| !matches!(when, "auto" | "never"));
-            if colours || given.has(MORE_THAN_NAMES) {
-                return None;
-            }
-            // What links lead to lies elsewhere.
-            let follows =
-                if program == "rg" { "-L --follow" } else { "-R --dereference-recursive" };
-            if given.has(follows) {
-                return None;
-            }
-            let null = given.has(if program == "rg" { "-0 --null" } else { "-Z --null" });
-            let root = RepoPath::root();
-            let searched = searched_folders(&last.words, folder.unwrap_or(&root));
-            let by_null = searched.as_ref().map(|_| with(1, "--null"));
-            let mut folders = searched.unwrap_or_else(here);
-            folders.extend(patterns::below(&folders, &patterns::named_by_search(&last.words)));
-            Some(first(folders, null, by_null))
-        }
+    match (last.words.first()?.as_str(), rest.first().map_or("", String::as_str)) {
+        (filter, _) if words::holds(FILTERS, filter) => end.filtered(filter),
+        ("xargs", _) => end.searched_by_xargs(),
+        ("find", _) => end.found(),
+        ("git", "ls-files") => end.listed(),
+        ("git", "diff") => end.changed(),
+        ("rg" | "grep", _) => end.searched(),
         _ => None,
     }
+}
+
+/// The last command of a pipe.
+struct PipeEnd<'c> {
+    words: &'c [String],
+    /// The words behind its program.
+    rest: &'c [String],
+    /// The commands before it.
+    earlier: &'c [&'c SimpleCommand],
+    folder: Option<&'c RepoPath>,
+}
+
+impl PipeEnd<'_> {
+    fn has(&self, wanted: &[&str]) -> bool {
+        self.rest.iter().any(|word| wanted.contains(&word.as_str()))
+    }
+
+    /// Returns the words with one more among them, or at the end.
+    fn with(&self, at: usize, word: &str) -> Vec<String> {
+        let mut words = self.words.to_vec();
+        words.insert(at.min(words.len()), word.to_owned());
+        words
+    }
+
+    /// Returns the names that it is the first to print.
+    fn names(
+        &self,
+        folders: Vec<String>,
+        null: bool,
+        by_null: Option<Vec<String>>,
+    ) -> Option<NamedFiles> {
+        let is = |program: &str| self.words.first().is_some_and(|first| first == program);
+        Some(NamedFiles {
+            // `find .` puts that before each name.
+            are_below: is("find") || folders.iter().all(|folder| begins_with_a_folder(folder)),
+            of_git: is("git"),
+            folders,
+            null,
+            by_null: by_null.map(|words| vec![words]),
+        })
+    }
+
+    fn filtered(&self, filter: &str) -> Option<NamedFiles> {
+        let passed = passes_lines(self.words)?;
+        let files = source(self.earlier, self.folder)?;
+        let mut words = self.with(1, "-z");
+        // `-5` alone is a count only where no other option is.
+        for word in words.iter_mut().filter(|_| matches!(filter, "head" | "tail")) {
+            let count = word.strip_prefix('-').filter(|count| is_count(count));
+            *word = count.map_or_else(|| word.clone(), |count| format!("-n{count}"));
+        }
+        Some(files.through(words, passed.by_null))
+    }
+
+    /// `grep -l` prints those of the names that it is given.
+    fn searched_by_xargs(&self) -> Option<NamedFiles> {
+        let (options, at) = xargs::options(self.words)?;
+        let inner = self.words.get(at..).filter(|_| options.mark.is_none())?;
+        inner.first().filter(|program| *program == "grep")?;
+        let given = GivenWords::of(inner)?;
+        let patterns = given.operand_count() + given.values("-e --regexp").count();
+        let lists = given.has("-l") && given.only_has("-E -F -e -i -l -n -w -x --regexp");
+        let files = (lists && patterns == 1).then(|| source(self.earlier, self.folder))??;
+        Some(NamedFiles { null: false, by_null: None, ..files })
+    }
+
+    fn found(&self) -> Option<NamedFiles> {
+        // What links lead to lies elsewhere.
+        let follows = self.has(&["-L", "-H", "-follow"])
+            || self.rest.windows(2).any(|pair| {
+                matches!(pair, [kind, of] if matches!(kind.as_str(), "-type" | "-xtype")
+                    && of.contains('l'))
+            });
+        if follows || self.has(&["-exec", "-printf", "-ls", "-execdir", "-ok", "-fprintf"]) {
+            return None;
+        }
+        let starts = self.rest.iter().take_while(|word| !word.starts_with(['-', '(', '!']));
+        let starts: Vec<String> = starts.cloned().collect();
+        let mut folders = if starts.is_empty() { here() } else { starts };
+        folders.extend(patterns::reached_by_find(&folders, self.rest));
+        let by_null = match printing(self.words).as_slice() {
+            _ if self.has(&["-print0"]) => None,
+            // At the end it would count for what stands behind the last `-o` alone.
+            [] if !is_alternative(self.rest) && !self.has(&["-delete", "-quit"]) => {
+                Some(self.with(usize::MAX, "-print0"))
+            }
+            [at] => {
+                let mut words = self.words.to_vec();
+                words.get_mut(*at).into_iter().for_each(|word| "-print0".clone_into(word));
+                Some(words)
+            }
+            _ => None,
+        };
+        self.names(folders, self.has(&["-print0"]), by_null)
+    }
+
+    fn listed(&self) -> Option<NamedFiles> {
+        let shows_more = |word: &String| {
+            let is_short = word.starts_with('-') && !word.starts_with("--");
+            word.starts_with("--format") || is_short && word.contains(['s', 't', 'v', 'u', 'f'])
+        };
+        let more = ["--stage", "--eol", "--unmerged", "--debug", "--abbrev"];
+        if self.has(&more) || self.rest.iter().any(shows_more) {
+            return None;
+        }
+        let mut folders = listed_folders(self.rest.get(1..).unwrap_or_default())?;
+        folders.extend(self.rest.iter().flat_map(|word| patterns::named_by_pathspec(word)));
+        self.names(folders, self.has(&["-z"]), Some(self.with(2, "-z")))
+    }
+
+    fn changed(&self) -> Option<NamedFiles> {
+        let paths = paths_of_changes(self.rest.get(1..).unwrap_or_default())?;
+        // Where it runs in a folder, names are seen from the root all the same.
+        let at_root = self.folder.is_some_and(RepoPath::is_root);
+        let mut folders = if at_root { listed_folders(paths).unwrap_or_else(here) } else { here() };
+        folders.extend(paths.iter().flat_map(|word| patterns::named_by_pathspec(word)));
+        self.names(folders, self.has(&["-z"]), Some(self.with(2, "-z")))
+    }
+
+    fn searched(&self) -> Option<NamedFiles> {
+        let is_rg = self.words.first().is_some_and(|program| program == "rg");
+        let of_both = |rg, grep| if is_rg { rg } else { grep };
+        let given = GivenWords::of(self.words)?;
+        if !given.has(of_both(RG_LISTS, GREP_LISTS)) {
+            let pattern = passed_pattern(self.words)?;
+            let mut files = source(self.earlier, self.folder)?;
+            if !given.has("-v") {
+                let named = patterns::named_by_regex(pattern);
+                files.folders.extend(patterns::below(&files.folders, &named));
+            }
+            return Some(files.through(self.with(1, "-z"), given.has("-z")));
+        }
+        // Counts, colours and the like, or lines of files after all.
+        let colours =
+            given.values("--color --colour").any(|when| !matches!(when, "auto" | "never"));
+        // What links lead to lies elsewhere.
+        let follows = given.has(of_both("-L --follow", "-R --dereference-recursive"));
+        if colours || follows || given.has(MORE_THAN_NAMES) {
+            return None;
+        }
+        let null = given.has(of_both("-0 --null", "-Z --null"));
+        let root = RepoPath::root();
+        let searched = searched_folders(self.words, self.folder.unwrap_or(&root));
+        let by_null = searched.as_ref().map(|_| self.with(1, "--null"));
+        let mut folders = searched.unwrap_or_else(here);
+        folders.extend(patterns::below(&folders, &patterns::named_by_search(self.words)));
+        self.names(folders, null, by_null)
+    }
+}
+
+/// Returns where the words of `find` say that it prints.
+fn printing(words: &[String]) -> Vec<usize> {
+    words.iter().enumerate().filter(|(_, word)| *word == "-print").map(|(at, _)| at).collect()
 }
 
 /// Whether nothing of a command goes elsewhere but what it says on the other descriptor, which is
@@ -351,9 +388,7 @@ pub(super) fn plainly(words: &[String]) -> Option<Vec<String>> {
             let ends = |word: &&String| {
                 matches!(word.as_str(), "-delete" | "-quit" | "-print0" | "-prune")
             };
-            let printed: Vec<usize> = (0..words.len())
-                .filter(|at| words.get(*at).is_some_and(|word| word == "-print"))
-                .collect();
+            let printed = printing(words);
             let known = starts_plainly
                 && !is_alternative(rest)
                 && printed.len() <= 1
