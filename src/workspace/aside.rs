@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use git2::{FileMode, Tree};
-use rustix::fs::{AtFlags, CWD};
 use serde::{Deserialize, Serialize};
 
 use crate::attributes::Attributes;
@@ -201,7 +200,7 @@ impl Repo {
     }
 
     /// Copies what the checkout has at these paths to below a folder outside of it, before it is
-    /// taken back. A copy that is there already is kept.
+    /// taken back. What cannot be read is moved there. A copy that is there already is kept.
     ///
     /// # Errors
     /// When a file cannot be read or written.
@@ -215,13 +214,9 @@ impl Repo {
             match self.checkout.stored(path) {
                 Ok(OnDisk::Stored(stored)) => copy(&stored, &to).map_err(io)?,
                 Ok(OnDisk::Other | OnDisk::Nothing) => {}
-                // A second name costs nothing, however large the file is.
-                Err(_) if self.checkout.link_out(path, &to).is_ok() => {}
-                Err(FileError::TooLarge { .. }) => {
-                    let mut file = self.checkout.open_regular(path)?;
-                    made(&to).and_then(|mut copy| io::copy(&mut file, &mut copy)).map_err(io)?;
-                }
-                Err(error) => return Err(error.into()),
+                // What is too large to be read, or cannot be, goes there itself: a second name would
+                // change with the file.
+                Err(_) => self.checkout.move_file_out(path, &to).map_err(io)?,
             }
         }
         Ok(())
@@ -229,12 +224,11 @@ impl Repo {
 }
 
 impl Checkout {
-    /// Gives a file a second name outside the checkout, where that is on the same disk.
-    fn link_out(&self, path: &RepoPath, to: &Path) -> io::Result<()> {
+    /// Moves a file to a place outside the checkout.
+    fn move_file_out(&self, path: &RepoPath, to: &Path) -> io::Result<()> {
         fs::create_dir_all(to.parent().unwrap_or(to))?;
         let folder = self.beneath.folder(&path.parent())?;
-        let name = path.name().unwrap_or_default();
-        Ok(rustix::fs::linkat(folder, name, CWD, to, AtFlags::empty())?)
+        move_entry(&folder, path.name().unwrap_or_default(), to)
     }
 }
 

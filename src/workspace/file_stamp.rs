@@ -23,6 +23,11 @@ impl FileStamp {
         }
     }
 
+    /// Whether it is of the same file or folder, which may have another name and mode by now.
+    pub(crate) fn is_same_place(self, other: Self) -> bool {
+        self.of_place() == other.of_place()
+    }
+
     /// Returns what stays the same while things change in a folder.
     pub(crate) fn of_place(self) -> Self {
         let mode = FileType::from_raw_mode(self.mode).as_raw_mode();

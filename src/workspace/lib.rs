@@ -40,6 +40,7 @@ mod changes;
 pub mod checkout;
 pub mod checkout_update;
 mod checkpoint;
+mod closed;
 mod commit;
 pub mod committed;
 pub mod copied;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use rustix::fs::FileType;
 
 use crate::checkout::EntryKind;
-use crate::file_stamp::FileStamp;
+use crate::closed::ClosedLook;
 use crate::guarded::Guarded;
 use crate::repo::{Repo, RepoError};
 use crate::stored::{OnDisk, StoredFile};
@@ -28,12 +28,18 @@ const GIT_SETTINGS: &[&str] = &["config", "config.worktree", "commondir"];
 
 impl Repo {
     /// Looks for what `git status` does not show. Of the folders that it takes for repositories of
-    /// their own, `repositories`, the files are noted one by one.
-    pub(crate) fn look_further(&self, snapshot: &mut Snapshot, repositories: &BTreeSet<RepoPath>) {
+    /// their own, `repositories`, the files are noted one by one. What a command closed is opened.
+    pub(crate) fn look_further(
+        &self,
+        snapshot: &mut Snapshot,
+        repositories: &BTreeSet<RepoPath>,
+        closed: &mut ClosedLook<'_>,
+    ) {
         let mut guarded = Guarded::default();
         let mut ahead = vec![(RepoPath::root(), false)];
         while let Some((folder, inside)) = ahead.pop() {
             let inside = inside || repositories.contains(&folder);
+            self.open_if_new(&folder, closed);
             for (path, kind) in self.checkout.listed(&folder).entries {
                 if path.name().is_some_and(names_git_folder) {
                     if path.as_str() != ".git" {
@@ -64,7 +70,7 @@ impl Repo {
         }
         let mut files = BTreeSet::new();
         for path in snapshot.ignored.iter().filter(|path| is_guarded(path)) {
-            self.note_protected(path, &mut files);
+            self.note_protected(path, &mut files, closed);
         }
         for path in files {
             if let Some(stamp) = self.stamp(&path) {
@@ -158,8 +164,10 @@ impl Repo {
         }
     }
 
-    fn stamp(&self, path: &RepoPath) -> Option<FileStamp> {
-        self.checkout.beneath.stat(path).ok().flatten().map(|stat| FileStamp::of(&stat))
+    /// Whether nobody could see before a command what lies at a path now, because a person had
+    /// closed it or a folder around it; a command may have opened or moved it since.
+    pub fn was_unseen(&self, before: &Snapshot, path: &RepoPath) -> bool {
+        self.was_closed(&before.closed, path)
     }
 
     fn is_ignored(&self, path: &RepoPath, kind: EntryKind) -> bool {
@@ -187,3 +195,7 @@ fn is_guarded(path: &RepoPath) -> bool {
     let is_in_root = path.parts().count() == 1;
     deeper("") || deeper("/x") || (is_in_root && protected(path).is_some())
 }
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests close what a person or a command closes")]
+mod tests;

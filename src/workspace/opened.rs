@@ -15,6 +15,8 @@ use rustix::path::Arg;
 const FOLDER: u32 = 0o700;
 /// What the owner of a file needs.
 const FILE: u32 = 0o400;
+/// What the owner of a file needs to work on it.
+const WORK_FILE: u32 = 0o600;
 
 /// Opens a folder to its owner.
 ///
@@ -38,14 +40,26 @@ pub(super) fn open_at(folder: &OwnedFd) -> io::Result<()> {
 /// # Errors
 /// As [`open`].
 pub(super) fn open_in(folder: &OwnedFd, name: &CStr) -> io::Result<()> {
+    open_as(folder, name, FILE)
+}
+
+/// The same of what stays where it is: a file that nobody may read can be written, too.
+///
+/// # Errors
+/// As [`open`].
+pub(super) fn open_to_work(folder: &OwnedFd, name: &CStr) -> io::Result<()> {
+    open_as(folder, name, WORK_FILE)
+}
+
+fn open_as(folder: &OwnedFd, name: &CStr, file_bits: u32) -> io::Result<()> {
     let place = at(folder, name)?;
     let facts = File::from(place.try_clone()?).metadata()?;
     if !facts.is_dir() && !facts.is_file() {
         return Ok(());
     }
-    let needed = if facts.is_dir() { FOLDER } else { FILE };
+    let (needed, bits) = if facts.is_dir() { (FOLDER, FOLDER) } else { (FILE, file_bits) };
     let mode = facts.permissions().mode();
-    if mode & needed == needed { Ok(()) } else { set_mode_at(&place, mode | needed) }
+    if mode & needed == needed { Ok(()) } else { set_mode_at(&place, mode | bits) }
 }
 
 /// Lets the owner of a file of a layer read it. Where that does not work, reading says so.

@@ -9,6 +9,7 @@
 use std::collections::BTreeSet;
 
 use crate::checkout::EntryKind;
+use crate::closed::ClosedLook;
 use crate::repo::Repo;
 use crate::touched::Snapshot;
 use locum_base::path::RepoPath;
@@ -30,23 +31,32 @@ impl Repo {
         let rules = new.iter().copied().chain(touched);
         let rules: Vec<RepoPath> =
             rules.filter(|path| path.name() == Some(IGNORE_FILE)).map(RepoPath::parent).collect();
-        let mut found = BTreeSet::new();
+        let (mut found, mut closed) = (BTreeSet::new(), ClosedLook::new(Some(&before.closed)));
         for path in new {
             let by_new_rule = rules.iter().any(|folder| path.is_within(folder));
             if by_new_rule || is_protected(path) {
-                self.note_protected(path, &mut found);
+                self.note_protected(path, &mut found, &mut closed);
             }
         }
         found
     }
 
-    /// Notes every protected file at or below a path.
-    pub(crate) fn note_protected(&self, path: &RepoPath, found: &mut BTreeSet<RepoPath>) {
+    /// Notes every protected file at or below a path; what a command closed is opened.
+    pub(crate) fn note_protected(
+        &self,
+        path: &RepoPath,
+        found: &mut BTreeSet<RepoPath>,
+        closed: &mut ClosedLook<'_>,
+    ) {
         let mut ahead = vec![path.clone()];
         while let Some(path) = ahead.pop() {
+            self.open_if_new(&path, closed);
             match self.checkout.entry(&path).ok().flatten().map(|entry| entry.kind) {
                 // What is still closed nobody reads either.
-                Some(EntryKind::Folder) => ahead.extend(self.checkout.opened_names(&path)),
+                Some(EntryKind::Folder) => {
+                    let entries = self.checkout.listed(&path).entries;
+                    ahead.extend(entries.into_iter().map(|(path, _)| path));
+                }
                 Some(_) if protected(&path).is_some() => {
                     found.insert(path);
                 }

@@ -10,11 +10,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use git2::{Delta, DiffOptions, IndexEntryExtendedFlag, IndexEntryFlag};
 
+use crate::closed::{ClosedLook, ClosedPlaces};
 use crate::file_stamp::FileStamp;
 use crate::git_binary::GitBinary;
 use crate::guarded::Guarded;
 use crate::repo::{CommitId, Repo, RepoError};
 use locum_base::path::RepoPath;
+
+/// Times one looks until nothing is closed any more: folders first, then the files in them.
+const LOOKS_LIMIT: usize = 4;
 
 /// The checkout as git sees it at one moment: the commit, and every changed or untracked file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -27,25 +31,60 @@ pub struct Snapshot {
     /// What git does not show and no command may change; `None` where nobody looked for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) guarded: Option<Guarded>,
+    /// What its owner may not look into, and stays so.
+    #[serde(default, skip_serializing_if = "ClosedPlaces::is_empty")]
+    pub(crate) closed: ClosedPlaces,
 }
 
 impl Repo {
-    /// Looks at the checkout; before the first command that may write, and after each.
+    /// Looks at the checkout before a command that may write. Nothing is changed.
     ///
     /// # Errors
     /// When `git status` fails.
     pub async fn snapshot(&self, git: &GitBinary) -> Result<Snapshot, RepoError> {
+        self.look_once(git, &mut ClosedLook::new(None)).await
+    }
+
+    /// Looks at the checkout after a command, of which there is a look before. What the command
+    /// closed to its owner is opened.
+    ///
+    /// # Errors
+    /// When `git status` fails.
+    pub async fn snapshot_after(
+        &self,
+        git: &GitBinary,
+        before: &Snapshot,
+    ) -> Result<Snapshot, RepoError> {
+        let mut tries = 0;
+        loop {
+            let mut closed = ClosedLook::new(Some(&before.closed));
+            let snapshot = self.look_once(git, &mut closed).await?;
+            tries += 1;
+            if !closed.opened || tries == LOOKS_LIMIT {
+                return Ok(snapshot);
+            }
+        }
+    }
+
+    async fn look_once(
+        &self,
+        git: &GitBinary,
+        closed: &mut ClosedLook<'_>,
+    ) -> Result<Snapshot, RepoError> {
         let status = git.status().await?;
         let mut snapshot = parse_status(&status);
-        self.look_further(&mut snapshot, &repositories_in(&status));
+        self.look_further(&mut snapshot, &repositories_in(&status), closed);
+        for path in snapshot.dirty.keys() {
+            self.open_if_new(path, closed);
+        }
         self.keep_guarded(&mut snapshot);
         let unwatched = self.unwatched_changes(snapshot.head.as_ref());
         snapshot.dirty.extend(unwatched.into_iter().map(|path| (path, None)));
         for (path, stamp) in &mut snapshot.dirty {
             // A path behind a link that is new is not there any more as git knows it.
-            *stamp =
-                self.checkout.beneath.stat(path).ok().flatten().map(|stat| FileStamp::of(&stat));
+            *stamp = self.stamp(path);
         }
+        snapshot.closed = std::mem::take(&mut closed.closed);
         Ok(snapshot)
     }
 
@@ -125,10 +164,11 @@ impl Snapshot {
         self.dirty.keys()
     }
 
-    /// Returns true when a path held what is in no commit: changes, or what git does not keep.
+    /// Returns true when a path held what is in no commit: changes, or what git does not keep, or
+    /// what nobody could see.
     pub fn is_dirty(&self, path: &RepoPath) -> bool {
         let is_guarded = || self.guarded.as_ref().is_some_and(|guarded| guarded.holds(path));
-        self.dirty.contains_key(path) || is_guarded()
+        self.dirty.contains_key(path) || is_guarded() || self.closed.hides(path)
     }
 
     /// Returns true when a path can be put back to what it held, although that is in no commit.

@@ -107,21 +107,17 @@ impl<'a> Session<'a> {
             }
             return self.run_checks(id, completion, None);
         }
+        if let Some(hash) = cut_off.and_then(|checks| checks.snapshot) {
+            let before = self.kept_snapshot(&hash)?;
+            return self.look_after(id, before, move |session, (before, now)| {
+                session.put_back(id, &before, &now)?;
+                session.run_checks(id, completion, Some(before))
+            });
+        }
         self.look(id, move |session, now| {
-            let kept = cut_off.and_then(|checks| checks.snapshot);
-            let before = match kept {
-                Some(hash) => {
-                    let before = session.kept_snapshot(&hash)?;
-                    session.put_back(id, &before, &now)?;
-                    before
-                }
-                None => {
-                    let hash = session.keep_snapshot(&now)?;
-                    session.announce_checks(id, &completion.waiting, Some(hash))?;
-                    now
-                }
-            };
-            session.run_checks(id, completion, Some(before))
+            let hash = session.keep_snapshot(&now)?;
+            session.announce_checks(id, &completion.waiting, Some(hash))?;
+            session.run_checks(id, completion, Some(now))
         })
     }
 
@@ -135,7 +131,7 @@ impl<'a> Session<'a> {
         let before = self.kept_snapshot(&hash)?;
         let completion = self.task(root)?.first_unanswered();
         let call = completion.map(|waiting| waiting.call.id.clone()).unwrap_or_default();
-        self.look(root, move |session, now| {
+        self.look_after(root, before, move |session, (before, now)| {
             session.put_back(root, &before, &now)?;
             // Whatever changes from here on is not theirs.
             let (checks, handed_back) = (Vec::new(), false);

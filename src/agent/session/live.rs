@@ -171,6 +171,23 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
+    /// Lets a task wait for a look at the checkout after what ran since the look `before`.
+    pub(crate) fn look_after(
+        &mut self,
+        id: TaskId,
+        before: Snapshot,
+        then: impl FnOnce(&mut Session<'a>, (Snapshot, Snapshot)) -> Result<(), Stop> + 'a,
+    ) -> Result<(), Stop> {
+        let place = self.place(id)?;
+        let git = GitBinary::new(&place.repo, self.parts.run.env);
+        let look = async move {
+            let after = place.repo.snapshot_after(&git, &before).await;
+            after.map(|after| (before, after))
+        };
+        self.wait(id, look, |session, looks| then(session, looks?));
+        Ok(())
+    }
+
     /// Returns what the session is to do: by its journal, once it has begun.
     pub(crate) fn start(&self) -> &SessionStart {
         self.state.start.as_deref().unwrap_or(&self.parts.start)

@@ -253,8 +253,8 @@ impl Session<'_> {
         let kept = performing.and_then(|performing| performing.snapshot.as_ref());
         let Some(hash) = kept else { return self.answer_cut_off(id, waiting, None) };
         let (before, waiting) = (self.kept_snapshot(hash)?, waiting.clone());
-        self.look(id, move |session, after| {
-            session.answer_cut_off(id, &waiting, Some((before, after)))
+        self.look_after(id, before, move |session, looks| {
+            session.answer_cut_off(id, &waiting, Some(looks))
         })
     }
 

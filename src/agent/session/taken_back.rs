@@ -99,7 +99,7 @@ impl Session<'_> {
     }
 
     /// Refuses files that cannot be recorded, such as one that is too large. One that was there
-    /// before and is in no commit stays, and is none of the run's.
+    /// before and is in no commit stays, and is none of the run's. So is what a person had closed.
     fn refuse_unrecorded(
         &mut self,
         id: TaskId,
@@ -107,10 +107,14 @@ impl Session<'_> {
         before: Option<&Snapshot>,
         refused: &mut RefusedEdits,
     ) -> Result<(), Stop> {
-        let checkout = &self.place(id)?.checkout;
+        let place = self.place(id)?;
         let mut left = Vec::new();
         for path in &observation.touched {
-            let Some(why) = checkout.unrecorded(path) else { continue };
+            if before.is_some_and(|before| place.repo.was_unseen(before, path)) {
+                left.push((path.clone(), format!("`{path}` was closed before the command")));
+                continue;
+            }
+            let Some(why) = place.checkout.unrecorded(path) else { continue };
             if before.is_some_and(|before| before.is_dirty(path)) {
                 left.push((path.clone(), why));
             } else if !refused.denied.contains_key(path) {

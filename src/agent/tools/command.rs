@@ -198,7 +198,7 @@ impl Tool for ExecuteCommand {
             })?,
         };
         let observation = self.run(permit, context).await?;
-        let after = context.repo.snapshot(&git).await;
+        let after = context.repo.snapshot_after(&git, &before).await;
         Ok(match after.and_then(|after| context.repo.touched(&before, &after)) {
             Ok(touched) => {
                 let text = format!("{}{}", observation.text, render_touched(&touched));

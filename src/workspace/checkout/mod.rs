@@ -247,26 +247,17 @@ impl Checkout {
     /// The same of a folder that a command may have closed: it is opened to its owner first.
     /// Nothing where that does not work.
     pub(super) fn opened_names(&self, folder: &RepoPath) -> Vec<RepoPath> {
-        self.open_up(folder);
-        self.names(folder).unwrap_or_default()
-    }
-
-    fn open_up(&self, folder: &RepoPath) {
         if let Ok(found) = self.beneath.folder(folder) {
             // Where that does not work, listing says so.
             let _ = opened::open_at(&found);
         }
+        self.names(folder).unwrap_or_default()
     }
 
     /// Returns what is in a folder and what each of it is, on behalf of whoever checked the right
-    /// to; a folder that a command closed is opened. In what is no folder, there is nothing.
+    /// to. A folder that is closed stays so. In what is no folder, there is nothing.
     pub(super) fn listed(&self, folder: &RepoPath) -> FolderEntries {
-        let mut listed = self.beneath.list(folder);
-        if matches!(listed, Err(Errno::ACCESS)) {
-            self.open_up(folder);
-            listed = self.beneath.list(folder);
-        }
-        let listed = match listed {
+        let listed = match self.beneath.list(folder) {
             Ok(listed) => listed,
             Err(errno) => {
                 let is_whole = matches!(errno, Errno::NOENT | Errno::NOTDIR | Errno::LOOP);
