@@ -17,6 +17,9 @@ use crate::guarded::Guarded;
 use crate::repo::{CommitId, Repo, RepoError};
 use locum_base::path::RepoPath;
 
+/// Fields in front of the path of a plain entry of `git status`.
+const PLAIN_FIELDS: usize = 8;
+
 /// Times one looks until nothing is closed any more: folders first, then the files in them.
 const LOOKS_LIMIT: usize = 4;
 
@@ -73,6 +76,12 @@ impl Repo {
     ) -> Result<Snapshot, RepoError> {
         let status = git.status().await?;
         let mut snapshot = parse_status(&status);
+        for path in changed_in_checkout(&status) {
+            // What git compared knows no attributes, so it takes line ends for a change.
+            if snapshot.head.as_ref().is_some_and(|head| self.is_as_in(head, &path)) {
+                snapshot.dirty.remove(&path);
+            }
+        }
         self.look_further(&mut snapshot, &repositories_in(&status), closed);
         for path in snapshot.dirty.keys() {
             self.open_if_new(path, closed);
@@ -216,7 +225,7 @@ fn parse_status(status: &[u8]) -> Snapshot {
         }
         // The path comes last, after as many fields as the kind of entry has.
         let fields = match entry.first() {
-            Some(b'1') => 8,
+            Some(b'1') => PLAIN_FIELDS,
             Some(b'u') => 10,
             Some(b'?' | b'!') => 1,
             _ => continue,
@@ -230,6 +239,15 @@ fn parse_status(status: &[u8]) -> Snapshot {
         }
     }
     snapshot
+}
+
+/// Reads which files are in the index as in the commit and look otherwise in the checkout.
+fn changed_in_checkout(status: &[u8]) -> Vec<RepoPath> {
+    let path = |entry: &[u8]| {
+        let fields = entry.strip_prefix(b"1 .M ")?;
+        repo_path(fields.splitn(PLAIN_FIELDS - 1, |byte| *byte == b' ').last()?)
+    };
+    status.split(|byte| *byte == 0).filter_map(path).collect()
 }
 
 /// Reads which untracked folders git takes for repositories of their own: it lists no file of them.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use pretty_assertions::assert_eq;
 
-use super::{Snapshot, parse_status, repositories_in};
+use super::{Snapshot, changed_in_checkout, parse_status, repositories_in};
 use crate::fixture::{RepoFixture, path};
 use crate::git_binary::GitBinary;
 use crate::repo::CommitId;
@@ -285,6 +285,26 @@ async fn sees_changes_of_files_that_were_dirty_before() {
 }
 
 #[tokio::test]
+async fn line_ends_that_a_checkout_gives_a_file_are_no_change_of_it() {
+    let fixture = RepoFixture::new();
+    fixture.write(".gitattributes", "*.txt text eol=crlf\n");
+    for file in ["a.txt", "b.txt", "plain"] {
+        fixture.write(file, "a\nb\n");
+    }
+    fixture.commit("line ends");
+    for file in ["a.txt", "b.txt", "plain"] {
+        fixture.write(file, "a\r\nb\r\n");
+    }
+    let before = fixture.repo.snapshot(&GitBinary::new(&fixture.repo, &env())).await.unwrap();
+    assert_eq!(before.dirty().collect::<Vec<_>>(), [&path("plain")]);
+    let touched = touched_by(&fixture, |fixture| {
+        fixture.write("a.txt", "evil\r\n");
+        fixture.write("b.txt", "a\nb\n");
+    });
+    assert_eq!(touched.await, ["a.txt"]);
+}
+
+#[tokio::test]
 async fn sees_what_was_committed_meanwhile() {
     let fixture = RepoFixture::new();
     let touched = touched_by(&fixture, |fixture| {
@@ -338,6 +358,7 @@ fn reads_gits_entries() {
     let status = b"# branch.oid 1234\0# branch.head main\0\
         1 .M N... 100644 100644 100644 aaaa bbbb a b\0\
         u UU N... 100644 100644 100644 100644 a b c both\0\
+        1 MM N... 100644 100644 100644 aaaa bbbb staged\0\
         ? new\xff\0? new 2\0? inner/\0! ignored\0! built/\0";
     let parsed = parse_status(status);
     assert_eq!(repositories_in(status), [path("inner")].into());
@@ -345,7 +366,8 @@ fn reads_gits_entries() {
     let paths: Vec<RepoPath> = parsed.dirty.keys().cloned().collect();
     assert_eq!(
         (parsed.head, paths),
-        (Some(CommitId("1234".into())), ["a b", "both", "new 2"].map(path).to_vec())
+        (Some(CommitId("1234".into())), ["a b", "both", "new 2", "staged"].map(path).to_vec())
     );
+    assert_eq!(changed_in_checkout(status), [path("a b")]);
     assert_eq!(parse_status(b"# branch.oid (initial)\0"), Snapshot::default());
 }
