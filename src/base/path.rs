@@ -116,6 +116,21 @@ impl RepoPath {
         }
     }
 
+    /// Returns the path of an entry of this folder by its name, as a walk finds it: `~` and drive
+    /// letters mean something at the start of a path alone, so not where this is no root.
+    ///
+    /// # Errors
+    /// As [`RepoPath::parse`]; also when `name` is no single name.
+    pub fn child(&self, name: &str) -> Result<Self, PathError> {
+        match name {
+            "" | "." => Err(PathError::Empty),
+            ".." => Err(PathError::Outside(name.to_owned())),
+            _ if name.contains('/') => Err(PathError::Absolute(name.to_owned())),
+            _ if self.is_root() => Self::parse(name),
+            _ => Self::parse(&format!("{}/{name}", self.0)),
+        }
+    }
+
     /// Returns true when this path is `folder` or lies below it.
     pub fn is_within(&self, folder: &Self) -> bool {
         folder.is_root()
@@ -184,6 +199,22 @@ mod tests {
         assert!(matches!(RepoPath::parse("a\0b"), Err(PathError::Control(_))));
         assert_eq!(RepoPath::parse(""), Err(PathError::Empty));
         assert_eq!(RepoPath::parse(&"a".repeat(5000)), Err(PathError::TooLong(5000)));
+    }
+
+    #[test]
+    fn an_entry_of_a_folder_may_begin_with_a_tilde_and_a_written_path_may_not() {
+        let folder = RepoPath::parse("src").unwrap();
+        for name in ["~y", "~$w.docx", "c:\\x", "a b"] {
+            let path = folder.child(name).map(String::from);
+            assert_eq!(path, Ok(format!("src/{name}")), "{name}");
+        }
+        for name in ["~y", "c:\\x"] {
+            assert!(folder.join(name).is_err() && RepoPath::root().child(name).is_err(), "{name}");
+        }
+        for name in ["", ".", "..", "a/b", "/a", "a\n"] {
+            assert!(folder.child(name).is_err(), "{name:?}");
+        }
+        assert_eq!(RepoPath::root().child("a").map(String::from), Ok("a".to_owned()));
     }
 
     #[test]

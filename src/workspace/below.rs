@@ -89,7 +89,9 @@ mod tests {
         assert_eq!(folders("plain"), Some(vec![path("plain/deep")]));
         assert_eq!(folders("plain/deep/file"), Some(Vec::new()), "a file is no folder");
         assert_eq!(folders("missing"), Some(Vec::new()));
-        fixture.write("plain/~x", "no path of a repository");
-        assert!(finds("plain", "secret"));
+        fixture.write("plain/~x", "an editor's");
+        assert!(finds("plain", "~x") && !finds("plain", "secret"));
+        fixture.write("~x", "no path of a repository");
+        assert!(finds(".", "secret"));
     }
 }

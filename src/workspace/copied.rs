@@ -124,7 +124,7 @@ fn copy(
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let name = entry.file_name();
-        let Some(path) = name.to_str().and_then(|name| path.join(name).ok()) else { continue };
+        let Some(path) = name.to_str().and_then(|name| path.child(name).ok()) else { continue };
         let (kind, to) = (entry.file_type()?, to.join(&name));
         if kind.is_dir() {
             copy(&path, (&entry.path(), &to), readable, depth)?;

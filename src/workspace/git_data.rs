@@ -31,7 +31,7 @@ pub(crate) fn makes_git_data(
         if own.is_some() && !folder.is_root() && has("HEAD") && (has("commondir") || is_whole()) {
             return Some(folder);
         }
-        folder = folder.join(part).ok()?;
+        folder = folder.child(part).ok()?;
     }
     None
 }

@@ -56,7 +56,7 @@ impl Guarded {
 pub(crate) fn git_around(path: &RepoPath) -> Option<RepoPath> {
     let mut around = RepoPath::root();
     for part in path.parts() {
-        around = around.join(part).ok()?;
+        around = around.child(part).ok()?;
         if names_git_folder(part) {
             return Some(around);
         }

@@ -117,7 +117,7 @@ impl Repo {
             return Ok(true);
         }
         for entry in tree {
-            let path = entry.name().ok().and_then(|name| folder.join(name).ok());
+            let path = entry.name().ok().and_then(|name| folder.child(name).ok());
             let Some(path) = path else { return Ok(true) };
             if !seen.paths.contains(&path) {
                 if is_hidden(&path) {

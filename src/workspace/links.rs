@@ -63,7 +63,7 @@ pub(super) fn follow<'r, E>(
             here = here.parent();
             continue;
         }
-        let next = here.join(&part).map_err(|_| FollowError::Unnamable)?;
+        let next = here.child(&part).map_err(|_| FollowError::Unnamable)?;
         let found = if is_missing {
             OnTheWay::Nothing
         } else {

@@ -461,8 +461,9 @@ fn kept_out_unnamed(names: &[String]) -> Option<String> {
     let more = if names.len() > shown.len() { ", ..." } else { "" };
     (!names.is_empty()).then(|| {
         format!(
-            "Kept out of the checkout, because names with line breaks, names that are not UTF-8 \
-             and paths of more than 4,095 bytes are not taken: {}{more} ({}).",
+            "Kept out of the checkout, because names with line breaks, names that are not UTF-8, \
+             names in the root that begin with `~` and paths of more than 4,095 bytes are not \
+             taken: {}{more} ({}).",
             shown.join(", "),
             names.len()
         )

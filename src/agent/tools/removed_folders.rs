@@ -133,7 +133,7 @@ fn matching(path: &RepoPath, context: ToolContext<'_>) -> Vec<RepoPath> {
         let mut next = Vec::new();
         for folder in found {
             if !has_wildcard {
-                next.extend(folder.join(part));
+                next.extend(folder.child(part));
                 continue;
             }
             match context.repo.folders_in(&folder) {

@@ -198,7 +198,7 @@ fn entries(
             .to_str()
             .ok()
             .filter(|name| !matches!(*name, "." | ".."))
-            .and_then(|name| at.join(name).ok())
+            .and_then(|name| at.child(name).ok())
         else {
             continue;
         };

@@ -333,7 +333,7 @@ fn look(
             }
             kind => kind,
         };
-        let Some(inner) = entry.file_name().to_str().ok().and_then(|name| path.join(name).ok())
+        let Some(inner) = entry.file_name().to_str().ok().and_then(|name| path.child(name).ok())
         else {
             // A link is not a file of its own: what it leads to is judged where it lies.
             let hidden = (kind != FileType::Symlink).then(|| OsStr::from_bytes(name).to_owned());

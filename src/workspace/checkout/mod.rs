@@ -172,7 +172,7 @@ impl Checkout {
     /// When it lies outside.
     pub fn resolve_name(&self, path: &RepoPath) -> Result<RepoPath, FileError> {
         let Some(name) = path.name() else { return Ok(RepoPath::root()) };
-        self.resolve(&path.parent())?.join(name).map_err(|_| FileError::Outside(path.clone()))
+        self.resolve(&path.parent())?.child(name).map_err(|_| FileError::Outside(path.clone()))
     }
 
     /// Looks at a resolved path; `None` when nothing is there.
@@ -238,7 +238,7 @@ impl Checkout {
             let entry = entry.map_err(|errno| file_error(folder, errno))?;
             let name = entry.file_name().to_str().unwrap_or_default();
             if !matches!(name, "" | "." | "..") {
-                paths.extend(folder.join(name).ok());
+                paths.extend(folder.child(name).ok());
             }
         }
         Ok(paths)
@@ -274,7 +274,7 @@ impl Checkout {
             if matches!(name.to_bytes(), b"." | b"..") {
                 continue;
             }
-            let path = name.to_str().ok().and_then(|name| folder.join(name).ok());
+            let path = name.to_str().ok().and_then(|name| folder.child(name).ok());
             let kind = path.as_ref().and_then(|path| match entry.file_type() {
                 FileType::Unknown => self.entry(path).ok().flatten().map(|entry| entry.kind),
                 kind => Some(EntryKind::of(kind)),

@@ -190,7 +190,7 @@ impl Layer {
         }
         let mut at = RepoPath::root();
         for part in path.parts() {
-            let Ok(next) = at.join(part) else { return false };
+            let Ok(next) = at.child(part) else { return false };
             match self.facts(&next) {
                 Ok(facts) if facts.is_symlink() => return false,
                 Ok(facts) if facts.is_dir() => {}
@@ -214,7 +214,7 @@ impl Layer {
         for entry in fs::read_dir(folder_at)? {
             let entry = entry?;
             let name = entry.file_name();
-            let path = name.to_str().and_then(|name| folder.join(name).ok());
+            let path = name.to_str().and_then(|name| folder.child(name).ok());
             names.push(path.ok_or_else(|| entry.path()));
         }
         Ok(names)
@@ -364,7 +364,7 @@ impl Repo {
         let listed = fs::read_dir(self.checkout.absolute(path));
         for entry in listed.map_err(|source| on_layer(path, source))? {
             let name = entry.map_err(|source| on_layer(path, source))?.file_name();
-            if let Some(inner) = name.to_str().and_then(|name| path.join(name).ok()) {
+            if let Some(inner) = name.to_str().and_then(|name| path.child(name).ok()) {
                 self.removed_below(&inner, changes)?;
             }
         }

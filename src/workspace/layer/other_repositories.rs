@@ -20,7 +20,7 @@ impl Repo {
     pub fn other_repository(&self, path: &RepoPath) -> Result<Option<RepoPath>, RepoError> {
         let mut at = RepoPath::root();
         for part in path.parts() {
-            let Ok(next) = at.join(part) else { return Ok(None) };
+            let Ok(next) = at.child(part) else { return Ok(None) };
             if self.is_of_another_repository(&next)? {
                 return Ok(Some(next));
             }

@@ -119,7 +119,7 @@ impl Layer {
         }
         let mut at = RepoPath::root();
         for part in path.parts() {
-            let Ok(next) = at.join(part) else { return false };
+            let Ok(next) = at.child(part) else { return false };
             at = next;
             match self.facts(&at) {
                 Err(_) => return false,

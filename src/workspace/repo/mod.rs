@@ -270,7 +270,7 @@ impl Repo {
         let tree = self.tree_of(commit)?;
         let mut at = RepoPath::root();
         for part in path.parts() {
-            at = at.join(part).map_err(|_| FileError::Missing(path.clone()))?;
+            at = at.child(part).map_err(|_| FileError::Missing(path.clone()))?;
             let Some(mode) = entry_at(&tree, &at)?.map(|entry| entry.filemode()) else {
                 return Ok(None);
             };
@@ -298,7 +298,7 @@ impl Repo {
     pub fn root_entries(&self, commit: &CommitId) -> Result<Vec<(RepoPath, bool)>, RepoError> {
         let tree = self.tree_of(commit)?;
         let entries = tree.iter().filter_map(|entry| {
-            let path = RepoPath::root().join(entry.name().ok()?).ok()?;
+            let path = RepoPath::root().child(entry.name().ok()?).ok()?;
             Some((path, entry.kind() == Some(ObjectType::Tree)))
         });
         Ok(entries.collect())
@@ -362,7 +362,7 @@ impl Repo {
             if found.len() >= limit {
                 return Ok(());
             }
-            let Some(path) = entry.name().ok().and_then(|name| folder.join(name).ok()) else {
+            let Some(path) = entry.name().ok().and_then(|name| folder.child(name).ok()) else {
                 continue;
             };
             match entry.kind() {

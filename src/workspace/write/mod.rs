@@ -196,7 +196,7 @@ impl Checkout {
         };
         let entries = std::fs::read_dir(self.absolute(folder)).into_iter().flatten().flatten();
         for entry in entries {
-            let inner = entry.file_name().to_str().and_then(|name| folder.join(name).ok());
+            let inner = entry.file_name().to_str().and_then(|name| folder.child(name).ok());
             if !inner.is_some_and(|inner| self.take_away_empty(&inner)) {
                 return false;
             }

@@ -38,7 +38,7 @@ impl Examiner<'_> {
         let names =
             texts(sources).filter_map(|source| source.trim_end_matches('/').rsplit('/').next());
         let paths =
-            names.filter(|name| !matches!(*name, "" | "." | "..")).map(|name| folder.join(name));
+            names.filter(|name| !matches!(*name, "" | "." | "..")).map(|name| folder.child(name));
         self.found.edits.extend(paths.flatten().map(PathUse::Perhaps));
     }
 }
