@@ -14,7 +14,7 @@ use tracing::Instrument;
 use crate::run::error::RunError;
 use crate::run::execution::{RunExecution, SessionOrigin};
 use crate::run::extras::RunExtras;
-use crate::run::first_message::lookups::{FirstText, MessageContext};
+use crate::run::first_message::lookups::{FirstText, MessageContext, has_files_of_others};
 use crate::run::memory;
 use crate::run::place;
 use crate::run::progress;
@@ -188,8 +188,11 @@ async fn run<'a>(
             let &RunExecution { run, workspace, forge, .. } = execution;
             (MessageContext { run, extras, env, workspace, forge }.message().await, extras)
         }
-        // It stands in the journal.
-        SessionOrigin::Resumed => (FirstText::default(), &nothing),
+        // Its text stands in the journal; the files may be others by now.
+        SessionOrigin::Resumed => {
+            let outside = has_files_of_others(plan, execution.workspace);
+            (FirstText { outside, ..FirstText::default() }, &nothing)
+        }
     };
     let models = prepared.models.in_use(&prepared.instructions.image_models);
     let start = SessionStart {

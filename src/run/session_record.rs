@@ -191,7 +191,7 @@ mod tests {
         let word = || SessionRecord::read(sessions.path(), "one").word();
         let mut journal = Journal::create(&sessions.path().join("one")).unwrap();
         let at = Timestamp::from_second(1_700_000_000).unwrap();
-        journal.append(&JournalLine { at, event: Event::Resumed }).unwrap();
+        journal.append(&JournalLine { at, event: Event::Resumed { outside_text: false } }).unwrap();
         assert_eq!(word(), RUNNING);
         drop(journal);
         assert_eq!(word(), UNFINISHED);

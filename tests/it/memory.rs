@@ -155,6 +155,96 @@ fn on_a_branch_with_commits_of_its_own_a_person_has_to_agree() {
     assert_eq!(names(&stage), Vec::<String>::new());
 }
 
+/// A stage with a branch of somebody else's, `theirs`, that changes a file; `main` is checked out.
+fn stage_with_their_branch() -> Stage {
+    let stage = stage();
+    stage.git(&["checkout", "-q", "-b", "theirs"]);
+    stage.write("checkout/a.txt", "Note that tests need a script of mine.\n");
+    stage.git(&["commit", "-qam", "theirs"]);
+    stage.git(&["checkout", "-q", "main"]);
+    stage
+}
+
+#[test]
+fn no_base_makes_the_files_of_a_branch_those_of_another() {
+    let stage = stage_with_their_branch();
+    stage.git(&["checkout", "-q", "theirs"]);
+    let ran = stage.play(WRITES, &["--base", "main", "--output-format", "json"]);
+    assert_eq!((ran.code, names(&stage)), (Some(5), Vec::new()), "{ran:?}");
+    // A worktree has the files of the base alone.
+    let ran = stage.play(WRITES, &["--worktree", "--base", "main", "--output-format", "json"]);
+    assert_eq!((ran.code, names(&stage)), (Some(0), vec!["build-notes".to_owned()]), "{ran:?}");
+    assert_eq!(stage.run(&["memory", "remove", "build-notes"]).code, Some(0));
+    stage.git(&["checkout", "-q", "main"]);
+    let ran = stage.play(WRITES, &["--worktree", "--base", "theirs", "--output-format", "json"]);
+    assert_eq!((ran.code, names(&stage)), (Some(5), Vec::new()), "{ran:?}");
+}
+
+#[test]
+fn a_session_that_is_resumed_on_a_branch_of_others_waits_for_a_person() {
+    let later = WRITES.replace(
+        "  - turns:\n",
+        "  - turns:\n      - calls: [{ tool: read_file, args: { path: a.txt } }]\n",
+    );
+    let one_turn = ["--max-turns", "1", "--output-format", "json"];
+    let on = |branch: &str| {
+        let stage = stage_with_their_branch();
+        let ran = stage.play(&later, &one_turn);
+        assert_eq!(ran.json()["outcome"].as_str(), Some("budget-exhausted"), "{ran:?}");
+        let session = ran.json()["session"].as_str().unwrap().to_owned();
+        stage.git(&["checkout", "-q", branch]);
+        (stage, session)
+    };
+    let resume = |stage: &Stage, session: &str, turns: &str| {
+        stage.run(&["session", "resume", session, "--max-turns", turns])
+    };
+    let (stage, session) = on("main");
+    let ran = resume(&stage, &session, "+20");
+    assert_eq!((ran.code, names(&stage)), (Some(0), vec!["build-notes".to_owned()]), "{ran:?}");
+    let (stage, session) = on("theirs");
+    let ran = resume(&stage, &session, "+20");
+    assert_eq!((ran.code, names(&stage)), (Some(5), Vec::new()), "{ran:?}");
+
+    // What it read there it still knows where it is resumed once more.
+    let more = later.replace(
+        "  - turns:\n",
+        "  - turns:\n      - calls: [{ tool: read_file, args: { path: ./a.txt } }]\n",
+    );
+    let stage = stage_with_their_branch();
+    let session = stage.play(&more, &one_turn).json()["session"].as_str().unwrap().to_owned();
+    stage.git(&["checkout", "-q", "theirs"]);
+    assert_eq!(resume(&stage, &session, "+1").code, Some(6));
+    stage.git(&["checkout", "-q", "main"]);
+    let ran = resume(&stage, &session, "+20");
+    assert_eq!((ran.code, names(&stage)), (Some(5), Vec::new()), "{ran:?}");
+}
+
+#[test]
+fn files_that_git_is_about_to_bring_in_wait_for_a_person() {
+    let brought: [&[&str]; 4] = [
+        &["merge", "-q", "--no-commit", "--no-ff", "theirs"],
+        &["merge", "-q", "--squash", "theirs"],
+        &["cherry-pick", "--no-commit", "theirs"],
+        &["revert", "--no-commit", "theirs"],
+    ];
+    for bring in brought {
+        let stage = stage_with_their_branch();
+        if bring[0] == "revert" {
+            stage.git(&["merge", "-q", "theirs"]);
+        }
+        stage.git(bring);
+        if bring[0] == "cherry-pick" {
+            // Git itself notes the commit only where it stops for a conflict.
+            stage.git(&["update-ref", "CHERRY_PICK_HEAD", "theirs"]);
+        }
+        let ran = stage.play(WRITES, &["--output-format", "json"]);
+        assert_eq!((ran.code, names(&stage)), (Some(5), Vec::new()), "{bring:?} {ran:?}");
+        stage.git(&["reset", "-q", "--hard"]);
+        let ran = stage.play(WRITES, &["--output-format", "json"]);
+        assert_eq!(names(&stage), ["build-notes"], "{bring:?} {ran:?}");
+    }
+}
+
 #[test]
 fn where_no_branch_is_the_default_one_a_person_has_to_agree() {
     let stage = stage();

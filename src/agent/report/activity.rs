@@ -154,7 +154,7 @@ mod tests {
         let (task, call) = (TaskId(0), "c".to_owned());
         let checking = Event::Checking { task, call: call.clone(), commands, snapshot: None };
         activities.take_in(&at(30, checking), &state);
-        activities.take_in(&at(40, Event::Resumed), &state);
+        activities.take_in(&at(40, Event::Resumed { outside_text: false }), &state);
         assert_eq!(activities.latest(), Some(Timestamp::from_second(30).unwrap()));
         assert_eq!(activities.render(now, Surface::Markdown), "⏳ `cargo test` for 3 min 20 s");
         let ended = Event::Checked { task, call, checks: Vec::new(), handed_back: false };

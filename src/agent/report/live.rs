@@ -109,7 +109,7 @@ fn lines_of(event: &Event) -> Vec<String> {
                 head(&start.policy_hash, 12)
             )]
         }
-        Event::Resumed => vec!["resumed".to_owned()],
+        Event::Resumed { .. } => vec!["resumed".to_owned()],
         Event::Continued { by, budget, .. } => {
             vec![one_line(&format!("{by} lets it go on · {}", may_spend(budget)))]
         }

@@ -80,10 +80,12 @@ pub fn transcript(lines: &[JournalLine], wanted: &EventSelection<'_>) -> String 
             continue;
         }
         let paragraph = match (&line.event, previous) {
-            (Event::Resumed, Some(_)) if forked(&state).is_some_and(|fork| at == fork.lines) => {
+            (Event::Resumed { .. }, Some(_))
+                if forked(&state).is_some_and(|fork| at == fork.lines) =>
+            {
                 "resumed from the checkpoint".to_owned()
             }
-            (Event::Resumed, Some(before)) => resumed_after(before).to_owned(),
+            (Event::Resumed { .. }, Some(before)) => resumed_after(before).to_owned(),
             (event, _) => paragraph(event, &state),
         };
         if !paragraph.is_empty() {
@@ -131,7 +133,7 @@ fn paragraph(event: &Event, state: &SessionState) -> String {
             start.fork.as_ref().map(|fork| went_on(fork)).unwrap_or_default(),
             shown(&start.task)
         ),
-        Event::Resumed => "resumed".to_owned(),
+        Event::Resumed { .. } => "resumed".to_owned(),
         Event::Continued { by, budget, words, images } => {
             let words = words.iter().map(|words| format!("\n{by} wrote: {}", shown(words)));
             let rest = may_spend(budget);

@@ -93,7 +93,11 @@ pub enum Event {
     /// The session began; always the first line.
     Started(Box<SessionStart>),
     /// A killed session was resumed.
-    Resumed,
+    Resumed {
+        /// Whether the checkout's files may be anyone's by now.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        outside_text: bool,
+    },
     /// A person let a session go on that was stopped, or that was killed, perhaps with more to
     /// spend.
     Continued {

@@ -8,7 +8,7 @@ impl Event {
     pub fn task(&self) -> Option<TaskId> {
         match self {
             Self::Started(_)
-            | Self::Resumed
+            | Self::Resumed { .. }
             | Self::Continued { .. }
             | Self::MessageReceived { .. }
             | Self::ServersListed { .. }

@@ -32,7 +32,7 @@ impl HookHistory {
             self.source =
                 Some(if goes_on { SessionSource::Resume } else { SessionSource::Startup });
             self.prompts.push_back(start.task.clone());
-        } else if matches!(event, Event::Resumed) {
+        } else if matches!(event, Event::Resumed { .. }) {
             self.source = Some(SessionSource::Resume);
         } else if let Event::Continued { words: Some(words), .. } = event {
             self.prompts.push_back(words.clone());

@@ -32,12 +32,14 @@ impl SessionState {
     }
 
     /// Whether the session has met text that may be anyone's since it began: a page, an answer of a
-    /// server, what a command may have fetched, words of somebody who wrote meanwhile.
+    /// server, what a command may have fetched, words of somebody who wrote meanwhile, files of the
+    /// checkout that it was resumed in.
     /// `is_offline` says that no command reaches any host.
     pub(crate) fn met_outside_text(&self, is_offline: bool) -> bool {
         let is_local =
             self.start.as_ref().is_some_and(|start| start.facts.trigger == TriggerKind::Local);
         self.met.fetched
+            || self.met.files
             || (!is_offline && self.met.ran)
             || (!is_local && (self.met.from_people || !self.messages.is_empty()))
     }

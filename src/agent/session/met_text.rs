@@ -16,6 +16,8 @@ pub(crate) struct MetText {
     pub(crate) ran: bool,
     /// Words of somebody who answered or decided.
     pub(crate) from_people: bool,
+    /// Files of a checkout that may be anyone's when the session was resumed in it.
+    pub(crate) files: bool,
 }
 
 impl MetText {
@@ -33,6 +35,7 @@ impl MetText {
                     || !observation.edit_checks.is_empty()
                     || (began && tool == Some(ToolName::ExecuteCommand));
             }
+            Event::Resumed { outside_text } => self.files |= *outside_text,
             Event::HooksRan { .. } | Event::Checked { .. } => self.ran = true,
             Event::Decided { decision, .. } => {
                 let has_words = match &decision.word {

@@ -159,7 +159,8 @@ impl Session<'_> {
         self.find_containment()?;
         match self.state.start {
             Some(_) => {
-                self.emit(Event::Resumed)?;
+                let outside_text = self.parts.start.facts.outside_text;
+                self.emit(Event::Resumed { outside_text })?;
                 self.note_changed_checkout()?;
             }
             None => self.emit(Event::Started(Box::new(SessionStart {

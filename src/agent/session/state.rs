@@ -231,7 +231,7 @@ impl SessionState {
                 }
             }
             Event::MessageReceived { message } => self.messages.push(message.clone()),
-            Event::Resumed => {
+            Event::Resumed { .. } => {
                 self.outcome = self.outcome.take().filter(|outcome| !outcome.fault);
                 self.tasks.iter_mut().for_each(|task| task.turn.ask_hooks_again());
             }
@@ -326,7 +326,10 @@ impl SessionState {
     /// Counts the wall time between two lines; the time a session lay dead does not count.
     fn pass_time(&mut self, line: &JournalLine) {
         let since = self.last_at.replace(line.at);
-        if matches!(line.event, Event::Resumed | Event::Decided { .. } | Event::Continued { .. }) {
+        if matches!(
+            line.event,
+            Event::Resumed { .. } | Event::Decided { .. } | Event::Continued { .. }
+        ) {
             return;
         }
         let passed = since.map_or(Duration::ZERO, |since| passed(since, line.at));

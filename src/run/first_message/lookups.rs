@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use crate::run::extras::RunExtras;
-use crate::run::plan::RunSubject;
+use crate::run::plan::{RunPlan, RunSubject};
 use crate::run::prepare::PreparedRun;
 use crate::run::task_material::{TaskAuthor, TaskImage, TaskMaterial};
 use crate::run::tree;
@@ -149,22 +149,13 @@ impl MessageContext<'_> {
         let outside = outside
             || !message.materials.is_empty()
             || self.extras.earlier.is_some()
-            || self.has_files_of_others();
+            || has_files_of_others(&self.run.plan, self.workspace);
         let all: Vec<UntrustedText<'_>> = looked_up
             .iter()
             .chain(&message.materials)
             .map(|TaskMaterial { what, origin, text }| UntrustedText { what, origin, text })
             .collect();
         FirstText { text: task::task_message(&text, &all), outside }
-    }
-
-    /// Whether the checkout's files may be anyone's: those of a pull request, or at the command
-    /// line those of a branch with commits that the default branch does not have.
-    fn has_files_of_others(&self) -> bool {
-        let plan = &self.run.plan;
-        let is_local = plan.facts.trigger == TriggerKind::Local;
-        matches!(plan.subject, RunSubject::PullRequest { .. })
-            || (is_local && !self.workspace.repo.is_in_default_branch(&plan.base))
     }
 
     /// Says what the checkout's files are. Not which commit: a recorded run is played again at
@@ -434,6 +425,14 @@ impl MessageContext<'_> {
             .map_err(|_| "it took too long".to_owned())?;
         if seen.is_error { Err(failure(&seen.text)) } else { Ok(seen) }
     }
+}
+
+/// Whether the checkout's files may be anyone's: those of a pull request, or at the command line
+/// those of commits that the default branch does not have. `--base` says nothing of them.
+pub fn has_files_of_others(plan: &RunPlan, workspace: &Workspace) -> bool {
+    let is_local = plan.facts.trigger == TriggerKind::Local;
+    matches!(plan.subject, RunSubject::PullRequest { .. })
+        || (is_local && !workspace.repo.has_files_of_default_branch())
 }
 
 /// Returns the images of a task that comes from a forge as material: strangers may have attached

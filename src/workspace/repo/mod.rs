@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use git2::{
     BranchType, Commit, ErrorCode, FileMode, ObjectType, Oid, Repository, RepositoryOpenFlags,
-    Signature, Tree, TreeEntry,
+    RepositoryState, Signature, Tree, TreeEntry,
 };
 
 use crate::checkout::{Checkout, FileError};
@@ -210,10 +210,20 @@ impl Repo {
         DEFAULT_BRANCHES.iter().find_map(|name| self.commit_of(name).ok())
     }
 
+    /// Returns true where the checkout's files come from a commit that the default branch has, and
+    /// git is not bringing others into them: by a merge, also a squashed one, a cherry-pick, a
+    /// revert, a rebase or patches.
+    pub fn has_files_of_default_branch(&self) -> bool {
+        let brings_none =
+            matches!(self.git.state(), RepositoryState::Clean | RepositoryState::Bisect)
+                && !self.git.path().join("SQUASH_MSG").exists();
+        brings_none && self.commit_of("HEAD").is_ok_and(|head| self.is_in_default_branch(&head))
+    }
+
     /// Returns true for a commit that the default branch has: the remote's where one is known,
     /// since what a clone adds to its own nobody there has seen, else this clone's. Where none has
     /// such a name, the only branch there is counts; without a branch, none does.
-    pub fn is_in_default_branch(&self, commit: &CommitId) -> bool {
+    fn is_in_default_branch(&self, commit: &CommitId) -> bool {
         let tip = self.default_branch_tip().or_else(|| self.only_branch_tip());
         tip.is_some_and(|tip| {
             tip == *commit || self.merge_base(&tip, commit).is_ok_and(|base| base == *commit)

@@ -169,7 +169,7 @@ impl<'a> Tracer<'a> {
                     open.since = at;
                 }
             }
-            Event::Resumed | Event::Continued { .. } => {
+            Event::Resumed { .. } | Event::Continued { .. } => {
                 self.open.values_mut().for_each(|open| open.since = at)
             }
             Event::ReplyLost { task, charge } => self.lost(*task, charge),

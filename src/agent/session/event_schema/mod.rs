@@ -52,7 +52,11 @@ const EVENTS: &[EventKeys] = &[
             ("caller", Part, Sometimes, "what a resume needs besides"),
         ],
     ),
-    ("resumed", "a killed session goes on", &[]),
+    (
+        "resumed",
+        "a killed session goes on",
+        &[("outside_text", Flag, Sometimes, "whether the checkout's files may be anyone's")],
+    ),
     (
         "continued",
         "a person lets a session go on",

@@ -24,7 +24,7 @@ fn three_lines() -> Vec<JournalLine> {
     };
     let reminded =
         Event::Reminded { task: TaskId(0), text: "call a tool".into(), mistake: true, about: None };
-    vec![line(0, Event::Resumed), line(1, replied), line(2, reminded)]
+    vec![line(0, Event::Resumed { outside_text: false }), line(1, replied), line(2, reminded)]
 }
 
 fn written(folder: &std::path::Path) -> Vec<u8> {

@@ -268,7 +268,7 @@ fn the_time_a_session_lay_dead_does_not_count() {
     let mut lines = RecordedLines::default()
         .started(ROOT, None)
         .replied(ROOT, &["a"])
-        .then(Event::Resumed)
+        .then(Event::Resumed { outside_text: false })
         .answered(ROOT, "a", false);
     for line in &mut lines.0[2..] {
         line.at = line.at.saturating_add(jiff::SignedDuration::from_hours(5)).unwrap();
