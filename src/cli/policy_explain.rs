@@ -15,7 +15,6 @@ use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_args::PolicyExplainArgs;
 use crate::cli::policy_file::{chosen, note_uncommitted, parse};
-use crate::cli::session::folder::sessions_folder;
 use crate::cli::{CommandContext, ExitStatus, local_run};
 use crate::run::error::RunError;
 use crate::run::explain::{ExplainedQuery, Explainer};
@@ -31,7 +30,6 @@ use locum_policy::query::{self, PolicyQuery};
 use locum_policy::verdict::Decision;
 use locum_sandbox::Sandbox;
 use locum_sandbox::level::SandboxLevel;
-use locum_workspace::layer::Layer;
 
 /// Longest line of standard input, in bytes.
 const LINE_LIMIT_BYTES: usize = 1024 * 1024;
@@ -116,13 +114,10 @@ fn explainer(
     let workspace = local_run::open(&context.folder).ok();
     let commands = &policy.settings().commands;
     let sandboxed = SandboxLevel::obtained().is_full();
-    // Without a place for them, they lie outside the checkout.
-    let sessions = sessions_folder(context, None).ok();
     let contained = commands.contains_scripts()
         && workspace.as_ref().map(|workspace| workspace.checkout.root()).is_some_and(|root| {
-            sessions.as_ref().is_none_or(|sessions| Layer::can_lie_over(sessions, root))
-                && Sandbox::prepare(commands, context.environment.variables())
-                    .is_ok_and(|sandbox| sandbox.contains(root))
+            Sandbox::prepare(commands, context.environment.variables())
+                .is_ok_and(|sandbox| sandbox.contains(root))
         });
     let facts = Facts {
         mode: mode.clone(),

@@ -12,6 +12,7 @@ use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::SessionOrigin;
+use crate::run::kept_folder::check_outside;
 use crate::run::run_request::RunRequest;
 use crate::run::sarif;
 use crate::run::trusted::POLICY_FILE;
@@ -102,6 +103,7 @@ pub fn start(
         return Ok(ExitStatus::Done);
     }
     let sessions = context.folder.join(run.settings.session_folder()?);
+    check_outside("session_dir", &sessions, workspace.checkout.root())?;
     if options.worktree {
         let worktree = local_run::own_worktree(&workspace, &local.request, &sessions)?;
         local.stands_for = Some(std::mem::replace(&mut local.folder, worktree));

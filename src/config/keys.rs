@@ -295,11 +295,11 @@ pub const KEYS: &[SettingKey] = &[
         "includes texts of users, models and tools in the trace",
     )
     .only(SettingScope::NotRepository),
-    key("state_dir", SettingKind::Text, "folder for everything kept between runs")
+    key("state_dir", SettingKind::Folder, "folder for everything kept between runs")
         .only(SettingScope::NotRepository),
     key(
         "session_dir",
-        SettingKind::Text,
+        SettingKind::Folder,
         "folder for sessions; `sessions` below `state_dir` when absent",
     )
     .only(SettingScope::NotRepository),

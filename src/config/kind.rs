@@ -1,6 +1,8 @@
 //! `SettingKind`: what a setting takes, read from a file, a variable or a flag alike, and as JSON
 //! Schema.
 
+use std::path::Path;
+
 use figment::value::Value as Found;
 use serde_json::json;
 
@@ -23,6 +25,8 @@ pub enum SettingKind {
     Names,
     /// Text that may be secret and is never shown.
     Hidden,
+    /// The absolute path of a folder: a relative one would be another folder in each place.
+    Folder,
     /// A whole number from 1 to a limit.
     Count {
         /// Largest count that is accepted.
@@ -56,6 +60,15 @@ impl SettingKind {
                     mistakes.add(node.place, format!("`{name}` is empty"));
                 }
                 Found::from(text)
+            }
+            Self::Folder => {
+                let text = Self::Text.read(node, name, mistakes)?;
+                if !text.as_str().is_some_and(|text| Path::new(text).is_absolute()) {
+                    let message = format!("`{name}` is not an absolute path");
+                    let hint = "write the whole path, from `/`; `~` is not expanded";
+                    mistakes.add_with_hint(node.place, message, hint);
+                }
+                text
             }
             Self::Prose { most_bytes } => {
                 let text = Self::Text.read(node, name, mistakes)?;
@@ -96,6 +109,7 @@ impl SettingKind {
             Self::Text | Self::Prose { .. } | Self::Hidden => {
                 json!({ "type": "string", "pattern": "\\S" })
             }
+            Self::Folder => json!({ "type": "string", "pattern": "^/" }),
             Self::Names => {
                 let name = Self::Text.schema();
                 json!({ "anyOf": [name, { "type": "array", "items": name }] })
@@ -127,6 +141,7 @@ impl SettingKind {
             Self::Text
             | Self::Prose { .. }
             | Self::Hidden
+            | Self::Folder
             | Self::Flag
             | Self::Word(_)
             | Self::Count { .. }

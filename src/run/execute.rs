@@ -15,6 +15,7 @@ use crate::run::error::RunError;
 use crate::run::execution::{RunExecution, SessionOrigin};
 use crate::run::extras::RunExtras;
 use crate::run::first_message::lookups::{FirstText, MessageContext, has_files_of_others};
+use crate::run::kept_folder::check_outside;
 use crate::run::memory;
 use crate::run::place;
 use crate::run::progress;
@@ -158,6 +159,9 @@ async fn run<'a>(
     cancelled: BoxFuture<'a, ()>,
     watch: impl FnMut(&JournalLine, &SessionState) + 'a,
 ) -> Result<Outcome, RunError> {
+    for workspace in std::iter::once(execution.workspace).chain(execution.stands_for) {
+        check_outside("session_dir", execution.folder, workspace.checkout.root())?;
+    }
     let journal = match execution.beginning {
         SessionOrigin::Fresh(_) => Journal::create(execution.folder),
         SessionOrigin::Resumed => Journal::resume(execution.folder),

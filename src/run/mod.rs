@@ -16,6 +16,7 @@ pub mod hooks;
 pub mod job;
 pub mod jobs;
 pub mod kept_file;
+pub mod kept_folder;
 pub mod machine;
 pub mod marker;
 pub mod memory;

@@ -14,6 +14,7 @@ use crate::config::source::Layer;
 use crate::config::telemetry::Collector;
 use crate::run::error::RunError;
 use crate::run::first_message::FirstMessage;
+use crate::run::kept_folder::check_outside;
 use crate::run::machine::RunMachine;
 use crate::run::models::{PreparedModels, WantedModels};
 use crate::run::place;
@@ -122,6 +123,9 @@ pub fn prepare(
 ) -> Result<PreparedRun, RunError> {
     let environment = config.origin.environment;
     let mut settled = SettledRun::of(&request, config)?;
+    if let Some(folder) = &settled.settings.values.state_dir {
+        check_outside("state_dir", folder, workspace.checkout.root())?;
+    }
     let skills = config.skills()?;
     settled.message = settled
         .message

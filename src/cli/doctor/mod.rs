@@ -30,6 +30,7 @@ use crate::cli::{CommandContext, ExitStatus};
 use crate::config::load::ConfigFile;
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
+use crate::run::kept_folder::check_outside;
 use crate::run::trusted::POLICY_FILE;
 use crate::run::user::own_settings;
 use locum_models::resolve::{ModelFacts, resolve};
@@ -170,7 +171,10 @@ fn look(args: &DoctorArgs, context: &CommandContext) -> Result<DoctorReport, Run
     let sessions = own.map(|own| own.session_folder());
     let sessions = sessions.map(|folder| folder.map(|folder| context.folder.join(folder)));
     let no_sessions = match &sessions {
-        Some(Ok(folder)) => unwritable(folder),
+        Some(Ok(folder)) => match check_outside("session_dir", folder, root) {
+            Ok(()) => unwritable(folder),
+            Err(inside) => said(&inside).pop(),
+        },
         Some(Err(missing)) => said(&missing.clone().into()).pop(),
         // The mistake has been reported.
         None => None,

@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 use crate::cli::CommandContext;
 use crate::config::load::FlagValue;
 use crate::run::error::RunError;
+use crate::run::kept_folder::check_outside;
 use crate::run::session_record::names;
 use crate::run::user::own_settings;
 use locum_agent::session::id::SessionId;
+use locum_workspace::repo::Repo;
 
 /// Returns the folder that holds the sessions.
 ///
 /// # Errors
-/// When no setting and no variable names one, or the settings are wrong.
+/// When no setting and no variable names one, the settings are wrong, or it is in the checkout.
 pub(in crate::cli) fn sessions_folder(
     context: &CommandContext,
     session_dir: Option<&Path>,
@@ -20,8 +22,11 @@ pub(in crate::cli) fn sessions_folder(
     let flag = |folder: &Path| FlagValue::new("--session-dir", "session_dir", folder.display());
     let flags: Vec<FlagValue> = session_dir.map(flag).into_iter().collect();
     let settings = own_settings(&context.environment, &flags)?;
-    let folder = settings.session_folder()?;
-    Ok(context.folder.join(folder))
+    let folder = context.folder.join(settings.session_folder()?);
+    if let Ok(repo) = Repo::open(&context.folder) {
+        check_outside("session_dir", &folder, repo.root())?;
+    }
+    Ok(folder)
 }
 
 /// Finds the folder of the session with this name, or whose name alone begins so.

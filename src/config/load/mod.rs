@@ -13,6 +13,7 @@ use figment::{Figment, Metadata, Profile, Provider};
 
 use crate::config::environment::Environment;
 use crate::config::keys::{self, KEYS, SettingScope};
+use crate::config::kind::SettingKind;
 use crate::config::settings::{ForgeSettings, SetValue, SettingValues, Settings};
 use crate::config::source::{ConfigErrors, Layer, SettingSource};
 use locum_files::diagnostic::Diagnostic;
@@ -296,7 +297,12 @@ impl LayerValues {
     fn read_text(&mut self, place: &str, key: &str, text: &str, errors: &mut Vec<Diagnostic>) {
         let Some(setting) = keys::find(key) else { return };
         let mut mistakes = Diagnostics::default();
-        if let Some(value) = setting.kind.read(&setting.kind.node(text), key, &mut mistakes) {
+        // A path in a flag starts where the command does, as the shell's paths do.
+        let kind = match (setting.kind, self.layer) {
+            (SettingKind::Folder, Layer::Flag) => SettingKind::Text,
+            (kind, _) => kind,
+        };
+        if let Some(value) = kind.read(&kind.node(text), key, &mut mistakes) {
             let (key, place) = (key.to_owned(), place.to_owned());
             self.values.push(FoundValue { key, value, place });
         }

@@ -222,6 +222,27 @@ fn a_repository_decides_nothing_about_keys_tokens_and_records() {
 }
 
 #[test]
+fn folders_of_settings_and_variables_are_whole_paths_and_those_of_flags_need_not_be() {
+    for folder in ["sess", "~/sess", "./sess", "~"] {
+        for key in ["session_dir", "state_dir"] {
+            let variable = format!("LOCUM_{}", key.to_ascii_uppercase());
+            let cure = "write the whole path, from `/`; `~` is not expanded";
+            let file = "/h/.config/locum/config.yml:1:";
+            let mistakes = mistakes_of(read(&format!("{key}: {folder:?}\n"), "", &[], &[]));
+            assert!(mistakes[0].starts_with(file) && mistakes[0].contains(cure), "{mistakes:?}");
+            assert_eq!(
+                mistakes_of(read("", "", &[(&variable, folder)], &[])),
+                [format!("{variable}: `{key}` is not an absolute path ({cure})")]
+            );
+        }
+    }
+    let flag = FlagValue::new("--session-dir", "session_dir", "sess");
+    let settings = read("state_dir: /s\n", "", &[], &[flag]).unwrap();
+    assert_eq!(settings.session_folder(), Ok(PathBuf::from("sess")));
+    assert_eq!(settings.values.state_dir, Some(PathBuf::from("/s")));
+}
+
+#[test]
 fn finds_a_place_for_sessions() {
     let folder = |pairs: &[(&str, &str)]| read("", "", pairs, &[]).unwrap().session_folder();
     assert_eq!(folder(&[("HOME", "/h")]), Ok(PathBuf::from("/h/.local/state/locum/sessions")));

@@ -38,7 +38,7 @@ impl Layer {
     }
 
     /// Whether a layer in a folder, which need not exist yet, can lie over the checkout at `root`:
-    /// what lies in a checkout cannot lie over it.
+    /// what lies in a checkout cannot lie over it. Nor may sessions and state lie there.
     pub fn can_lie_over(folder: &Path, root: &Path) -> bool {
         let there = folder.ancestors().find_map(|above| above.canonicalize().ok());
         !there.is_some_and(|there| there.starts_with(root))

@@ -283,6 +283,51 @@ fn a_session_folder_that_cannot_be_made_is_told_with_what_names_it() {
 }
 
 #[test]
+fn no_session_and_no_state_is_kept_in_the_checkout_where_a_run_could_forge_it() {
+    let stage = Stage::with(FILES);
+    stage.write("script.yml", "version: 1\ntasks: [{ turns: [{ say: x }] }]\n");
+    std::os::unix::fs::symlink(stage.path("checkout"), stage.path("link")).unwrap();
+    let run = ["run", "x", "--script", "../script.yml"];
+    let state = "name a folder outside of it: set `state_dir` in your own settings, or \
+                 LOCUM_STATE_DIR";
+    let sessions = "name a folder outside of it: set `session_dir` in your own settings, \
+                    LOCUM_SESSION_DIR, or pass `--session-dir`";
+    let inside = |setting: &str, folder: &str, cure: &str| {
+        [
+            format!(
+                "error: {setting}: `STAGE/{folder}` is in the checkout, where a run could change \
+                 what is kept there"
+            ),
+            format!("hint: {cure}"),
+        ]
+    };
+    let told = |arguments: &[&str], variables: &[(&str, String)], expected: [String; 2]| {
+        let variables: Vec<(&str, &str)> =
+            variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        check(&stage, arguments, &variables, &expected.each_ref().map(String::as_str));
+    };
+    let path = |folder: &str| stage.path(folder).to_str().unwrap().to_owned();
+    let in_checkout = [("LOCUM_SESSION_DIR", path("checkout/sess"))];
+    let expected = || inside("session_dir", "checkout/sess", sessions);
+    told(&run, &in_checkout, expected());
+    for arguments in [&["session", "list"][..], &["session", "resume", "x"], &["cost"]] {
+        told(arguments, &in_checkout, expected());
+    }
+    told(&[&run[..], &["--session-dir", "sess"]].concat(), &[], expected());
+    told(&[&run[..], &["--worktree", "--session-dir", "sess"]].concat(), &[], expected());
+    let linked = [("LOCUM_SESSION_DIR", path("link/.git/sess"))];
+    told(&run, &linked, inside("session_dir", "link/.git/sess", sessions));
+    let states = [("LOCUM_STATE_DIR", path("checkout/state"))];
+    told(&run, &states, inside("state_dir", "checkout/state", state));
+    let doctor: Ran = stage.locum(&["doctor", "--json"]).envs(in_checkout).output().unwrap().into();
+    assert!(doctor.json()["laptop"].to_string().contains("is in the checkout"), "{doctor:?}");
+
+    let beside = [&run[..], &["--session-dir", "../sess"]].concat();
+    assert_ne!(stage.run(&beside).code, Some(2));
+    assert_eq!(stage.names("sess").len(), 1);
+}
+
+#[test]
 fn a_detached_checkout_is_worked_in_and_stays_detached() {
     let stage = Stage::with(FILES);
     stage.git(&["checkout", "-q", "--detach"]);

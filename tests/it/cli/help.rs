@@ -66,14 +66,15 @@ fn man_pages_are_written_for_every_command() {
 #[test]
 fn a_shell_is_answered_with_what_there_is_where_it_asks() {
     let session = "01999999999999999999999999999999";
-    let journal = format!(".local/state/locum/sessions/{session}/journal.jsonl");
     let setup = Setup::new()
         .file(".locum/jobs/nightly.yml", "version: 1\ndescription: Tidies\ntask: Tidy up\n")
         .file(
             ".config/locum/config.yml",
             "models: { profiles: { fast: { model: m, base_url: 'http://127.0.0.1:1/v1' } } }\n",
-        )
-        .file(&journal, "");
+        );
+    let folder = setup.1.path().join("locum/sessions").join(session);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("journal.jsonl"), "").unwrap();
     commit_all(&init(setup.0.path()), "start");
     let asked = |words: &[&str]| -> Run {
         let mut command = setup.command("--");

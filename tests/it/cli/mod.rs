@@ -14,12 +14,12 @@ use std::process::{Command, Output, Stdio};
 use pretty_assertions::assert_eq;
 use serde_json::Value;
 
-/// A folder that is home, configuration and repository at once.
-struct Setup(tempfile::TempDir);
+/// A folder that is home, configuration and repository at once, and one for state beside it.
+struct Setup(tempfile::TempDir, tempfile::TempDir);
 
 impl Setup {
     fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
+        Self(tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap())
     }
 
     fn file(self, path: &str, text: &str) -> Self {
@@ -36,6 +36,7 @@ impl Setup {
             .current_dir(self.0.path())
             .env_clear()
             .env("HOME", self.0.path())
+            .env("XDG_STATE_HOME", self.1.path())
             .stdin(Stdio::null());
         command
     }
