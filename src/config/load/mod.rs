@@ -235,11 +235,7 @@ fn of_environment(environment: &Environment, errors: &mut Vec<Diagnostic>) -> La
             && !NOT_SETTINGS.iter().any(|other| name.starts_with(other))
     });
     for (variable, value) in ours {
-        let key = variable
-            .strip_prefix(PREFIX)
-            .unwrap_or_default()
-            .to_ascii_lowercase()
-            .replace("__", ".");
+        let key = key_of(variable);
         if keys::find(&key).is_some() {
             found.read_text(variable, &key, value, errors);
         } else {
@@ -247,6 +243,18 @@ fn of_environment(environment: &Environment, errors: &mut Vec<Diagnostic>) -> La
         }
     }
     found
+}
+
+/// Returns the key of a variable, in small letters: `LOCUM_BUDGET__TURNS` is `budget.turns`. What
+/// ends a key and is the user's to choose, such as a variable of a server, is kept as it is.
+fn key_of(variable: &str) -> String {
+    let key = variable.strip_prefix(PREFIX).unwrap_or_default().replace("__", ".");
+    let small = key.to_ascii_lowercase();
+    let ends_freely = keys::find(&small).is_some_and(|setting| setting.path.ends_with(".*"));
+    match (key.rsplit_once('.'), small.rsplit_once('.')) {
+        (Some((_, last)), Some((group, _))) if ends_freely => format!("{group}.{last}"),
+        _ => small,
+    }
 }
 
 fn unknown_variable(variable: &str) -> Diagnostic {

@@ -243,6 +243,18 @@ fn folders_of_settings_and_variables_are_whole_paths_and_those_of_flags_need_not
 }
 
 #[test]
+fn a_variable_keeps_the_case_of_a_name_of_the_users_own_at_its_end() {
+    let pairs = [
+        ("LOCUM_MCP__X__COMMAND", "srv"),
+        ("LOCUM_MCP__X__ENV__MY_FLAG", "1"),
+        ("LOCUM_MCP__X__ENV__other", "2"),
+    ];
+    let settings = read("", "", &pairs, &[]).unwrap();
+    let env: Vec<&String> = settings.set.keys().filter(|key| key.contains(".env.")).collect();
+    assert_eq!(env, ["mcp.x.env.MY_FLAG", "mcp.x.env.other"]);
+}
+
+#[test]
 fn finds_a_place_for_sessions() {
     let folder = |pairs: &[(&str, &str)]| read("", "", pairs, &[]).unwrap().session_folder();
     assert_eq!(folder(&[("HOME", "/h")]), Ok(PathBuf::from("/h/.local/state/locum/sessions")));
