@@ -118,9 +118,10 @@ impl Output {
         if self.json_talk { Colours::OFF } else { self.talk_colours }
     }
 
-    /// Writes a mistake, a warning or a note as a part of the result.
+    /// Writes a mistake, a warning or a note as a part of the result. It may repeat words of
+    /// anyone's file.
     pub fn message(&mut self, text: &str) {
-        self.line(self.colours.message(text));
+        self.line(self.colours.message(&visible(text)));
     }
 
     /// Writes a line of the result.

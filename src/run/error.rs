@@ -2,6 +2,7 @@
 //! do about each: `error: place: message`, the line of the file, then `hint: what to do`.
 
 use crate::config::source::ConfigErrors;
+use locum_agent::report::markdown::visible;
 use locum_files::diagnostic::Diagnostic;
 use locum_modes::loader::ModeErrors;
 use locum_policy::schema::PolicyErrors;
@@ -49,11 +50,12 @@ impl RunError {
         self
     }
 
-    /// Returns every diagnostic in full, as the command line shows it.
+    /// Returns every diagnostic in full, as the command line shows it: it may repeat words of
+    /// anyone's file, so control and invisible characters are spelled out.
     pub fn report(&self) -> String {
         let lines: Vec<String> =
             self.diagnostics.iter().map(|diagnostic| format!("error: {diagnostic}")).collect();
-        lines.join("\n")
+        visible(&lines.join("\n"))
     }
 
     fn one(kind: RunErrorKind, diagnostic: Diagnostic) -> Self {
@@ -96,6 +98,16 @@ mod tests {
     use super::RunError;
     use locum_files::diagnostic::Diagnostic;
     use pretty_assertions::assert_eq;
+
+    #[test]
+    fn nothing_of_a_hostile_file_reaches_the_terminal_as_it_is() {
+        let unknown = Diagnostic::about("a\u{7}.yml", "unknown key `\u{1b}]0;x\u{7}`\u{202e}");
+        let error: RunError = [unknown.hint("\u{1b}[2J")].into_iter().collect();
+        assert_eq!(
+            error.report(),
+            "error: a(U+0007).yml: unknown key `(U+001B)]0;x(U+0007)`(U+202E)\nhint: (U+001B)[2J"
+        );
+    }
 
     #[test]
     fn report_shows_place_message_and_hint_of_every_diagnostic() {
