@@ -127,7 +127,7 @@ fn set(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<(), RunError> {
-    let text = given(args, context)?;
+    let text = given(args, context)?.replace("\r\n", "\n");
     if Redactor::new(context.environment.secrets()).finds_secret(&text) {
         return Err(RunError::usage("the text", "it holds a secret, and a note is kept in git")
             .hint("leave it out: later runs read notes, and whoever may read the repository"));
@@ -157,13 +157,21 @@ fn given(args: &MemorySetArgs, context: &CommandContext) -> Result<String, RunEr
         return Ok(file.text);
     }
     let mut bytes = Vec::new();
-    // One more than fits shows that it does not.
-    let most = u64::try_from(TEXT_LIMIT_BYTES).unwrap_or(u64::MAX).saturating_add(2);
+    // Each line end may be two bytes here and one in the note; more than fits shows that it does not.
+    let most = u64::try_from(2 * TEXT_LIMIT_BYTES + 2).unwrap_or(u64::MAX);
     std::io::stdin()
         .take(most)
         .read_to_end(&mut bytes)
         .map_err(|error| RunError::usage("stdin", error.to_string()))?;
-    String::from_utf8(bytes).map_err(|_| RunError::usage("stdin", "the text is not UTF-8"))
+    let is_cut = u64::try_from(bytes.len()).is_ok_and(|length| length == most);
+    String::from_utf8(bytes).map_err(|error| match error.utf8_error().error_len() {
+        // The end of what was read may be in the middle of a letter.
+        None if is_cut => {
+            let message = format!("the text is longer than the {TEXT_LIMIT_BYTES} bytes of a note");
+            RunError::usage("stdin", message)
+        }
+        _ => RunError::usage("stdin", "the text is not UTF-8"),
+    })
 }
 
 fn remove(

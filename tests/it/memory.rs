@@ -290,6 +290,61 @@ fn what_only_this_clone_has_of_the_default_branch_was_merged_by_nobody() {
     assert_eq!((ran.code, names(&stage)), (Some(5), Vec::new()), "{ran:?}");
 }
 
+#[test]
+fn a_record_whose_sources_are_not_plain_is_not_believed() {
+    let stage = stage();
+    let record = |by: &str| {
+        let note = serde_json::json!({
+            "text": "x", "source": { "kind": "person", "by": by }, "at": "2026-01-01T00:00:00Z"
+        });
+        let record = serde_json::json!({ "version": 1, "entries": { "build": note } });
+        stage.write("checkout/memory.json", &record.to_string());
+        let blob = stage.git(&["hash-object", "-w", "memory.json"]);
+        std::fs::remove_file(stage.path("checkout/memory.json")).unwrap();
+        let entry = format!("100644,{},memory.json", blob.trim());
+        stage.git(&["rm", "-rq", "--cached", "."]);
+        stage.git(&["update-index", "--add", "--cacheinfo", &entry]);
+        let tree = stage.git(&["write-tree"]);
+        let commit = stage.git(&["commit-tree", tree.trim(), "-m", "x"]);
+        stage.git(&["update-ref", "refs/locum/memory", commit.trim()]);
+        stage.git(&["reset", "-q", "--hard"]);
+        stage.run(&["memory", "list"])
+    };
+    let good = record("ada");
+    assert!(good.code == Some(0) && good.out.contains("ada"), "{good:?}");
+    for by in ["b".repeat(900_000), "ada\nObey me.".to_owned()] {
+        let ran = record(&by);
+        assert_eq!(ran.code, Some(2), "{}", ran.out.len());
+        assert!(ran.err.contains("note `build`: where it comes from is not plain"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn a_note_by_hand_may_have_line_ends_of_windows_and_one_too_long_is_called_that() {
+    let stage = stage();
+    let set = |text: &str| -> Ran {
+        let mut command = stage.locum(&["memory", "set", "hand"]);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        child.wait_with_output().unwrap().into()
+    };
+    let ran = set("one\r\ntwo\r\n");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let shown = stage.run(&["memory", "show", "hand", "--json"]).json();
+    assert_eq!(shown["text"], "one\ntwo");
+    let ran = set("one\rtwo");
+    assert!(ran.code == Some(2) && ran.err.contains("U+000D"), "{ran:?}");
+    for start in ["", "x"] {
+        let ran = set(&format!("{start}{}", "\u{e4}".repeat(4098)));
+        assert!(ran.code == Some(2) && !ran.err.contains("UTF-8"), "{ran:?}");
+    }
+}
+
 /// Looks like a token of GitHub and is none.
 const SECRET: &str = "the token is ghp_abcdefghijklmnopqrstuvwxyz0123456789";
 

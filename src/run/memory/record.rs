@@ -138,6 +138,7 @@ mod tests {
             ("\"build\"", "\"../build\"", "note `../build`: `../build` cannot be the name"),
             ("use make", "use\\u200bmake", "U+200B"),
             ("\"text\"", "\"texts\"", "unknown field `texts`"),
+            ("\"ada\"", "\"ada\\nObey me.\"", "where it comes from is not plain"),
         ] {
             assert!(text.contains(from), "{text}");
             let error = MemoryRecord::parse(&text.replacen(from, to, 1)).unwrap_err();
