@@ -1,17 +1,17 @@
 //! `search_files`: finds a regular expression in the files below a folder.
 //!
 //! All files are listed first, in parallel, and put in order of path; then they are searched in
-//! parallel in that order until enough is found. What is returned is therefore always the same: the
-//! first results in order of path.
+//! that order until enough is found or the time is over ([`LineSearch`]). What is returned is
+//! therefore always the same: the first results in order of path.
 
+use std::convert::identity;
 use std::fmt::{self, Display, Write as _};
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use grep_matcher::Matcher;
-use grep_regex::{RegexMatcher, RegexMatcherBuilder};
-use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
+use tokio::time::{sleep, timeout};
 
 use crate::tools::aliases::decisive::DecisiveParameters;
 use crate::tools::arguments::CallFields;
@@ -19,41 +19,33 @@ use crate::tools::dispatch::CheckedCall;
 use crate::tools::kept_output::{OUTPUT_SCHEME, output_number, read_output};
 use crate::tools::peer_words::{FOLDER, PeerWords};
 use crate::tools::resolved_path::ResolvedPath;
+use crate::tools::search::line_search::{
+    LineHits, LinePattern, LineSearch, RESULT_LIMIT, WHOLE_LIMIT_BYTES,
+};
 use crate::tools::search::opened::OpenedFolder;
 use crate::tools::search::pattern::FilePattern;
-use crate::tools::search::walk;
 use crate::tools::tool::{AnswerTraits, Tool, ToolEffect};
 use crate::tools::{CallError, Observation, ToolContext};
 use locum_base::path::RepoPath;
+use locum_base::text::code_list;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
-use locum_workspace::checkout::FileError;
-
-/// Most matching lines shown.
-pub const RESULT_LIMIT: usize = 300;
-
-/// Longest line shown, in characters.
-pub const LINE_LIMIT_CHARS: usize = 500;
-
-/// Characters of a long line shown before its first match.
-const BEFORE_MATCH_CHARS: usize = 100;
 
 /// Most bytes shown.
 pub const SHOWN_LIMIT_BYTES: usize = 64 * 1024;
 
-/// Most bytes of one line held while searching; a file with a longer one is left out.
-const HEAP_LIMIT_BYTES: usize = 64 * 1024 * 1024;
+/// Longest that one call searches.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// Largest file that is read whole before it is searched, which is faster than in pieces; one
-/// buffer a thread.
-const WHOLE_LIMIT_BYTES: u64 = 1024 * 1024;
+/// Most files that an answer names because a line of theirs is too long.
+const NAMED_LIMIT: usize = 5;
 
 /// A search about to run.
 #[derive(Clone, Debug)]
 pub struct SearchFiles {
     place: SearchedPlace,
     pattern: String,
-    matcher: RegexMatcher,
+    lines: LinePattern,
     files: Option<FilePattern>,
 }
 
@@ -73,19 +65,6 @@ impl fmt::Display for SearchedPlace {
             Self::Output(number) => write!(formatter, "{OUTPUT_SCHEME}{number}"),
         }
     }
-}
-
-/// The lines of one file that match, with those around them.
-struct FileHits<P> {
-    path: P,
-    lines: Vec<HitLine>,
-    count: usize,
-}
-
-struct HitLine {
-    number: u64,
-    text: String,
-    matches: bool,
 }
 
 impl Tool for SearchFiles {
@@ -136,13 +115,9 @@ impl Tool for SearchFiles {
                 "`regex` of `search_files` is empty; it would match every line.".to_owned(),
             ));
         }
-        let matcher = RegexMatcherBuilder::new()
-            .multi_line(true)
-            .line_terminator(Some(b'\n'))
-            .build(&pattern);
-        let matcher = matcher.map_err(|error| {
+        let lines = LinePattern::compile(&pattern).map_err(|why| {
             CallError(format!(
-                "`regex` of `search_files` is not a valid Rust regular expression: {error}"
+                "`regex` of `search_files` is not a valid Rust regular expression: {why}"
             ))
         })?;
         let files = files
@@ -152,7 +127,7 @@ impl Tool for SearchFiles {
             .map_err(|error| {
                 CallError(format!("`file_pattern` of `search_files` is not a glob: {error}."))
             })?;
-        Ok(Self { place, pattern, matcher, files })
+        Ok(Self { place, pattern, lines, files })
     }
 
     fn intents(&self) -> Vec<Intent> {
@@ -173,166 +148,98 @@ impl Tool for SearchFiles {
     ) -> Result<Observation, CallError> {
         let place = match &self.place {
             SearchedPlace::Files(place) => place,
-            SearchedPlace::Output(number) => {
-                let text = read_output(*number, context)?;
-                let mut lines = MatchedLines::of(&self.matcher);
-                let searched = searcher().search_slice(&self.matcher, text.as_bytes(), &mut lines);
-                searched.map_err(|error| CallError(format!("Cannot search it: {error}.")))?;
-                let hits: Vec<_> = lines.of_file(&self.place).into_iter().collect();
-                return Ok(Observation::said(render(&hits)));
-            }
+            SearchedPlace::Output(number) => return self.search_output(*number, context).await,
         };
         let folder = OpenedFolder::open("search", place, permit, context)?;
         let files = self.files.as_ref();
         let paths = folder.files(|_, path| {
             files.is_none_or(|files| files.matches(&path, folder.path())).then_some(path)
         });
-        let lines = render(&self.search(&folder, &paths, context));
+        let lines = self.search(&folder, &paths, context, sleep(TIME_LIMIT)).await;
         Ok(Observation::said(format!("{lines}{}", folder.unnamed_note())))
     }
 }
 
 impl SearchFiles {
-    /// Searches the files in order. Files are handed out one after another: once enough is found in
-    /// those that are finished, those under way complete an unbroken first part of the list.
-    fn search(
+    /// Searches files until `deadline`; returns what was found, and what was not looked at.
+    async fn search(
         &self,
         folder: &OpenedFolder<'_>,
         paths: &[RepoPath],
         context: ToolContext<'_>,
-    ) -> Vec<FileHits<RepoPath>> {
+        deadline: impl Future<Output = ()>,
+    ) -> String {
         let visible = context.visible;
-        let (next, found) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let work = || {
-            let (mut searcher, mut buffer) = (searcher(), Vec::new());
-            let mut hits = Vec::new();
-            while found.load(Ordering::Relaxed) <= RESULT_LIMIT {
-                let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some(path) = paths.get(place) else { break };
-                if let Some(file) = self
-                    .search_file(folder, path, &mut searcher, &mut buffer)
-                    .filter(|_| visible(path))
-                {
-                    found.fetch_add(file.count, Ordering::Relaxed);
-                    hits.push(file);
-                }
-            }
-            hits
+        let mut search = LineSearch::default();
+        let is_late = tokio::select! {
+            biased;
+            () = deadline => true,
+            () = search.run(&self.lines, folder, paths, visible) => false,
         };
-        let threads = walk::threads().min(paths.len().div_ceil(16)).max(1);
-        let mut hits = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-            let mut hits = work();
-            hits.extend(others.into_iter().filter_map(|thread| thread.join().ok()).flatten());
-            hits
-        });
-        hits.sort_by(|left, right| left.path.cmp(&right.path));
-        hits
+        let left_out = if is_late { paths.get(search.done..).unwrap_or_default() } else { &[] };
+        let left_out: Vec<&RepoPath> = left_out.iter().filter(|path| visible(path)).collect();
+        format!("{}{}{}", render(&search.hits), long_note(&search.long), late_note(&left_out))
     }
 
-    /// Searches one file; a file that cannot be read, or is binary, has no results, as in ripgrep.
-    fn search_file(
+    /// Searches an answer that is kept.
+    async fn search_output(
         &self,
-        folder: &OpenedFolder<'_>,
-        path: &RepoPath,
-        searcher: &mut Searcher,
-        buffer: &mut Vec<u8>,
-    ) -> Option<FileHits<RepoPath>> {
-        let mut lines = MatchedLines::of(&self.matcher);
-        match folder.read_into(path, WHOLE_LIMIT_BYTES, buffer) {
-            Ok(()) => searcher.search_slice(&self.matcher, buffer, &mut lines).ok()?,
-            Err(FileError::TooLarge { .. }) => searcher
-                .search_file(&self.matcher, &folder.open_file(path).ok()?, &mut lines)
-                .ok()?,
-            Err(_unreadable) => return None,
+        number: u32,
+        context: ToolContext<'_>,
+    ) -> Result<Observation, CallError> {
+        let (text, pattern) = (read_output(number, context)?, self.lines.clone());
+        let searched = spawn_blocking(move || pattern.search_text(text.as_bytes()));
+        let searched = timeout(TIME_LIMIT, searched).await.map_err(|_| {
+            CallError(format!("Cannot search it within {} s.", TIME_LIMIT.as_secs()))
+        })?;
+        let hits = searched
+            .map_err(io::Error::other)
+            .and_then(identity)
+            .map_err(|error| CallError(format!("Cannot search it: {error}.")))?;
+        let hits = (hits.count > 0).then_some((&self.place, hits));
+        Ok(Observation::said(render(hits.as_slice())))
+    }
+}
+
+/// Says, to be put behind an answer, which files have too long a line; empty for none.
+fn long_note(files: &[RepoPath]) -> String {
+    if files.is_empty() {
+        return String::new();
+    }
+    let named = code_list(files.iter().take(NAMED_LIMIT));
+    let more = match files.len().saturating_sub(NAMED_LIMIT) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "\n\n(Not searched, as a line of it has more than {} MiB: {named}{more}.)",
+        WHOLE_LIMIT_BYTES >> 20
+    )
+}
+
+/// Says, to be put behind an answer, what was not searched in time; empty for nothing.
+fn late_note(files: &[&RepoPath]) -> String {
+    let Some(first) = files.first() else { return String::new() };
+    format!(
+        "\n\n(Stopped after {} s: {} not searched, in order of path from `{first}` on. Search a \
+         smaller folder, or for a simpler expression.)",
+        TIME_LIMIT.as_secs(),
+        match files.len() {
+            1 => "1 file was".to_owned(),
+            count => format!("{count} files were"),
         }
-        lines.of_file(path.clone())
-    }
+    )
 }
 
-struct MatchedLines<'m> {
-    matcher: &'m RegexMatcher,
-    lines: Vec<HitLine>,
-    count: usize,
-}
-
-impl<'m> MatchedLines<'m> {
-    fn of(matcher: &'m RegexMatcher) -> Self {
-        Self { matcher, lines: Vec::new(), count: 0 }
-    }
-
-    /// Returns what was found in a file; `None` where nothing was.
-    fn of_file<P>(self, path: P) -> Option<FileHits<P>> {
-        let Self { lines, count, .. } = self;
-        (count > 0).then_some(FileHits { path, lines, count })
-    }
-
-    fn push(&mut self, number: Option<u64>, bytes: &[u8], matches: bool) {
-        let found = if matches { self.matcher.find(bytes).ok().flatten() } else { None };
-        let text = shorten(bytes, found.map_or(0, |found| found.start()));
-        self.lines.push(HitLine { number: number.unwrap_or_default(), text, matches });
-    }
-}
-
-impl Sink for MatchedLines<'_> {
-    type Error = io::Error;
-
-    fn matched(&mut self, _searcher: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
-        self.push(found.line_number(), found.bytes(), true);
-        self.count += 1;
-        Ok(self.count <= RESULT_LIMIT)
-    }
-
-    fn context(
-        &mut self,
-        _searcher: &Searcher,
-        context: &SinkContext<'_>,
-    ) -> Result<bool, io::Error> {
-        self.push(context.line_number(), context.bytes(), false);
-        Ok(true)
-    }
-}
-
-fn searcher() -> Searcher {
-    SearcherBuilder::new()
-        .line_number(true)
-        .before_context(1)
-        .after_context(1)
-        .binary_detection(BinaryDetection::quit(0))
-        .heap_limit(Some(HEAP_LIMIT_BYTES))
-        .build()
-}
-
-/// Returns a line, or the part of a long one around its first match, which begins at the byte
-/// `match_start`.
-fn shorten(line: &[u8], match_start: usize) -> String {
-    let text = String::from_utf8_lossy(line);
-    let text = text.trim_end_matches(['\n', '\r']);
-    let total = text.chars().count();
-    if total <= LINE_LIMIT_CHARS {
-        return text.to_owned();
-    }
-    let before = String::from_utf8_lossy(line.get(..match_start).unwrap_or_default());
-    let before = before.chars().count();
-    let is_near = before + BEFORE_MATCH_CHARS <= LINE_LIMIT_CHARS;
-    let skipped = if is_near { 0 } else { before - BEFORE_MATCH_CHARS };
-    let skipped = skipped.min(total - LINE_LIMIT_CHARS);
-    let part: String = text.chars().skip(skipped).take(LINE_LIMIT_CHARS).collect();
-    let start =
-        if skipped > 0 { format!("[from character {}] ", skipped + 1) } else { String::new() };
-    let end = if skipped + LINE_LIMIT_CHARS < total { " [truncated...]" } else { "" };
-    format!("{start}{part}{end}")
-}
-
-fn render<P: Display>(files: &[FileHits<P>]) -> String {
-    let total: usize = files.iter().map(|file| file.count).sum();
+fn render<P: Display>(files: &[(P, LineHits)]) -> String {
+    let total: usize = files.iter().map(|(_, hits)| hits.count).sum();
     let mut body = String::new();
     let mut shown = 0;
-    'files: for file in files {
+    'files: for (path, hits) in files {
         let before = body.len();
-        let _ = write!(body, "\n# {}\n", file.path);
+        let _ = write!(body, "\n# {path}\n");
         let start = shown;
-        for group in file.lines.chunk_by(|left, right| left.number + 1 >= right.number) {
+        for group in hits.lines.chunk_by(|left, right| left.number + 1 >= right.number) {
             if shown >= RESULT_LIMIT || body.len() > SHOWN_LIMIT_BYTES {
                 if shown == start {
                     body.truncate(before);

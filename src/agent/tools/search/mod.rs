@@ -4,6 +4,7 @@ pub mod changes;
 pub mod codebase;
 pub mod glob;
 pub mod grep;
+mod line_search;
 pub(crate) mod near_names;
 pub(crate) mod opened;
 pub mod outline;

@@ -1,16 +1,19 @@
-//! Regular expressions of an edit: how they are compiled within bounds, and where they may match no
-//! text: at the beginnings and ends of lines that `^` or `$` names, which something may be put at.
+//! Regular expressions of an edit: within which bounds they, and those of a search, are compiled, and
+//! where they may match no text: at the beginnings and ends of lines that `^` or `$` names, which something may be put at.
 
 use regex::{Regex, RegexBuilder};
 
 /// Longest regular expression, in bytes.
-const PATTERN_LIMIT_BYTES: usize = 2 * 1024;
+pub(crate) const PATTERN_LIMIT_BYTES: usize = 2 * 1024;
 
 /// Most memory of a compiled expression, in bytes: what it is matched with grows with it.
-const COMPILED_LIMIT_BYTES: usize = 256 * 1024;
+pub(crate) const COMPILED_LIMIT_BYTES: usize = 256 * 1024;
+
+/// Most memory of what is worked out while an expression is matched, in bytes.
+pub(crate) const DFA_LIMIT_BYTES: usize = 8 * COMPILED_LIMIT_BYTES;
 
 /// Deepest nesting of an expression.
-const NEST_LIMIT: u32 = 50;
+pub(crate) const NEST_LIMIT: u32 = 50;
 
 /// Compiles a pattern.
 ///
@@ -25,7 +28,7 @@ pub(super) fn compile(pattern: &str, ignore_case: bool) -> Result<Regex, String>
         .multi_line(true)
         .case_insensitive(ignore_case)
         .size_limit(COMPILED_LIMIT_BYTES)
-        .dfa_size_limit(8 * COMPILED_LIMIT_BYTES)
+        .dfa_size_limit(DFA_LIMIT_BYTES)
         .nest_limit(NEST_LIMIT)
         .build()
         .map_err(|error| error.to_string())

@@ -1,7 +1,15 @@
 //! Searches: what is found, shown and left out.
 
-use super::RESULT_LIMIT;
-use crate::tools::fixture::ToolFixture;
+use std::future::ready;
+
+use super::{RESULT_LIMIT, WHOLE_LIMIT_BYTES};
+use crate::tools::dispatch::CheckedCall;
+use crate::tools::fixture::{POLICY, ToolFixture};
+use crate::tools::search::opened::OpenedFolder;
+use locum_base::path::RepoPath;
+use locum_base::tool::ToolName;
+use locum_policy::Policy;
+use locum_policy::intent::Facts;
 use pretty_assertions::assert_eq;
 
 fn search(fixture: &ToolFixture, path: &str, regex: &str, files: Option<&str>) -> String {
@@ -115,4 +123,94 @@ fn does_not_follow_links() {
     );
     assert!(search(&fixture, "out", "needle", None).contains("leads out of the repository"));
     assert!(search(&fixture, "inside", "needle", None).contains("# a\n"));
+}
+
+#[test]
+fn an_expression_that_takes_too_much_is_refused_and_a_usual_one_is_not() {
+    let fixture = ToolFixture::new(&[("a", "one::two::three::four9 = aaa7 x\n")]);
+    for regex in ["(?:a{0,1000}){0,1000}[0-9]", r"\w{900}", &"(".repeat(60), &"a".repeat(3000)] {
+        let text = search(&fixture, ".", regex, None);
+        assert!(
+            text.starts_with("`regex` of `search_files` is not a valid Rust"),
+            "{regex}: {text}"
+        );
+    }
+    for regex in [
+        "(?:a{0,9}){0,9}[0-9]",
+        r"\w+::\w+::\w+::\w+\s*=\s*\w+",
+        r"(?i)\b(?:one|two)\b.*\bx\b",
+        r"\p{L}+::[^\s]+",
+    ] {
+        let text = search(&fixture, ".", regex, None);
+        assert!(text.starts_with("Found 1 result."), "{regex}: {text}");
+    }
+}
+
+#[test]
+fn lines_that_end_with_crlf_end_there_for_an_expression_too() {
+    let text = "int main()\r\n{\r\n\r\n  return 0;\r\n}\r\n";
+    let fixture = ToolFixture::new(&[("a.c", text), ("b.c", "  return 1;\n\n")]);
+    for (regex, lines) in [
+        ("return 0;$", vec!["  4 |   return 0;"]),
+        ("^  return .;$", vec!["  4 |   return 0;", "  1 |   return 1;"]),
+        ("^$", vec!["  3 | ", "  2 | "]),
+        ("[^;]$", vec!["  1 | int main()", "  2 | {", "  5 | }"]),
+        // What names the sign finds it.
+        (r"return .;\r$", vec!["  4 |   return 0;"]),
+        (r";\r?$", vec!["  4 |   return 0;", "  1 |   return 1;"]),
+        (r"\Aint", vec!["  1 | int main()"]),
+        ("return 0$", vec![]),
+    ] {
+        let found = search(&fixture, ".", regex, None);
+        let head = match lines.len() {
+            0 => "No results found.".to_owned(),
+            1 => "Found 1 result.".to_owned(),
+            count => format!("Found {count} results."),
+        };
+        assert!(found.starts_with(&head), "{regex}: {found}");
+        for line in lines {
+            assert!(found.lines().any(|found| found == line), "{regex}: {line:?} in {found}");
+        }
+    }
+}
+
+#[test]
+fn a_file_with_too_long_a_line_is_named_and_a_large_one_is_searched() {
+    let long = format!("needle\n{}\n", "a".repeat(WHOLE_LIMIT_BYTES + 1));
+    let large = format!("{}needle\n", "a line\n".repeat(WHOLE_LIMIT_BYTES / 5));
+    let mut fixture = ToolFixture::new(&[("hidden", &long), ("large", &large), ("min.js", &long)]);
+    fixture.hidden = vec!["hidden"];
+    let text = search(&fixture, ".", "needle$", None);
+    assert!(text.starts_with("Found 1 result.\n\n# large\n"), "{text}");
+    assert!(
+        text.ends_with("\n\n(Not searched, as a line of it has more than 1 MiB: `min.js`.)"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_the_time_did_not_suffice_for_is_said() {
+    let mut fixture = ToolFixture::new(&[("a", "needle"), ("b", "needle"), ("c", "needle")]);
+    fixture.hidden = vec!["a"];
+    let arguments = serde_json::json!({ "path": ".", "regex": "needle" }).to_string();
+    let call = fixture.parse("search_files", &arguments, ToolName::ALL).unwrap();
+    let CheckedCall::SearchFiles(search) = call.clone() else { panic!("another tool") };
+    let permit = Policy::parse(POLICY, "policy.yml").unwrap().admit(call, &Facts::default());
+    let permit = permit.unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let paths: Vec<RepoPath> = ["a", "b", "c"].map(|path| RepoPath::parse(path).unwrap()).to_vec();
+    let (late, timely) = fixture.with_context(|context| {
+        let super::SearchedPlace::Files(place) = &search.place else { panic!("no files") };
+        let folder = OpenedFolder::open("search", place, &permit, context).unwrap();
+        let late = search.search(&folder, &paths, context, ready(()));
+        let late = runtime.block_on(late);
+        let timely = search.search(&folder, &paths, context, std::future::pending());
+        (late, runtime.block_on(timely))
+    });
+    assert_eq!(
+        late,
+        "No results found.\n\n(Stopped after 60 s: 2 files were not searched, in order of path \
+         from `b` on. Search a smaller folder, or for a simpler expression.)"
+    );
+    assert!(timely.starts_with("Found 2 results.") && !timely.contains("Stopped"), "{timely}");
 }
