@@ -57,6 +57,16 @@ impl Hunk {
         std::iter::once(path.as_str()).chain(to)
     }
 
+    /// Whether it takes a name away or gives it to a file, and so is about what stands at the path
+    /// itself: a link there is not followed.
+    pub fn is_about_name(&self, name: &str) -> bool {
+        match self {
+            Self::Delete { path } => path == name,
+            Self::Update { path, to: Some(to), .. } => path == name || to == name,
+            Self::Add { .. } | Self::Update { to: None, .. } => false,
+        }
+    }
+
     /// Returns the same with paths that were relative to a folder; absolute ones stay.
     pub fn below(self, folder: &RepoPath) -> Self {
         let below = |path: String| {

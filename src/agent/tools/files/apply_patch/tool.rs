@@ -26,7 +26,7 @@ use locum_base::path::RepoPath;
 use locum_base::tool::ToolName;
 use locum_policy::Permit;
 use locum_policy::intent::Intent;
-use locum_workspace::checkout::FileError;
+use locum_workspace::checkout::{EntryKind, FileError};
 
 /// Most bytes of changed places shown in an answer.
 const ECHO_LIMIT_BYTES: usize = 8 * 1024;
@@ -79,8 +79,7 @@ impl Tool for ApplyPatch {
             if places.iter().any(|(known, _)| known == path) {
                 continue;
             }
-            let place =
-                ResolvedPath::find(path, context)?.into_edited(ToolName::ApplyPatch, context)?;
+            let place = find(path, &hunks, context)?.into_edited(ToolName::ApplyPatch, context)?;
             places.push((path.to_owned(), place));
         }
         Ok(Self { hunks, places })
@@ -127,6 +126,8 @@ impl Tool for ApplyPatch {
                 long.path
             )));
         }
+        let links = changes.iter().map(|change| &change.path);
+        let links: Vec<&RepoPath> = links.filter(|path| is_link(path, context)).collect();
         let mut done = Observation::default();
         let moved = self.moved(&changes);
         for change in changes.iter().filter(|change| change.before != change.after) {
@@ -166,14 +167,24 @@ impl Tool for ApplyPatch {
             done.text.push_str("Applied, no need to read again:");
         }
         let made = changes.iter().filter(|change| done.touched.contains(&change.path));
-        done.text.push_str(&notice(made, context.visible));
+        done.text.push_str(&notice(made, &links, context.visible));
         Ok(done)
     }
 
     fn edited(mut arguments: CallFields, context: ToolContext<'_>) -> Vec<ResolvedPath> {
         let hunks = hunks(&mut arguments, context).unwrap_or_default();
         let paths = hunks.iter().flat_map(Hunk::paths);
-        paths.filter_map(|path| ResolvedPath::find(path, context).ok()).collect()
+        paths.filter_map(|path| find(path, &hunks, context).ok()).collect()
+    }
+}
+
+/// Finds what a path of a patch names: what is deleted or moved is the name itself, and a link
+/// there is not followed.
+fn find(path: &str, hunks: &[Hunk], context: ToolContext<'_>) -> Result<ResolvedPath, CallError> {
+    if hunks.iter().any(|hunk| hunk.is_about_name(path)) {
+        ResolvedPath::find_name(path, context)
+    } else {
+        ResolvedPath::find(path, context)
     }
 }
 
@@ -251,6 +262,15 @@ impl ApplyPatch {
         context: ToolContext<'_>,
     ) -> Result<Option<String>, PatchError> {
         let unreadable = |why: String| PatchError::Unreadable { path: real.to_string(), why };
+        let mut about = self.hunks.iter().filter(|hunk| self.names(hunk, real));
+        if is_link(real, context) {
+            return if about.all(|hunk| matches!(hunk, Hunk::Delete { .. })) {
+                Ok(Some(String::new()))
+            } else {
+                let why = "is a link: a patch deletes it, or changes what it leads to";
+                Err(unreadable(why.to_owned()))
+            };
+        }
         match context.checkout.read(permit, real, FILE_LIMIT_BYTES) {
             Ok(content) if is_binary(&content) => Err(unreadable("is a binary file".into())),
             Ok(content) => {
@@ -260,6 +280,17 @@ impl ApplyPatch {
             Err(error) => Err(unreadable(format!("cannot be read: {error}"))),
         }
     }
+
+    /// Whether a hunk is about a file.
+    fn names(&self, hunk: &Hunk, real: &RepoPath) -> bool {
+        hunk.paths().any(|path| self.real(path) == *real)
+    }
+}
+
+/// Whether a link stands at a place itself.
+fn is_link(real: &RepoPath, context: ToolContext<'_>) -> bool {
+    let entry = context.checkout.entry(real);
+    matches!(entry, Ok(Some(entry)) if entry.kind == EntryKind::Link)
 }
 
 /// Asks about chunks that may be meant for other places, until the same patch is sent again for the
@@ -297,6 +328,7 @@ fn note(touched: &mut Vec<RepoPath>, path: &RepoPath) {
 /// Says what became of each file, and what stands now where it was changed.
 fn notice<'a>(
     changes: impl Iterator<Item = &'a PatchedFile<RepoPath>>,
+    links: &[&RepoPath],
     may_be_read: &dyn Fn(&RepoPath) -> bool,
 ) -> String {
     let mut text = String::new();
@@ -307,7 +339,8 @@ fn notice<'a>(
             (Some(_), None) => 'D',
             (Some(_), Some(_)) => 'M',
         };
-        let _ = write!(text, "\n{mark} {}", change.path);
+        let what = if links.contains(&&change.path) { "the link " } else { "" };
+        let _ = write!(text, "\n{mark} {what}{}", change.path);
         if let Some(kept) = kept_ends(change) {
             let _ = write!(text, " (with {})", kept.words());
         }

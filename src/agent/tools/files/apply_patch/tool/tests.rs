@@ -153,6 +153,42 @@ fn both_ends_of_a_move_are_judged_and_its_source_is_read() {
 }
 
 #[test]
+fn what_is_deleted_or_moved_is_the_name_and_not_what_a_link_leads_to() {
+    let fixture = ToolFixture::new(&[("data", "d\n"), ("two", "t\n"), ("sub/b", "b\n")]);
+    for (target, link) in [("data", "current"), ("two", "cur2"), ("none", "dang"), ("sub", "dir")] {
+        std::os::unix::fs::symlink(target, fixture.at(link)).unwrap();
+    }
+    let path = |text: &str| RepoPath::parse(text).unwrap();
+    let delete = arguments("*** Delete File: current\n*** Delete File: dir/b");
+    let call = fixture.parse("apply_patch", &delete, ToolName::ALL).unwrap();
+    assert_eq!(call.intents(), ["current", "sub/b"].map(|name| Intent::Edit(path(name))));
+    let done = fixture.call("apply_patch", &delete);
+    assert_eq!(done.text, "Applied, no need to read again:\nD the link current\nD sub/b");
+    assert_eq!((done.is_error, fixture.content("data").as_str()), (false, "d\n"));
+    assert!(!fixture.at("current").is_symlink() && !fixture.at("sub/b").exists());
+    for body in [
+        "*** Update File: cur2\n*** Move to: renamed\n@@\n-t\n+T",
+        "*** Update File: two\n*** Move to: cur2\n@@\n-t\n+T",
+        "*** Update File: two\n*** Move to: dang\n@@\n-t\n+T",
+        "*** Delete File: cur2\n*** Add File: cur2\n+x",
+    ] {
+        let done = fixture.call("apply_patch", &arguments(body));
+        assert!(
+            done.is_error && done.text.contains("is a link: a patch deletes it, or changes"),
+            "{body}: {}",
+            done.text
+        );
+        assert_eq!((done.touched.as_slice(), fixture.content("two").as_str()), (&[][..], "t\n"));
+    }
+    // Where it is only changed, what it leads to is.
+    let change = arguments("*** Update File: cur2\n@@\n-t\n+T");
+    assert!(!fixture.call("apply_patch", &change).is_error);
+    assert!(fixture.at("cur2").is_symlink() && fixture.content("two") == "T\n");
+    assert!(!fixture.call("apply_patch", &arguments("*** Delete File: dang")).is_error);
+    assert!(!fixture.at("dang").is_symlink() && !fixture.at("none").exists());
+}
+
+#[test]
 fn the_modes_files_are_asked_for_on_every_path() {
     let mut fixture = ToolFixture::new(&[("a.md", "x\n"), ("b.rs", "x\n")]);
     fixture.mode.groups[1].file_regex = Some(FileRegex::parse(r"\.md$").unwrap());
