@@ -159,7 +159,8 @@ pub fn run(
     let mut total = CostRow::default();
     let mut unreadable = Vec::new();
     for (number, record) in SessionRecord::all(&sessions)?.enumerate() {
-        if record.journal.is_none() {
+        // Without its beginning, nothing says what it was.
+        if record.journal.is_none() || (record.state().is_none() && !record.lines().is_empty()) {
             unreadable.push(record.name);
             continue;
         }

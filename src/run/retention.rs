@@ -24,12 +24,16 @@ const GOING: &str = ".removed-";
 pub enum Stays {
     /// A process works on it.
     AtWork,
-    /// It was killed or stopped and could go on, or waits for a person.
+    /// It was killed and could go on, or waits for a person.
     CouldGoOn,
+    /// A person, the time or the budget stopped it, and it could go on.
+    Stopped,
     /// Its own worktree is still there, with what it changed.
     HasWorktree,
     /// Its journal cannot be read.
     Unreadable,
+    /// Its folder belongs to another user.
+    Closed,
 }
 
 impl Stays {
@@ -37,15 +41,16 @@ impl Stays {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::AtWork => "at work",
-            Self::CouldGoOn => "could go on",
+            Self::CouldGoOn | Self::Stopped => "could go on",
             Self::HasWorktree => "its worktree holds its changes",
             Self::Unreadable => "its journal cannot be read",
+            Self::Closed => "its folder belongs to another user",
         }
     }
 
     /// Returns true where a person may have it removed nevertheless.
     pub fn can_be_forced(self) -> bool {
-        self != Self::AtWork
+        !matches!(self, Self::AtWork | Self::Closed)
     }
 }
 
@@ -68,6 +73,10 @@ pub struct RemovedSession {
 
 /// Returns why a session stays; `None` for one that is over.
 pub fn stays(record: &SessionRecord) -> Option<Stays> {
+    let denied = |error: &std::io::Error| error.kind() == std::io::ErrorKind::PermissionDenied;
+    if std::fs::read_dir(&record.folder).as_ref().is_err_and(denied) {
+        return Some(Stays::Closed);
+    }
     if Journal::is_held(&record.folder) {
         return Some(Stays::AtWork);
     }
@@ -81,7 +90,9 @@ pub fn stays(record: &SessionRecord) -> Option<Stays> {
     if outcome.is_none_or(|outcome| outcome.may_go_on()) {
         return Some(Stays::CouldGoOn);
     }
-    record.worktree().map(|_| Stays::HasWorktree)
+    let has_worktree = record.worktree().map(|_| Stays::HasWorktree);
+    let can_be_resumed = outcome.is_some_and(|outcome| outcome.can_be_resumed());
+    has_worktree.or_else(|| can_be_resumed.then_some(Stays::Stopped))
 }
 
 /// Returns when a session last did something, which for an imported one is its import; `None` for
@@ -123,8 +134,14 @@ pub fn remove(record: &SessionRecord, dry_run: bool) -> Result<RemovedSession, R
         }
         // Half of a session is none: it goes in one step, and its bytes after that.
         let going = record.folder.with_file_name(format!("{GOING}{}", record.name));
-        std::fs::rename(&record.folder, &going).map_err(|error| failed(&error))?;
-        locum_sandbox::remove_all(&going).map_err(|error| failed(&error))?;
+        match std::fs::rename(&record.folder, &going) {
+            // Another process removes it at the same time.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            moved => {
+                moved.map_err(|error| failed(&error))?;
+                locum_sandbox::remove_all(&going).map_err(|error| failed(&error))?;
+            }
+        }
     }
     Ok(RemovedSession { session: record.name.clone(), bytes, refs })
 }
@@ -162,7 +179,9 @@ pub fn finish_removals(sessions: &Path) {
 }
 
 /// Removes the sessions that are over and last did something before a time, as the setting
-/// `session_retention_days` wants it; what cannot be removed stays. Returns how many went.
+/// `session_retention_days` wants it; what cannot be removed stays. Those that were stopped go with
+/// them: nobody resumed them for so long, and the folder would grow without end. Returns how many
+/// went.
 pub fn retain(sessions: &Path, since: Timestamp) -> usize {
     finish_removals(sessions);
     // A name tells when its session began: later ones need no look at their journals.
@@ -171,7 +190,7 @@ pub fn retain(sessions: &Path, since: Timestamp) -> usize {
     let old = names.iter().filter(|name| begun_before(name)).filter(|name| {
         let record = SessionRecord::read(sessions, name);
         last_at(&record).is_some_and(|at| at < since)
-            && stays(&record).is_none()
+            && stays(&record).is_none_or(|why| why == Stays::Stopped)
             && remove(&record, false).is_ok()
     });
     old.count()

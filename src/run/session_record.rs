@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use crate::run::error::RunError;
 use locum_agent::session::event::JournalLine;
+use locum_agent::session::id::SessionId;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::state::SessionState;
 use locum_policy::rule::trigger_word;
@@ -37,8 +38,16 @@ pub fn names(sessions: &Path) -> Result<Vec<String>, RunError> {
             .map_err(|error| RunError::usage(sessions.display().to_string(), error.to_string()))?,
     };
     let named = |entry: std::fs::DirEntry| {
-        let name = entry.file_name().into_string().ok();
-        name.filter(|_| entry.path().join(JOURNAL_FILE).is_file())
+        let name = entry.file_name().into_string().ok()?;
+        let is_session = match entry.path().join(JOURNAL_FILE).metadata() {
+            Ok(journal) => journal.is_file(),
+            // One of another user cannot be entered, and is there all the same.
+            Err(error) => {
+                error.kind() == std::io::ErrorKind::PermissionDenied
+                    && SessionId::parse(&name).is_some_and(|id| id.made_at_s().is_some())
+            }
+        };
+        is_session.then_some(name)
     };
     let mut names: Vec<String> = entries.flatten().filter_map(named).collect();
     names.sort_unstable();
@@ -162,14 +171,11 @@ impl SessionRecord {
     }
 
     /// Returns what was made for the worktree of the run alone, its files and what git keeps beside
-    /// them, where it lies where such folders are made; `None` once it is gone.
+    /// them, where such folders are made; `None` once it is gone. Its name says whose it is, not
+    /// the path in the journal: the folder of state may have been moved.
     pub fn worktree(&self) -> Option<PathBuf> {
-        self.caller.stands_for.as_ref()?;
-        let folder = self.caller.folder.as_deref().filter(|_| !self.is_imported());
-        let folder = folder.map(Path::new)?;
         let made = self.folder.parent()?.parent()?.join(WORKTREES_FOLDER).join(&self.name);
-        let files = files_of(&made).canonicalize().ok()?;
-        (folder == files).then_some(made)
+        (!self.is_imported() && files_of(&made).is_dir()).then_some(made)
     }
 
     /// Returns who asked: a login, or how it was started (`local`, `schedule`).

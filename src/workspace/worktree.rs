@@ -58,8 +58,9 @@ impl Repo {
         } else {
             WorktreeOrigin::New
         };
-        if making == WorktreeOrigin::New {
-            self.make_worktree(folder, commit)?;
+        match making {
+            WorktreeOrigin::New => self.make_worktree(folder, commit)?,
+            WorktreeOrigin::Found => self.link_worktree(folder)?,
         }
         let root = files_of(folder);
         let checkout = Checkout::open(&root).map_err(|error| unusable(&root, &error))?;
@@ -74,18 +75,8 @@ impl Repo {
         make_private(folder).map_err(failed)?;
         std::fs::create_dir_all(git.join(COMMON_FOLDER)).map_err(failed)?;
         std::fs::create_dir(&files).map_err(failed)?;
-        let (git, files) =
-            (git.canonicalize().map_err(failed)?, files.canonicalize().map_err(failed)?);
-        let common = self.git.commondir().canonicalize().map_err(failed)?;
-        let link = files.join(".git");
-        for (file, text) in [
-            (git.join("HEAD"), commit.0.clone()),
-            (git.join(COMMON_FILE), common.display().to_string()),
-            (git.join("gitdir"), link.display().to_string()),
-            (link.clone(), format!("gitdir: {}", git.display())),
-        ] {
-            std::fs::write(&file, format!("{text}\n")).map_err(failed)?;
-        }
+        std::fs::write(git.join("HEAD"), format!("{commit}\n")).map_err(failed)?;
+        self.link_worktree(folder)?;
         let made = Self::open(&files)?;
         let tree = made.git.find_tree(found.tree_id())?;
         made.git.checkout_tree(
@@ -94,6 +85,32 @@ impl Repo {
         )?;
         self.copy_filtered(&made, &tree)?;
         std::fs::write(git.join(READY), "").map_err(failed)
+    }
+
+    /// Writes where the parts of a worktree are: when it is made, and again once its folder or the
+    /// repository was moved.
+    fn link_worktree(&self, folder: &Path) -> Result<(), RepoError> {
+        let failed = |error: std::io::Error| unusable(folder, &error);
+        let git = folder.join("git").canonicalize().map_err(failed)?;
+        let files = files_of(folder).canonicalize().map_err(failed)?;
+        let common = self.git.commondir().canonicalize().map_err(failed)?;
+        let link = files.join(".git");
+        for (file, text) in [
+            (git.join(COMMON_FILE), common.display().to_string()),
+            (git.join("gitdir"), link.display().to_string()),
+            (link, format!("gitdir: {}", git.display())),
+        ] {
+            let text = format!("{text}\n");
+            if std::fs::read_to_string(&file).is_ok_and(|there| there == text) {
+                continue;
+            }
+            // Whatever stands there goes: nothing is written through a link.
+            match std::fs::remove_file(&file) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(error)),
+                Ok(()) | Err(_) => std::fs::write(&file, text).map_err(failed),
+            }?;
+        }
+        Ok(())
     }
 }
 

@@ -139,6 +139,12 @@ impl Outcome {
         )
     }
 
+    /// Whether the session can be resumed as it is or with more to spend: by whom its report says
+    /// how, and what removes old sessions keeps it.
+    pub fn can_be_resumed(&self) -> bool {
+        self.may_go_on() || self.was_stopped()
+    }
+
     /// Whether what was done took no model, as a job's fixed steps take none.
     pub fn asked_no_model(&self) -> bool {
         self.spent.turns == 0 && self.spent.usage == Usage::default() && self.spent.tool_calls > 0

@@ -278,8 +278,8 @@ pub struct SessionPruneArgs {
     /// Also remove, in this checkout, the refs of sessions whose folder is gone.
     #[arg(long, requires = "older_than")]
     pub refs: bool,
-    /// Also remove those that could go on: unfinished ones, those that wait for a person, and those
-    /// of `locum run --worktree` with changes, which go with the worktree.
+    /// Also remove those that could go on: unfinished and stopped ones, those that wait for a
+    /// person, and those of `locum run --worktree` with changes, which go with the worktree.
     #[arg(long)]
     pub force: bool,
     /// Show what would be removed, and remove nothing.

@@ -15,6 +15,7 @@ use crate::cli::output::Output;
 use crate::cli::session::args::{ExportWord, SessionExportArgs, SessionImportArgs};
 use crate::cli::session::folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus};
+use crate::config::files::FileFault;
 use crate::run::error::RunError;
 use locum_agent::report::export::{ExportFormat, ExportedFile, export};
 use locum_agent::session::event::Event;
@@ -160,7 +161,11 @@ fn source(path: &Path) -> Result<ImportSource, RunError> {
 
 fn text(path: &Path) -> Result<String, RunError> {
     let about = |what: String| RunError::usage(path.display().to_string(), what);
-    let size_bytes = std::fs::metadata(path).map_err(|error| about(error.to_string()))?.len();
+    let found = std::fs::metadata(path).map_err(|error| about(error.to_string()))?;
+    if !found.is_file() {
+        return Err(about(FileFault::NotAFile.to_string()));
+    }
+    let size_bytes = found.len();
     if size_bytes > FILE_LIMIT_BYTES {
         let limit = FILE_LIMIT_BYTES / (1024 * 1024);
         return Err(about(format!("has {size_bytes} bytes; at most {limit} MiB are read")));

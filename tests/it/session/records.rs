@@ -1,6 +1,8 @@
 //! Sessions as records: found, shown in part, summed up, given to other agents' readers, removed.
 
-use crate::support::stage::Stage;
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::support::stage::{Ran, Stage};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
@@ -218,6 +220,95 @@ fn sessions_that_are_over_are_removed_with_their_refs() {
     assert!(ran.code == Some(3) && ran.err.contains("could go on"), "{ran:?}");
     let ran = prune(&[&waiting, "--force"]);
     assert_eq!((ran.code, stage.sessions().len()), (Some(0), 0), "{ran:?}");
+}
+
+#[test]
+fn a_session_that_says_how_it_goes_on_stays_and_the_setting_bounds_even_these() {
+    let stage = Stage::with(&[(".locum/policy.yml", POLICY), ("src/start.txt", "start\n")]);
+    let ran = stage.play(SCRIPT, &["--max-turns", "1"]);
+    assert!(ran.out.contains("To go on from there:"), "{ran:?}");
+    let session = stage.sessions().remove(0);
+    let prune = |flags: &[&str]| stage.run(&[&["session", "prune", "--json"], flags].concat());
+    let shown = prune(&["--older-than", "2999-01-01"]).json();
+    assert_eq!(shown["stayed"], json!([{ "session": session, "why": "could go on" }]));
+    assert_eq!(prune(&[&session]).code, Some(3));
+
+    let old = "01890000000070008000000000000000";
+    let folder = |name: &str| stage.path("state/locum/sessions").join(name);
+    std::fs::rename(folder(&session), folder(old)).unwrap();
+    let journal = format!("state/locum/sessions/{old}/journal.jsonl");
+    let at = regex::Regex::new(r#""at":"[^"]*""#).unwrap();
+    let lines = stage.read(&journal);
+    let lines = at.replace_all(&lines, r#""at":"2023-06-01T00:00:00Z""#).replace(&session, old);
+    stage.write(&journal, &lines);
+    stage.write("config/locum/config.yml", "session_retention_days: 30\n");
+    assert_eq!(stage.play(SCRIPT, &[]).code, Some(0));
+    assert_eq!(stage.sessions().len(), 1);
+    assert!(!folder(old).exists());
+}
+
+#[test]
+fn a_worktree_that_was_moved_with_its_session_keeps_it_and_is_still_worked_in() {
+    let stage = Stage::with(&[(".locum/policy.yml", POLICY), ("src/start.txt", "start\n")]);
+    assert_eq!(stage.play(SCRIPT, &["--worktree"]).code, Some(0));
+    let session = stage.sessions().remove(0);
+    std::fs::rename(stage.path("state"), stage.path("moved")).unwrap();
+    let run = |arguments: &[&str]| -> Ran {
+        let mut command = stage.locum(arguments);
+        command.env("XDG_STATE_HOME", stage.path("moved")).output().unwrap().into()
+    };
+    let shown = run(&["session", "prune", "--older-than", "2999-01-01", "--json"]).json();
+    let why = "its worktree holds its changes";
+    assert_eq!(shown["stayed"], json!([{ "session": session, "why": why }]));
+    let file = stage.path(&format!("moved/locum/worktrees/{session}/files/src/a.txt"));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\n");
+    let diff = run(&["session", "diff", &session]);
+    assert!(diff.code == Some(0) && diff.out.contains("+one"), "{diff:?}");
+    let ran = run(&["session", "restore", &session, "0"]);
+    assert_eq!((ran.code, file.exists()), (Some(0), false), "{ran:?}");
+    assert_eq!(stage.names("state"), Vec::<String>::new());
+}
+
+#[test]
+fn a_session_of_another_user_is_there_though_nobody_else_may_read_it() {
+    let (stage, session) = ran();
+    let folder = stage.path("state/locum/sessions").join(&session);
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o000)).unwrap();
+    if std::fs::read_dir(&folder).is_ok() {
+        return; // Whoever runs this test may read everything.
+    }
+    let listed = stage.run(&["session", "list", "--json"]).json();
+    assert_eq!(
+        (&listed[0]["session"], &listed[0]["outcome"]),
+        (&json!(session), &json!("unreadable"))
+    );
+    let cost = stage.run(&["cost", "--json"]).json();
+    assert_eq!(cost["unreadable"], json!([session]));
+    let shown = stage.run(&["session", "prune", "--keep", "0", "--force", "--json"]).json();
+    let why = "its folder belongs to another user";
+    assert_eq!(shown["stayed"], json!([{ "session": session, "why": why }]));
+    std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn a_journal_without_its_beginning_is_said_not_to_be_counted() {
+    let (stage, session) = ran();
+    let journal = format!("state/locum/sessions/{session}/journal.jsonl");
+    let lines = stage.read(&journal);
+    stage.write(&journal, lines.split_once('\n').unwrap().1);
+    let cost = stage.run(&["cost", "--json"]).json();
+    assert_eq!((&cost["unreadable"], &cost["rows"]), (&json!([session]), &json!([])));
+}
+
+#[test]
+fn only_a_file_is_imported_nothing_that_is_read_without_end() {
+    let stage = Stage::with(&[("a", "")]);
+    let fifo = stage.path("fifo.json");
+    assert!(stage.plain("mkfifo").arg(&fifo).status().unwrap().success());
+    for path in [fifo.to_str().unwrap(), "/dev/zero"] {
+        let ran = stage.run(&["session", "import", path]);
+        assert!(ran.code == Some(2) && ran.err.contains("not a regular file"), "{ran:?}");
+    }
 }
 
 #[test]
