@@ -10,7 +10,7 @@ use crate::cli::local_run::{self, LocalRun, LocalSession};
 use crate::cli::output::Output;
 use crate::cli::recorded_run::{checkout, lines_of, local_of, located, overrides_now};
 use crate::cli::session::args::SessionResumeArgs;
-use crate::cli::session::checkpoints::RecordedSession;
+use crate::cli::session::checkpoints::{RecordedSession, refused as not_rewound};
 use crate::cli::session::folder::{find, sessions_folder};
 use crate::cli::{CommandContext, ExitStatus, decide, given_images};
 use crate::run::clock::SystemClock;
@@ -23,6 +23,7 @@ use locum_agent::session::go_on::{self, GoOnError, GoOnRequest};
 use locum_agent::session::id::SessionId;
 use locum_agent::session::journal::Journal;
 use locum_agent::session::outcome::PendingDecision;
+use locum_agent::session::rewind;
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_policy::budget::raise::NewLimits;
@@ -38,16 +39,9 @@ pub fn run(
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
     let mut folder = find(&sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
-    if let Some(number) = args.from {
-        if number == 0 {
-            return Err(RunError::usage("--from", "checkpoints are counted from 1")
-                .hint("start the task again with `locum run`"));
-        }
-        let session = RecordedSession::open(&args.id, args.session_dir.as_deref(), context)?;
-        session.go_back(number, args.wait.into(), context, output)?;
-        let branched = session.branch(number, context)?;
-        output.talk(format_args!("note: session {branched} goes on from checkpoint {number}"));
-        folder = folder.with_file_name(branched.as_str());
+    if args.from == Some(0) {
+        return Err(RunError::usage("--from", "checkpoints are counted from 1")
+            .hint("start the task again with `locum run`"));
     }
     let lines = lines_of(&folder)?;
     let start = lines.iter().find_map(|line| {
@@ -63,15 +57,22 @@ pub fn run(
         ));
     }
     let limits = args.limits.limits()?;
-    let local = located(local_of(start)?, &start.base, context)?;
+    let mut local = located(local_of(start)?, &start.base, context)?;
     let workspace = checkout(&local, &folder)?;
+    // Its own worktree may have been moved with the folder of sessions.
+    local.folder = workspace.checkout.root().to_owned();
     let lock = local_run::lock(&workspace, args.wait.into(), output)?;
     let _lock = lock.named(Some(start.id.as_str())).map_err(RunError::internal)?;
     let mut run = local_run::prepare(&local.request, &workspace, context)?;
     check_policy(start, &run.plan.policy.hash)?;
     check_policy(start, &hash_now(&local, &workspace, context)?)?;
     // It may have been at work until now.
-    let state = SessionState::of(&lines_of(&folder)?);
+    let past = lines_of(&folder)?;
+    let past = match args.from {
+        Some(number) => rewind::until(&past, number).map_err(not_rewound)?,
+        None => past,
+    };
+    let state = SessionState::of(&past);
     let words = args.words.clone().filter(|words| !words.trim().is_empty());
     let images = given_images::of_message(&args.image, context, |bytes| run.image(bytes))?;
     if words.is_none() && !images.is_empty() {
@@ -81,14 +82,26 @@ pub fn run(
     if !images.is_empty() && !run.sees_images() {
         output.talk("note: the model is not known to read images; it reads that there are some");
     }
-    if limits != NewLimits::default() || words.is_some() || needs_nothing(&state) {
-        let in_actions = context.environment.get("GITHUB_ACTIONS") == Some("true");
-        let most = in_actions.then_some(run.policy.settings().budget);
-        let request = GoOnRequest { by: decide::person(context), limits, most, words, images };
-        let granted = go_on::go_on(&folder, request, SystemClock::start().now());
-        run.plan.budget = granted.map_err(|error| refused(&error, start, &state))?;
-    } else {
-        run.plan.budget = state.spending().0;
+    let goes_on = limits != NewLimits::default() || words.is_some() || needs_nothing(&state);
+    let in_actions = context.environment.get("GITHUB_ACTIONS") == Some("true");
+    let most = in_actions.then_some(run.policy.settings().budget);
+    let request = GoOnRequest { by: decide::person(context), limits, most, words, images };
+    let not_granted = |error| refused(&error, start, &state);
+    run.plan.budget = match goes_on {
+        true => go_on::budget_of(&state, &request).map_err(not_granted)?,
+        false => state.spending().0,
+    };
+    // Nothing has been changed so far, and nothing stands in the way any more.
+    if let Some(number) = args.from {
+        let session = RecordedSession::open(&args.id, args.session_dir.as_deref(), context)?;
+        session.go_back_in(&workspace, number, context)?;
+        let branched = session.branch(number, context)?;
+        output.talk(format_args!("note: session {branched} goes on from checkpoint {number}"));
+        folder = folder.with_file_name(branched.as_str());
+    }
+    if goes_on {
+        let now = SystemClock::start().now();
+        go_on::go_on(&folder, request, now).map_err(not_granted)?;
     }
     let show = RunDisplay {
         format: args.output_format.or_json(args.json),

@@ -65,7 +65,18 @@ pub enum GoOnError {
 /// Why it does not go on; nothing is written then.
 pub fn go_on(folder: &Path, request: GoOnRequest, now: Timestamp) -> Result<Budget, GoOnError> {
     let mut journal = Journal::resume(folder)?;
-    let state = SessionState::of(journal.past());
+    let budget = budget_of(&SessionState::of(journal.past()), &request)?;
+    let GoOnRequest { by, words, images, limits: _, most: _ } = request;
+    let event = Event::Continued { by, budget, words, images };
+    journal.append(&JournalLine { at: now, event })?;
+    Ok(budget)
+}
+
+/// Returns what a session that goes on may spend in all; nothing is written.
+///
+/// # Errors
+/// Why it would not go on.
+pub fn budget_of(state: &SessionState, request: &GoOnRequest) -> Result<Budget, GoOnError> {
     if let Some(outcome) = state.outcome.as_ref().filter(|outcome| !outcome.was_stopped()) {
         if outcome.pending().next().is_some() {
             return Err(GoOnError::Undecided(outcome.word));
@@ -78,14 +89,11 @@ pub fn go_on(folder: &Path, request: GoOnRequest, now: Timestamp) -> Result<Budg
         return Err(GoOnError::Length);
     }
     let (before, spent) = state.spending();
-    let GoOnRequest { by, limits, most, words, images } = request;
-    let budget = limits.applied(&before, &spent);
+    let budget = request.limits.applied(&before, &spent);
     budget.ask_anything(&spent).map_err(GoOnError::UsedUp)?;
-    if let Some(most) = most {
+    if let Some(most) = request.most {
         most.ask_raise(&before, &budget)?;
     }
-    let event = Event::Continued { by, budget, words, images };
-    journal.append(&JournalLine { at: now, event })?;
     Ok(budget)
 }
 

@@ -55,6 +55,19 @@ pub enum RewindError {
     /// The commit is gone, or a file cannot be written.
     #[error(transparent)]
     Repo(#[from] RepoError),
+    /// A file could not be written after others were.
+    #[error(
+        "{source}; other files are as they were at checkpoint {number} already, and checkpoint \
+         {before} holds what all of them were before"
+    )]
+    Partly {
+        /// Why not all of them are.
+        source: RepoError,
+        /// What was asked for.
+        number: usize,
+        /// The checkpoint that undoes it; 0 is where the run started.
+        before: usize,
+    },
 }
 
 /// A way back that was taken.
@@ -104,7 +117,7 @@ pub fn checkpoint(lines: &[JournalLine], number: usize) -> Result<Checkpoint, Re
 ///
 /// # Errors
 /// When there is no such checkpoint, the session is at work, or git or a file fails. What the
-/// checkout held is a checkpoint by then.
+/// checkout held is a checkpoint by then, and what became of a part of the files is another.
 pub fn restore(
     folder: &Path,
     repo: &Repo,
@@ -137,16 +150,38 @@ pub fn restore(
         Ok(true)
     };
     let before = save(&format!("before going back to checkpoint {number}"))?;
-    repo.restore(&target, &paths)?;
-    save(&format!("back to checkpoint {number}"))?;
+    let held = made + usize::from(before);
+    let restored = repo.restore(&target, &paths);
+    let saved = save(&format!("back to checkpoint {number}"));
+    let (what, failure) = match (restored, saved) {
+        (Ok(()), saved) => {
+            saved?;
+            ("the files", None)
+        }
+        // Nothing has changed.
+        (Err(error), Ok(false)) => return Err(error.into()),
+        (Err(error), _) => ("some files, but not all,", Some(error)),
+    };
     let text = format!(
-        "I brought the files of the checkout back to checkpoint {number}. Read a file again \
-         before you edit it."
+        "I brought {what} of the checkout back to checkpoint {number}. Read a file again before \
+         you edit it."
     );
     let id = format!("{:020}-rewind", now.as_nanosecond());
     let message = PersonMessage { id, by: by.to_owned(), text, images: Vec::new() };
     journal.append(&JournalLine { at: now, event: Event::MessageReceived { message } })?;
-    Ok(Rewound { before: before.then_some(made + 1), paths })
+    match failure {
+        Some(source) => Err(RewindError::Partly { source, number, before: held }),
+        None => Ok(Rewound { before: before.then_some(held), paths }),
+    }
+}
+
+/// Returns the lines of a session until a checkpoint.
+///
+/// # Errors
+/// When there is no such checkpoint.
+pub fn until(lines: &[JournalLine], number: usize) -> Result<Vec<JournalLine>, RewindError> {
+    let target = checkpoint(lines, number)?;
+    Ok(lines.iter().take(target.line + 1).cloned().collect())
 }
 
 /// Makes a session that goes on from a checkpoint of another: it has the conversation until then,
@@ -162,9 +197,9 @@ pub fn branch(
     (id, into): (&SessionId, &Path),
     now: Timestamp,
 ) -> Result<(), RewindError> {
-    let mut past = Journal::read(folder)?;
+    let past = Journal::read(folder)?;
     let target = checkpoint(&past, number)?;
-    past.truncate(target.line + 1);
+    let past = until(&past, number)?;
     let lines = past.len();
     let unfinished = folder.join(format!("{BRANCH_FOLDER}{id}"));
     Journal::copy_blobs(folder, &unfinished)?;

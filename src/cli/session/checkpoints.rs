@@ -242,6 +242,19 @@ impl RecordedSession {
         }
         let workspace = self.workspace(context)?;
         let _lock = local_run::lock(&workspace, waiting, output)?;
+        self.go_back_in(&workspace, number, context)
+    }
+
+    /// Brings the files of a checkout that is locked back to a checkpoint.
+    ///
+    /// # Errors
+    /// When there is no such checkpoint, or a file cannot be written.
+    pub(in crate::cli) fn go_back_in(
+        &self,
+        workspace: &Workspace,
+        number: usize,
+        context: &CommandContext,
+    ) -> Result<Rewound, RunError> {
         let now = SystemClock::start().now();
         rewind::restore(&self.folder, &workspace.repo, number, &decide::person(context), now)
             .map_err(refused)
@@ -266,8 +279,15 @@ impl RecordedSession {
     }
 }
 
-fn refused(error: RewindError) -> RunError {
+/// Returns why there is no way back, with what to do about it.
+pub(in crate::cli) fn refused(error: RewindError) -> RunError {
     match error {
+        RewindError::Partly { before, .. } => {
+            RunError::usage("N", error.to_string()).hint(format!(
+                "move away what stands there and try again, or undo it: `locum session restore ID \
+             {before}`"
+            ))
+        }
         RewindError::Unknown { made, .. } => {
             let hint = if made == 0 { "it changed no file" } else { "0 is where it started" };
             RunError::usage("N", error.to_string())

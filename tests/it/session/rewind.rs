@@ -129,6 +129,60 @@ fn a_session_goes_on_from_a_checkpoint_as_another() {
 }
 
 #[test]
+fn a_session_that_cannot_go_on_from_a_checkpoint_leaves_everything_as_it_is() {
+    let (stage, session) = ran();
+    let journal = format!("state/locum/sessions/{session}/journal.jsonl");
+    let before = (files(&stage), stage.read(&journal), stage.sessions());
+    for arguments in [
+        &["--from", "1", "go on", "--image", "none.png"][..],
+        &["--from", "9"],
+        &["--from", "1", "--image", "none.png"],
+        &["--from", "1", "--max-turns", "1"],
+        &["--from", "1", &"x".repeat(100_000)],
+    ] {
+        let ran = stage.run(&[&["session", "resume", &session], arguments].concat());
+        assert_eq!(ran.code, Some(2), "{arguments:?}: {}", ran.err);
+        let after = (files(&stage), stage.read(&journal), stage.sessions());
+        assert_eq!(after, before, "{arguments:?}");
+    }
+    let policy = stage.read("checkout/.locum/policy.yml");
+    stage.write("checkout/.locum/policy.yml", &format!("{policy}  - deny: \"edit(x/**)\"\n"));
+    stage.commit("another policy");
+    let ran = stage.run(&["session", "resume", &session, "--from", "1"]);
+    assert!(ran.code == Some(2) && ran.err.contains("ran under policy"), "{ran:?}");
+    assert_eq!((files(&stage), stage.read(&journal), stage.sessions()), before);
+}
+
+#[test]
+fn a_way_back_that_stops_half_way_says_so_to_the_person_and_to_the_model() {
+    let (stage, session) = ran();
+    let restore = |number: &str| stage.run(&["session", "restore", &session, number]);
+    assert_eq!(restore("0").code, Some(0));
+    stage.write("checkout/src/b.txt/mine", "in the way\n");
+    let ran = restore("2");
+    assert_eq!((ran.code, stage.read("checkout/src/a.txt").as_str()), (Some(2), "one\n"));
+    for words in [
+        "other files are as they were at checkpoint 2 already, and checkpoint 3 holds",
+        "`locum session restore ID 3`",
+    ] {
+        assert!(ran.err.contains(words), "{}", ran.err);
+    }
+    let journal = || stage.read(&format!("state/locum/sessions/{session}/journal.jsonl"));
+    let told = "I brought some files, but not all, of the checkout back to checkpoint 2.";
+    assert!(journal().contains(told), "{}", journal());
+    let ran = restore("3");
+    assert_eq!((ran.code, stage.path("checkout/src/a.txt").exists()), (Some(0), false), "{ran:?}");
+    assert_eq!(stage.read("checkout/src/b.txt/mine"), "in the way\n");
+
+    // One that changes nothing says nothing of other files.
+    stage.write("checkout/src/a.txt/mine", "in the way\n");
+    let lines = journal().lines().count();
+    let ran = restore("1");
+    assert!(ran.code == Some(2) && !ran.err.contains("other files"), "{ran:?}");
+    assert_eq!(journal().lines().count(), lines, "{ran:?}");
+}
+
+#[test]
 fn a_diff_in_a_file_applies_whatever_is_in_it() {
     let content = r#""a\r\nform\u000cfeed \u001b[1mbold\u200b\r\nlast\n\n""#;
     let script = format!(
