@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::inspect_args::SetConfigArgs;
 use crate::cli::inspected::InspectedRepository;
-use crate::cli::modes_file::{replace, show_change};
+use crate::cli::modes_file::{replace_unchanged, show_change};
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::edit;
@@ -51,7 +51,7 @@ pub(super) fn run(
     let file = ConfigFile { origin: origin.clone(), text };
     check(args, &file, &place, context)?;
     if !args.dry_run {
-        replace(&origin, &path, &file.text)?;
+        replace_unchanged(&origin, &path, (&before, &file.text))?;
     }
     if args.json {
         let written = !args.dry_run;

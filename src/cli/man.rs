@@ -8,6 +8,9 @@ use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
 
+/// What pages say they are of.
+const PROGRAM: &str = concat!("locum ", env!("CARGO_PKG_VERSION"));
+
 /// Writes the pages.
 ///
 /// # Errors
@@ -29,7 +32,20 @@ pub fn run(
             .hint("name a folder that may be written, such as `~/.local/share/man/man1`")
     };
     std::fs::create_dir_all(&folder).map_err(wrong)?;
-    clap_mangen::generate_to(command(), &folder).map_err(wrong)?;
+    let mut whole = command().disable_help_subcommand(true);
+    whole.build();
+    write_pages(&whole, &folder).map_err(wrong)?;
     output.line(format!("wrote the pages of all commands to {}", dir.display()));
     Ok(ExitStatus::Done)
+}
+
+/// Writes the page of a command and those of the commands below it. Each says which program it is
+/// of: by itself, clap names the last word of the command.
+fn write_pages(command: &clap::Command, folder: &Path) -> std::io::Result<()> {
+    let below = command.get_subcommands().filter(|below| !below.is_hide_set());
+    for below in below {
+        write_pages(below, folder)?;
+    }
+    let page = clap_mangen::Man::new(command.clone()).source(PROGRAM);
+    page.generate_to(folder).map(|_| ())
 }

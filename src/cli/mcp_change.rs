@@ -9,13 +9,14 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::mcp_args::{AddServerArgs, RemoveServerArgs, ServerFileArgs};
-use crate::cli::modes_file::{replace, show_change};
+use crate::cli::modes_file::{replace_unchanged, show_change};
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::error::RunError;
 use crate::run::user::named_file;
 use locum_agent::tools::mcp::definition::{self, ServerFile};
 use locum_base::json::field;
+use locum_base::secret::name::{Sureness, sureness};
 use locum_policy::urls::WebUrl;
 
 /// The key of such a file that holds the servers.
@@ -36,6 +37,13 @@ pub(super) fn add(
             .hint("use letters, digits, `-` and `_`")
     })?;
     let mut file = ServersFile::open(&args.file, context)?;
+    for place in literal_secrets(&definition) {
+        output.talk(format!(
+            "warning: the value of `{place}` may be a secret, and {} is committed as it is; name a \
+             variable in its place, as in `${{TOKEN}}`",
+            file.name
+        ));
+    }
     let servers = file.servers()?;
     if servers.keys().any(|other| definition::plain_name(other).as_ref() == Some(&name)) {
         let hint = format!("take it out with `locum mcp remove {name}` first");
@@ -139,6 +147,20 @@ fn definition_of(args: &AddServerArgs) -> Result<Value, RunError> {
     Ok(Value::Object(definition))
 }
 
+/// Returns the variables and headers of a definition whose names suggest a secret and whose values
+/// name no variable.
+fn literal_secrets(definition: &Value) -> Vec<String> {
+    let suggests = |name: &str| {
+        let name = name.to_ascii_uppercase().replace('-', "_");
+        sureness(&name) == Sureness::Surely || matches!(name.as_str(), "AUTHORIZATION" | "COOKIE")
+    };
+    let is_literal = |value: &Value| value.as_str().is_some_and(|text| !text.contains("${"));
+    let groups = ["env", "headers"].map(|group| field(definition, group));
+    let pairs = groups.into_iter().filter_map(Value::as_object).flatten();
+    let found = pairs.filter(|(name, value)| suggests(name) && is_literal(value));
+    found.map(|(name, _)| name.clone()).collect()
+}
+
 /// A file that defines servers and is to be changed.
 struct ServersFile {
     /// Its name in messages.
@@ -188,6 +210,6 @@ impl ServersFile {
             show_change(&self.name, &self.before, &text, output);
             return Ok(());
         }
-        replace(&self.name, &self.path, &text)
+        replace_unchanged(&self.name, &self.path, (&self.before, &text))
     }
 }

@@ -127,7 +127,7 @@ impl TargetFile {
     /// When it cannot be written.
     pub fn write(&self, args: &WriteArgs, output: &mut Output) -> Result<(), RunError> {
         if !args.dry_run {
-            return replace(&self.name, &self.path, &self.text);
+            return replace_unchanged(&self.name, &self.path, (&self.before, &self.text));
         }
         if !args.json {
             show_change(&self.name, &self.before, &self.text, output);
@@ -142,6 +142,14 @@ impl TargetFile {
 /// When the operating system reports an error, or something else stands in its place.
 pub fn replace(name: &str, path: &Path, text: &str) -> Result<(), RunError> {
     files::replace(path, text).map_err(|error| RunError::usage(name, error.to_string()))
+}
+
+/// Replaces a file that still has the text it was read with.
+///
+/// # Errors
+/// When another program changed it meanwhile, and as [`replace`].
+pub fn replace_unchanged(name: &str, path: &Path, texts: (&str, &str)) -> Result<(), RunError> {
+    files::replace_unchanged(path, texts).map_err(|error| RunError::usage(name, error.to_string()))
 }
 
 /// Shows what would change in a file.

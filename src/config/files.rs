@@ -17,12 +17,15 @@ use locum_files::position::Position;
 /// Largest file read, in bytes; GitHub's payloads have at most 25 MiB.
 pub const FILE_LIMIT_BYTES: u64 = 26 * 1024 * 1024;
 
-/// Why a file could not be read.
+/// Why a file could not be read or replaced.
 #[derive(Debug, thiserror::Error)]
 pub enum FileFault {
     /// It is a folder, a device, a pipe or a socket.
     #[error("not a regular file")]
     NotAFile,
+    /// It has another text than it was read with.
+    #[error("another program changed it meanwhile; try again")]
+    Changed,
     /// It is larger than [`FILE_LIMIT_BYTES`].
     #[error("has {0} bytes, more than the {FILE_LIMIT_BYTES} that are read")]
     TooLarge(u64),
@@ -96,6 +99,24 @@ pub fn replace(path: &Path, text: &str) -> Result<(), FileFault> {
     Ok(())
 }
 
+/// Replaces a text file that still has the text it was read with, so that no change of another
+/// process is lost; one that is not there has none.
+///
+/// # Errors
+/// When it was changed meanwhile, and as [`replace`].
+pub fn replace_unchanged(path: &Path, (before, text): (&str, &str)) -> Result<(), FileFault> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let folder = File::open(folder)?;
+    // Held until the end: others who replace a file of this folder wait. Where a file system knows
+    // no locks, the look alone has to do.
+    let _ = folder.lock();
+    if read(path)?.unwrap_or_default() != before {
+        return Err(FileFault::Changed);
+    }
+    replace(path, text)
+}
+
 /// Removes a file.
 ///
 /// # Errors
@@ -144,8 +165,20 @@ pub fn below(folder: &Path, limit: usize) -> Result<Vec<String>, FileFault> {
 
 #[cfg(test)]
 mod tests {
-    use super::{FileFault, read};
+    use super::{FileFault, read, replace_unchanged};
     use locum_files::position::Position;
+
+    #[test]
+    fn a_file_is_replaced_only_where_it_is_what_was_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("new/config.yml");
+        replace_unchanged(&file, ("", "mode: ask")).unwrap();
+        let stale = replace_unchanged(&file, ("", "mode: code"));
+        assert!(matches!(stale, Err(FileFault::Changed)), "{stale:?}");
+        assert_eq!(read(&file).unwrap().as_deref(), Some("mode: ask"));
+        replace_unchanged(&file, ("mode: ask", "mode: code")).unwrap();
+        assert_eq!(read(&file).unwrap().as_deref(), Some("mode: code"));
+    }
 
     #[test]
     fn reads_regular_text_and_nothing_else() {

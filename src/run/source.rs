@@ -301,9 +301,11 @@ pub(crate) fn unreadable(origin: &str, error: &FileFault) -> RunError {
             RunError::usage(format!("{origin}:{place}"), "is not UTF-8 text")
                 .hint("save it as UTF-8")
         }
-        FileFault::NotAFile | FileFault::TooLarge(_) | FileFault::TooMany(_) | FileFault::Io(_) => {
-            RunError::usage(origin, error.to_string())
-        }
+        FileFault::NotAFile
+        | FileFault::Changed
+        | FileFault::TooLarge(_)
+        | FileFault::TooMany(_)
+        | FileFault::Io(_) => RunError::usage(origin, error.to_string()),
     }
 }
 

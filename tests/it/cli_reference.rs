@@ -66,6 +66,9 @@ fn section(name: &str, command: &Command) -> String {
     let arguments: Vec<&Arg> = command.get_arguments().filter(own).collect();
     let usage = arguments.iter().filter(|argument| argument.is_positional()).map(|argument| {
         let shown = argument.to_string();
+        if argument.is_last_set() {
+            return format!("[-- {}]", shown.replace('[', "<").replace(']', ">"));
+        }
         if argument.is_required_set() { shown } else { shown.replace('<', "[").replace('>', "]") }
     });
     let options = arguments.iter().any(|argument| !argument.is_positional());

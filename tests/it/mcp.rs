@@ -884,6 +884,16 @@ fn a_server_is_added_to_a_file_and_taken_out_and_the_others_stay() {
         assert!(ran.code == Some(2) && ran.err.contains(said), "{words:?}: {ran:?}");
         assert_eq!(text(), before, "{words:?}");
     }
+    for (given, warns) in [
+        (["--env", "API_TOKEN=abcdefgh"], true),
+        (["--env", "API_TOKEN=${API_TOKEN}"], false),
+        (["--env", "ZONE=Berlin"], false),
+    ] {
+        let words = [&["mcp", "add", "w", "--dry-run"][..], &given, &["--", "y"]].concat();
+        let shown = ran(&words);
+        let warned = shown.err.contains("warning: the value of `API_TOKEN` may be a secret");
+        assert_eq!((shown.code, warned), (Some(0), warns), "{shown:?}");
+    }
     assert_eq!(ran(&["mcp", "remove", "time"]).out, "removed server `time` from .mcp.json\n");
     assert!(text().contains("issues") && !text().contains("time\""), "{}", text());
     std::fs::write(stage.path("checkout/.mcp.json"), "{ \"mcpServers\": [1] }").unwrap();

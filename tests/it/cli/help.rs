@@ -58,6 +58,8 @@ fn man_pages_are_written_for_every_command() {
     for name in ["locum.1", "locum-run.1", "locum-policy-explain.1"] {
         let text = std::fs::read_to_string(setup.0.path().join("pages").join(name)).unwrap();
         assert!(text.contains(".SH SYNOPSIS") && text.contains("Examples:"), "{name}: {text}");
+        let title = text.lines().find(|line| line.starts_with(".TH")).unwrap_or_default();
+        assert!(title.contains("\"locum "), "{name}: {title}");
     }
     let wrong = setup.file("taken", "").run("man --dir taken");
     assert!(wrong.code == Some(2) && wrong.err.contains("hint: name a folder"), "{wrong:?}");
