@@ -14,9 +14,10 @@ use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
 use crate::session::task_env::TaskEnv;
 use crate::tools::Observation;
+use crate::tools::dispatch;
 use crate::tools::flow::complete::CompletionStatus;
 use crate::tools::hooks::HookEvent;
-use crate::tools::hooks::question::HookedCall;
+use crate::tools::hooks::question::{CallFiles, HookedCall};
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_modes::prompts::reminders;
@@ -187,7 +188,7 @@ impl<'a> Session<'a> {
         let Some(asker) = self.hook_asker().filter(|_| !self.ending) else { return Ok(None) };
         let env = self.task_env(id)?;
         let is_followed = |waiting: &&WaitingCall| {
-            let call = HookedCall::of(&waiting.call, &[], &env.seen_root());
+            let call = HookedCall::of(&waiting.call, CallFiles::default(), &env.seen_root());
             asker.has(HookEvent::PostToolUse, call.as_ref()) && call.is_some()
         };
         Ok(calls.iter().any(is_followed).then_some(asker))
@@ -283,12 +284,26 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Returns a call as hooks know it.
+/// Returns a call as hooks know it: a file that it names by a link is asked about by both paths.
 fn hooked_call(env: &TaskEnv<'_>, permitted: &PermittedCall) -> Option<HookedCall> {
-    let intents = permitted.permit.act().intents().into_iter();
-    let edited = |intent| if let Intent::Edit(path) = intent { Some(path) } else { None };
-    let edited: Vec<RepoPath> = intents.filter_map(edited).collect();
-    HookedCall::of(&permitted.waiting.call, &edited, &env.seen_root())
+    let (mut edited, mut read) = (Vec::new(), Vec::new());
+    for intent in permitted.permit.act().intents() {
+        if let Intent::Edit(path) = intent {
+            edited.push(path);
+        } else if let Intent::Read(path) = intent {
+            read.push(path);
+        }
+    }
+    let call = &permitted.waiting.call;
+    let places = env.with(|context| dispatch::edited_places(call, context));
+    let linked = places.into_iter().filter(|place| edited.contains(&place.real));
+    let linked: Vec<RepoPath> = linked.map(|place| place.asked).collect();
+    for path in linked {
+        if !edited.contains(&path) {
+            edited.push(path);
+        }
+    }
+    HookedCall::of(call, CallFiles { edited: &edited, read: &read }, &env.seen_root())
 }
 
 /// Asks the hooks that follow a call; returns its answer with what they say.
@@ -298,7 +313,8 @@ pub(crate) async fn follow(
     waiting: &WaitingCall,
     observation: Observation,
 ) -> (Observation, HooksSaid) {
-    let call = HookedCall::of(&waiting.call, &observation.touched, &env.seen_root());
+    let files = CallFiles { edited: &observation.touched, read: &[] };
+    let call = HookedCall::of(&waiting.call, files, &env.seen_root());
     let Some(call) = call.filter(|_| !observation.is_error) else {
         return (observation, HooksSaid::default());
     };

@@ -213,6 +213,13 @@ pub fn restricted(call: &ToolCall, context: ToolContext<'_>) -> Option<(Intent, 
     })
 }
 
+/// Returns the files that a call edits, as it names them, and where they really lie.
+pub(crate) fn edited_places(call: &ToolCall, context: ToolContext<'_>) -> Vec<ResolvedPath> {
+    let arguments = |tool| Some((tool, arguments(tool, call).ok()?.0));
+    let read = meant(call).and_then(arguments);
+    read.map_or_else(Vec::new, |(tool, arguments)| edited(tool, arguments, context))
+}
+
 /// Says which arguments of a call were ignored, as a paragraph to put behind its answer; empty for
 /// none.
 pub fn ignored(call: &ToolCall) -> String {

@@ -70,6 +70,38 @@ fn a_guard_blocks_one_call_and_lets_its_neighbour_pass_and_leaves_nothing_behind
     assert_eq!(ran.outcome.refusals.len(), 1);
 }
 
+/// Is against what names the secret file.
+const GUARD: &str =
+    "#!/bin/sh\ncase \"$(cat)\" in\n*secret.txt*) echo guarded >&2; exit 2 ;;\nesac\n";
+
+#[test]
+fn a_guard_is_asked_about_a_link_and_what_it_leads_to() {
+    let hooks = r#"{ "hooks": { "PreToolUse": [{ "matcher": "Read|Grep|Edit|Write",
+  "hooks": [{ "type": "command", "command": "sh step.sh" }] }] } }"#;
+    let script = r#"
+- calls:
+    - { tool: read_file, args: { path: notes.txt } }
+    - { tool: read_file, args: { path: README.md } }
+- calls: [{ tool: search_files, args: { path: notes.txt, regex: words } }]
+- calls: [{ tool: search_and_replace, args: { path: notes.txt, search: words, replace: x } }]
+- calls: [{ tool: write_to_file, args: { path: link/secret.txt, content: "x\n" } }]
+- calls: [{ tool: attempt_completion, args: { result: r } }]
+"#;
+    let fixture = fixture(script, hooks);
+    std::fs::write(fixture.root.join("step.sh"), GUARD).unwrap();
+    std::fs::write(fixture.root.join("secret.txt"), "hidden words\n").unwrap();
+    std::os::unix::fs::symlink("secret.txt", fixture.root.join("notes.txt")).unwrap();
+    std::os::unix::fs::symlink("src", fixture.root.join("link")).unwrap();
+    let ran = fixture.run();
+    let read = ran.answers("read_file");
+    assert!(read[0].contains("is against it: guarded"), "{}", read[0]);
+    assert!(!read[1].contains("guarded"), "{}", read[1]);
+    for tool in ["search_files", "search_and_replace", "write_to_file"] {
+        let answer = ran.answers(tool).concat();
+        assert!(answer.contains("guarded") && !answer.contains("hidden"), "{tool}: {answer}");
+    }
+}
+
 #[test]
 fn a_kill_at_any_line_changes_nothing() {
     let whole = fixture(WRITES, HOOKS).run();

@@ -51,6 +51,15 @@ pub struct SubAgent {
     pub kind: String,
 }
 
+/// The files that a call is about, as far as they are known: where links lead, too.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CallFiles<'f> {
+    /// The files it edits.
+    pub edited: &'f [RepoPath],
+    /// The files and folders it reads.
+    pub read: &'f [RepoPath],
+}
+
 /// A call as hooks know it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HookedCall {
@@ -62,8 +71,9 @@ pub struct HookedCall {
 
 impl HookedCall {
     /// Returns a call in the words of hooks; `None` for one that hooks are not asked about, because
-    /// it only steers the session. `edited` are the files it edits, and paths are below `root`.
-    pub fn of(call: &ToolCall, edited: &[RepoPath], root: &Path) -> Option<Self> {
+    /// it only steers the session. Paths are below `root`. What is read is asked about as it is
+    /// written, and by the path that links lead to.
+    pub fn of(call: &ToolCall, files: CallFiles<'_>, root: &Path) -> Option<Self> {
         let tool = dispatch::meant(call)?;
         if dispatch::effect(tool) == ToolEffect::Steers && tool != ToolName::NewTask {
             return None;
@@ -74,12 +84,13 @@ impl HookedCall {
             other => names(other),
         };
         let inputs = match dispatch::effect(tool) {
-            ToolEffect::Edits if !edited.is_empty() => {
-                edited.iter().map(|path| words.edit(tool, path)).collect()
+            ToolEffect::Edits if !files.edited.is_empty() => {
+                files.edited.iter().map(|path| words.edit(tool, path)).collect()
             }
             _ if tool == ToolName::ReadFile => words.reads(),
             _ => vec![words.input(tool)],
         };
+        let inputs = words.with_real(tool, inputs, files.read);
         Some(Self { names, inputs })
     }
 
@@ -119,8 +130,33 @@ impl CallWords<'_> {
         }
     }
 
+    /// Adds a set of arguments for each path that is read and that none of them names.
+    fn with_real(&self, tool: ToolName, mut inputs: Vec<Value>, read: &[RepoPath]) -> Vec<Value> {
+        let key = match tool {
+            ToolName::ReadFile | ToolName::ListCodeDefinitionNames => "file_path",
+            ToolName::ListFiles
+            | ToolName::Glob
+            | ToolName::SearchFiles
+            | ToolName::CodebaseSearch => "path",
+            _ => return inputs,
+        };
+        for path in read {
+            let real = self.absolute(path.as_str());
+            let is_named = inputs.iter().any(|input| input.get(key) == Some(&json!(real)));
+            let like = inputs.first().filter(|_| !is_named).cloned();
+            inputs.extend(like.map(|mut input| {
+                put(&mut input, key, real);
+                input
+            }));
+        }
+        inputs
+    }
+
     /// Returns a path that the call names, as an absolute one.
     fn absolute(&self, written: &str) -> String {
+        if written.starts_with('/') && Path::new(written).starts_with(self.root) {
+            return written.to_owned();
+        }
         let path = RepoPath::parse(written).unwrap_or_else(|_| RepoPath::root());
         let inside =
             if path.is_root() { self.root.to_owned() } else { self.root.join(path.as_str()) };
@@ -285,18 +321,28 @@ fn replaced(old: &str, new: &str) -> TextEdit {
 mod tests {
     use std::path::Path;
 
-    use super::HookedCall;
+    use super::{CallFiles, HookedCall};
     use locum_base::chat::ToolCall;
     use locum_base::path::RepoPath;
     use pretty_assertions::assert_eq;
     use serde_json::{Value, json};
 
     fn asked(name: &str, arguments: &Value, edited: &[&str]) -> Option<HookedCall> {
-        let edited: Vec<RepoPath> =
-            edited.iter().map(|path| RepoPath::parse(path).unwrap()).collect();
+        asked_with(name, arguments, edited, &[])
+    }
+
+    fn asked_with(
+        name: &str,
+        arguments: &Value,
+        edited: &[&str],
+        read: &[&str],
+    ) -> Option<HookedCall> {
+        let [edited, read] = [edited, read].map(|paths| {
+            paths.iter().map(|path| RepoPath::parse(path).unwrap()).collect::<Vec<_>>()
+        });
         let (id, arguments) = ("1".to_owned(), arguments.to_string());
         let call = ToolCall { id, name: name.to_owned(), arguments };
-        HookedCall::of(&call, &edited, Path::new("/repo"))
+        HookedCall::of(&call, CallFiles { edited: &edited, read: &read }, Path::new("/repo"))
     }
 
     #[test]
@@ -447,6 +493,43 @@ mod tests {
             let read = asked(name, &arguments, &[]).unwrap();
             let paths: Vec<&Value> = read.inputs.iter().map(|input| &input["file_path"]).collect();
             assert_eq!(paths, ["/repo/a", "/repo/b", "/repo/c"], "{arguments}");
+        }
+    }
+
+    #[test]
+    fn what_is_read_through_a_link_is_asked_about_by_both_paths() {
+        let search = json!({ "path": "notes.txt", "regex": "x" });
+        let several = json!({ "files": [{ "path": "a" }, { "path": "notes.txt" }] });
+        let whole = json!({ "path": "/repo/blocked.txt" });
+        for (name, arguments, read, key, expected) in [
+            (
+                "read_file",
+                json!({ "path": "notes.txt" }),
+                vec!["blocked.txt"],
+                "file_path",
+                vec!["/repo/notes.txt", "/repo/blocked.txt"],
+            ),
+            (
+                "read_file",
+                several,
+                vec!["a", "blocked.txt"],
+                "file_path",
+                vec!["/repo/a", "/repo/notes.txt", "/repo/blocked.txt"],
+            ),
+            (
+                "search_files",
+                search,
+                vec!["blocked.txt"],
+                "path",
+                vec!["/repo/notes.txt", "/repo/blocked.txt"],
+            ),
+            ("list_files", json!({ "path": "sub/" }), vec!["sub"], "path", vec!["/repo/sub"]),
+            ("read_file", json!({ "path": "a" }), vec!["a"], "file_path", vec!["/repo/a"]),
+            ("read_file", whole, vec!["blocked.txt"], "file_path", vec!["/repo/blocked.txt"]),
+        ] {
+            let call = asked_with(name, &arguments, &[], &read).unwrap();
+            let paths: Vec<&Value> = call.inputs.iter().map(|input| &input[key]).collect();
+            assert_eq!(paths, expected, "{name} {arguments}");
         }
     }
 
