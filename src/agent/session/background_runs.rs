@@ -25,14 +25,15 @@ impl BackgroundRuns {
         match event {
             Event::Answered { task: id, call, observation, .. } => {
                 let Some(note) = observation.background else { return Vec::new() };
+                let waiting = task.and_then(|task| task.turn.call(call));
+                let command = waiting.and_then(|waiting| waiting.command.clone());
                 let Some(exit) = note.exit else {
-                    let waiting = task.and_then(|task| task.turn.call(call));
-                    let command = waiting.and_then(|waiting| waiting.command.clone());
                     self.0.insert((*id, note.number), command.unwrap_or_default());
                     return Vec::new();
                 };
                 let by = if note.stopped { BackgroundEnd::Stopped } else { BackgroundEnd::Itself };
-                let command = self.0.remove(&(*id, note.number));
+                // One that ended at once is answered by the call that started it.
+                let command = self.0.remove(&(*id, note.number)).or(command);
                 command.map(|command| report(command, exit, by)).into_iter().collect()
             }
             Event::TaskEnded { task: id, .. } | Event::ModeSwitched { task: id, .. } => {

@@ -174,19 +174,27 @@ fn it_ends_when_the_task_comes_into_another_mode() {
 }
 
 #[test]
-fn what_ends_at_once_is_answered_like_a_command_that_was_waited_for() {
+fn what_ends_at_once_is_answered_whole_and_known_as_a_command_in_the_background() {
     let fixture = fixture(
         r#"
 - calls: [{ tool: execute_command, args: { command: "echo why; exit 3", background: true } }]
-- expect: { contains: ["It has ended already. Exit code: 3", "why"] }
+- expect: { contains: ["It has ended already. Exit code: 3", "What it writes in the checkout is thrown away", "why"] }
   calls: [{ tool: execute_command, args: { command: "perl gone.pl", background: true } }]
 - expect: { contains: ["It has ended already. Exit code: 2", "gone.pl"] }
   calls: [{ tool: stop_command, args: { id: 1 } }]
-- expect: { contains: ["There is no command 1 in the background."] }
+- expect: { contains: ["1 (`echo why; exit 3`) has ended. Exit code: 3. Its output was shown."] }
   calls: [{ tool: attempt_completion, args: { result: "r" } }]
 "#,
     );
-    done(&fixture);
+    let ran = done(&fixture);
+    let ended = ran.outcome.commands.iter().map(|ran| (ran.command.as_str(), ran.end()));
+    assert_eq!(
+        ended.collect::<Vec<_>>(),
+        [
+            ("echo why; exit 3", "in the background, exit 3".to_owned()),
+            ("perl gone.pl", "in the background, exit 2".to_owned())
+        ]
+    );
 }
 
 #[test]

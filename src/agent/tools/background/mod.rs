@@ -39,6 +39,9 @@ const KEPT_LIMIT: usize = 16;
 /// Most bytes of a command by which an answer names it.
 const NAMED_LIMIT_BYTES: usize = 200;
 
+/// What becomes of the files that it writes.
+const THROWN_AWAY: &str = "What it writes in the checkout is thrown away.";
+
 /// How long a command is watched after its start: most that fail do so at once.
 const START_PATIENCE: Duration = Duration::from_millis(500);
 
@@ -194,29 +197,35 @@ impl BackgroundCommands {
         let exit = self.counted(process.wait(wait)).await;
         let output = process.take_output(run.redactor);
         let lost_bytes = output.omitted_bytes;
+        let number = self.started.get() + 1;
         if let Some(exit) = exit {
+            self.started.set(number);
             let traffic = process.traffic();
-            place.end(process);
+            let end = end_of(exit);
+            let command =
+                RunningCommand { text: text.to_owned(), process, place, shown: String::new() };
+            self.note_end(number, &format!("{} has ended. {end}", command.name(number)));
+            command.end();
             let text = format!(
-                "It has ended already. {}\nOutput:\n{}{}",
-                end_of(exit),
+                "It has ended already. {end}\n{THROWN_AWAY} To keep that, run it without \
+                 `background`.\nOutput:\n{}{}",
                 body(&output),
                 refused_hosts(traffic.as_ref())
             );
-            return Observation { exit: Some(exit), lost_bytes, ..Observation::said(text) };
+            let background = Some(BackgroundNote { number, exit: Some(exit), stopped: false });
+            return Observation { lost_bytes, background, ..Observation::said(text) };
         }
         if let (None, Some(network)) = (self.network(), process.network()) {
             self.share(network);
         }
-        let number = self.started.get() + 1;
         self.started.set(number);
         let (text, shown) = (text.to_owned(), output.text.clone());
         let command = RunningCommand { text, process, place, shown };
         self.running.borrow_mut().insert(number, command);
         let text = format!(
             "Runs in the background as {number}, without a time limit: `command_output` reads what \
-             it prints, `stop_command` ends it, and it ends with this task. What it writes in the \
-             checkout is thrown away.\nOutput so far:\n{}",
+             it prints, `stop_command` ends it, and it ends with this task. {THROWN_AWAY}\nOutput \
+             so far:\n{}",
             body(&output)
         );
         let background = Some(BackgroundNote { number, exit: None, stopped: false });
