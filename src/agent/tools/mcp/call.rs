@@ -73,10 +73,14 @@ impl Tool for UseMcpTool {
                 arguments: Value::Object(given),
             }
         } else {
+            if let Ok((server, _)) = named(arguments.name(), None) {
+                refuse_absent(&server, context)?;
+            }
             let (server, tool) = named(arguments.name(), offered.as_deref())?;
             Self { server, tool, arguments: Value::Object(arguments.into_fields()) }
         };
         let Some(offered) = offered else { return call.plain() };
+        refuse_absent(&call.server, context)?;
         let tool = find(&call, &offered)?;
         let call = Self { arguments: without_nulls(&tool.schema, call.arguments), ..call };
         if let Some(wrong) = schema::mismatch(&tool.schema, &call.arguments) {
@@ -149,15 +153,29 @@ pub(super) async fn ask(
     let Some(servers) = context.servers else {
         return Err(CallError("There are no MCP servers here.".to_owned()));
     };
-    servers.ask(permit, asked, method, params).await.map_err(|unanswered| {
-        let ServerFailure { sentence, said } = unanswered;
-        match asked {
-            Intent::Mcp { server, .. } if !said.is_empty() => {
-                CallError(format!("{sentence}\n{}", content::material(server, &said)))
-            }
-            _ => CallError(sentence),
-        }
+    let answer = servers.ask(permit, asked, method, params).await;
+    answer.map_err(|failure| match asked {
+        Intent::Mcp { server, .. } => worded(server, failure),
+        _ => CallError(failure.sentence),
     })
+}
+
+/// Returns a failure as the model reads it: what the server said is data.
+fn worded(server: &str, failure: ServerFailure) -> CallError {
+    let ServerFailure { sentence, said } = failure;
+    if said.is_empty() {
+        return CallError(sentence);
+    }
+    CallError(format!("{sentence}\n{}", content::material(server, &said)))
+}
+
+/// Refuses a call of a server that is defined and not there, with the reason.
+///
+/// # Errors
+/// A sentence for the model.
+pub(super) fn refuse_absent(server: &str, context: ToolContext<'_>) -> Result<(), CallError> {
+    let absent = context.servers.and_then(|servers| servers.why_absent(server));
+    absent.map_or(Ok(()), |failure| Err(worded(server, failure)))
 }
 
 /// Returns what came of a request to a server, with what the server wrote.

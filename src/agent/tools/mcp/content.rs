@@ -35,11 +35,21 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// Returns what a call came to; an error where the server says that it failed.
+/// What an answer begins with where the server says that the call failed: not every API of a model
+/// has a field for it.
+const FAILED: &str = "The server says that this failed.";
+
+/// Returns what a call came to; an error where the server says that it failed. What has another
+/// form than the protocol's is shown as it is.
 pub fn of_call(server: &str, result: &Value, context: ToolContext<'_>) -> Observation {
     let is_error = result.get("isError").and_then(Value::as_bool).unwrap_or_default();
-    let parts =
-        result.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let content = if result.is_object() { result.get("content") } else { Some(result) };
+    let parts = match content {
+        Some(Value::Array(parts)) => parts.as_slice(),
+        None | Some(Value::Null) if result.is_object() => &[],
+        Some(part) => std::slice::from_ref(part),
+        None => &[],
+    };
     let mut answer_parts = ContentParts { context, texts: Vec::new(), images: Vec::new() };
     parts.iter().take(PARTS_LIMIT).for_each(|part| answer_parts.part(part));
     // Servers that follow the protocol repeat structured content as text.
@@ -49,7 +59,12 @@ pub fn of_call(server: &str, result: &Value, context: ToolContext<'_>) -> Observ
     {
         answer_parts.texts.push(serde_json::to_string_pretty(structured).unwrap_or_default());
     }
-    Observation { is_error, ..answer_parts.shown(server, parts.len()) }
+    let shown = answer_parts.shown(server, parts.len());
+    if is_error {
+        let text = format!("{FAILED}\n{}", shown.text);
+        return Observation { text, is_error, ..shown };
+    }
+    shown
 }
 
 /// Returns what a resource holds.
@@ -97,6 +112,10 @@ struct ContentParts<'c> {
 
 impl ContentParts<'_> {
     fn part(&mut self, part: &Value) {
+        if !part.is_object() {
+            let text = part.as_str().map_or_else(|| part.to_string(), str::to_owned);
+            return self.texts.push(text);
+        }
         let word = |name: &str| part.get(name).and_then(Value::as_str).unwrap_or_default();
         let text = match word("type") {
             "text" => word("text").to_owned(),

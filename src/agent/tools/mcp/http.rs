@@ -9,8 +9,10 @@ use std::rc::Rc;
 
 use crate::tools::mcp::events::EventStream;
 use crate::tools::mcp::mcp_error::McpError;
+use crate::tools::mcp::schema::one_line;
 use crate::tools::mcp::service::ServiceClient;
 use locum_base::secret::Secret;
+use locum_base::text::{counted, single_blanks};
 use locum_sandbox::exec::dialogue::LINES;
 use locum_sandbox::network::exchange::{HttpMethod, StreamedResponse};
 
@@ -19,6 +21,12 @@ const SESSION_LIMIT_BYTES: usize = 512;
 
 /// Times the stream of one answer is asked for again.
 const RESUMES_LIMIT: usize = 5;
+
+/// Longest content type that is named, in bytes.
+const KIND_LIMIT_BYTES: usize = 100;
+
+/// Most bytes shown of an answer that is none.
+const SHOWN_LIMIT_BYTES: usize = 2 * 1024;
 
 /// See the module.
 pub(super) struct HttpTransport {
@@ -31,6 +39,8 @@ pub(super) struct HttpTransport {
     events: Option<EventStream>,
     resumed: usize,
     ready: VecDeque<Vec<u8>>,
+    /// What is said where the body that was ready turns out to be no answer.
+    no_answer: Option<McpError>,
 }
 
 impl HttpTransport {
@@ -42,6 +52,7 @@ impl HttpTransport {
             events: None,
             resumed: 0,
             ready: VecDeque::new(),
+            no_answer: None,
         }
     }
 
@@ -60,7 +71,9 @@ impl HttpTransport {
             _ => {
                 let body = response.body_within(LINES.limit_bytes).await;
                 let body = body.map_err(|error| McpError::Over(error.to_string()))?;
-                self.ready.push_back(self.client.without_tokens(body));
+                let body = self.client.without_tokens(body);
+                self.no_answer = no_answer(response.status, &response.content_type, &body);
+                self.ready.push_back(body);
             }
         }
         Ok(())
@@ -73,7 +86,8 @@ impl HttpTransport {
         }
         loop {
             let Some(events) = &mut self.events else {
-                return Err(McpError::Over("it took the request and gave no answer".to_owned()));
+                let nothing = "it took the request and gave no answer".to_owned();
+                return Err(self.no_answer.take().unwrap_or(McpError::Over(nothing)));
             };
             match events.next().await? {
                 Some(event) if matches!(event.name.as_str(), "" | "message") => {
@@ -112,6 +126,7 @@ impl HttpTransport {
         self.events = None;
         self.resumed = 0;
         self.ready.clear();
+        self.no_answer = None;
     }
 
     /// Sends what wants no answer.
@@ -147,4 +162,23 @@ impl HttpTransport {
             other => other,
         })
     }
+}
+
+/// Returns what is said of a body that is no answer; `None` where it is empty.
+fn no_answer(status: u16, content_type: &str, body: &[u8]) -> Option<McpError> {
+    let shown = body.get(..SHOWN_LIMIT_BYTES).unwrap_or(body);
+    let beginning = single_blanks(&String::from_utf8_lossy(shown)).trim().to_owned();
+    if beginning.is_empty() {
+        return None;
+    }
+    let kind = if content_type.is_empty() {
+        "without a content type".to_owned()
+    } else {
+        format!("of type `{}`", one_line(content_type, KIND_LIMIT_BYTES))
+    };
+    let what = format!(
+        "it answered with status {status} and {} {kind} that are no answer to the request",
+        counted(body.len(), "byte")
+    );
+    Some(McpError::NoAnswer { what, beginning })
 }

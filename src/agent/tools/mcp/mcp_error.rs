@@ -18,6 +18,14 @@ pub(super) enum McpError {
         /// The beginning of what it said.
         text: String,
     },
+    /// The service answered the request with what is no answer to it.
+    #[error("{what}: {beginning}")]
+    NoAnswer {
+        /// What it answered with, in words of ours.
+        what: String,
+        /// The beginning of it.
+        beginning: String,
+    },
     /// It did not answer in time.
     #[error("it did not answer within {} s", .0.as_secs_f64())]
     TooLate(Duration),

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, known};
 use crate::tools::dispatch::CheckedCall;
-use crate::tools::mcp::call::{ask, observed};
+use crate::tools::mcp::call::{ask, observed, refuse_absent};
 use crate::tools::mcp::content;
 use crate::tools::peer_words::{PeerWords, SERVER_NAME};
 use crate::tools::shown_text::shown_name;
@@ -75,6 +75,7 @@ impl Tool for GetMcpPrompt {
             given.insert(name, text);
         }
         if let Some(offered) = context.servers.map(|servers| servers.offered()) {
+            refuse_absent(&server, context)?;
             let found = find(&server, &prompt, &offered)?;
             given.extend(in_order(found, &words)?);
             check(found, &given)?;

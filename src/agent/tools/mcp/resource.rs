@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::tools::arguments::{CallFields, known};
 use crate::tools::dispatch::CheckedCall;
-use crate::tools::mcp::call::{ask, observed};
+use crate::tools::mcp::call::{ask, observed, refuse_absent};
 use crate::tools::mcp::catalogue::RESOURCES_SHOWN;
 use crate::tools::mcp::content;
 use crate::tools::peer_words::{PeerWords, SERVER_NAME};
@@ -133,6 +133,7 @@ fn intent(server: &str, uri: &str) -> Intent {
 
 /// Checks that a server has resources, where servers are started.
 fn check_server(name: &str, context: ToolContext<'_>) -> Result<(), CallError> {
+    refuse_absent(name, context)?;
     let Some(offered) = context.servers.map(|servers| servers.offered()) else { return Ok(()) };
     let names: Vec<&str> = offered
         .iter()

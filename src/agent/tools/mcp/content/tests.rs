@@ -151,3 +151,26 @@ fn what_is_no_image_or_too_large_or_holds_a_secret_is_not_shown() {
         );
     }
 }
+
+#[test]
+fn a_failure_is_said_in_the_text_too_and_what_has_another_form_is_shown() {
+    let fixture = ToolFixture::new(&[]);
+    let text = |text: &str| json!([{ "type": "text", "text": text }]);
+    for (answer, is_error, expected) in [
+        (json!({ "isError": true, "content": text("3 rows deleted") }), true, "3 rows deleted"),
+        (json!({ "isError": true, "content": [] }), true, "answered with nothing"),
+        (json!({ "isError": false, "content": text("fine") }), false, "fine"),
+        (json!({ "content": "plain text" }), false, "plain text"),
+        (json!({ "content": { "type": "text", "text": "one part" } }), false, "one part"),
+        (json!({ "content": ["a", 7] }), false, "a\n\n7"),
+        (json!("the result itself"), false, "the result itself"),
+        (json!(null), false, "null"),
+        (json!({}), false, "answered with nothing"),
+        (json!({ "content": null }), false, "answered with nothing"),
+    ] {
+        let shown = called(&fixture, &answer);
+        assert!(shown.text.contains(expected), "{answer}: {}", shown.text);
+        let says_so = shown.text.starts_with("The server says that this failed.\n");
+        assert_eq!((shown.is_error, says_so), (is_error, is_error), "{answer}");
+    }
+}

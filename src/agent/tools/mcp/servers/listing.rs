@@ -10,6 +10,7 @@ use crate::tools::mcp::catalogue::{self, PROMPTS_LIMIT, RESOURCES_SHOWN, TOOLS_L
 use crate::tools::mcp::connection::{McpConnection, ServerGreeting};
 use crate::tools::mcp::definition::ServerDefinition;
 use crate::tools::mcp::mcp_error::McpError;
+use locum_base::text::counted;
 use locum_modes::prompts::servers::OfferedServer;
 
 /// Most pages of a list that are requested.
@@ -25,33 +26,43 @@ enum ListState {
     Full,
 }
 
+/// What a server has.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct ServerListing {
+    pub(super) offered: OfferedServer,
+    /// What of its tools is not offered, for people; `None` where all of them are.
+    pub(super) left_out: Option<String>,
+}
+
+/// Whether a list was read to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ListEnd {
+    Whole,
+    Cut,
+}
+
 /// Asks a server what it has.
 pub(super) async fn list(
     connection: &mut McpConnection,
     definition: &ServerDefinition,
     greeting: ServerGreeting,
     patience: Duration,
-) -> Result<OfferedServer, McpError> {
+) -> Result<ServerListing, McpError> {
     let name = definition.name.as_str();
     let mut offered = OfferedServer {
         name: name.to_owned(),
         has_resources: greeting.has_resources,
         ..OfferedServer::default()
     };
+    let mut left_out = None;
     if greeting.has_tools {
-        let tools = &mut offered.tools;
-        pages(connection, "tools/list", patience, |page| {
-            let left_out = catalogue::add_tools(name, page, tools);
-            if left_out > 0 {
-                tracing::warn!(
-                    server = name,
-                    left_out,
-                    "tools of an MCP server are left out: invalid names, or too many"
-                );
-            }
+        let (tools, mut unused) = (&mut offered.tools, 0);
+        let end = pages(connection, "tools/list", patience, |page| {
+            unused += catalogue::add_tools(name, page, tools);
             state(tools.len(), TOOLS_LIMIT)
         })
         .await?;
+        left_out = missing_tools(end, unused);
         offered.tools.retain(|tool| !definition.disabled_tools.contains(&tool.name));
     }
     if greeting.has_resources {
@@ -76,7 +87,29 @@ pub(super) async fn list(
         });
         unless_over(listed.await)?;
     }
-    Ok(offered)
+    Ok(ServerListing { offered, left_out })
+}
+
+/// Says which tools are not offered besides those that the definition disables.
+fn missing_tools(end: ListEnd, unused: usize) -> Option<String> {
+    let more = match end {
+        ListEnd::Whole => None,
+        ListEnd::Cut => Some(format!(
+            "lists more tools than are looked at, which are those of {PAGES_LIMIT} pages and \
+             {TOOLS_LIMIT} at most; the others are not offered"
+        )),
+    };
+    let unused = (unused > 0).then(|| {
+        let count = counted(unused, "tool");
+        format!(
+            "lists {count} with a name that is invalid or stands twice, or beyond the first \
+             {TOOLS_LIMIT}, which the run does not have"
+        )
+    });
+    match (more, unused) {
+        (Some(more), Some(unused)) => Some(format!("{more}; {unused}")),
+        (more, unused) => more.or(unused),
+    }
 }
 
 fn state(known: usize, limit: usize) -> ListState {
@@ -84,10 +117,15 @@ fn state(known: usize, limit: usize) -> ListState {
 }
 
 /// What is only for the prompt may fail: a server that cannot list resources may have them.
-fn unless_over(listed: Result<(), McpError>) -> Result<(), McpError> {
+fn unless_over(listed: Result<ListEnd, McpError>) -> Result<(), McpError> {
     match listed {
-        Err(error @ (McpError::Over(_) | McpError::Forgotten | McpError::Restarted)) => Err(error),
-        Ok(()) | Err(McpError::Told(_) | McpError::Status { .. } | McpError::TooLate(_)) => Ok(()),
+        Err(
+            error @ (McpError::Over(_)
+            | McpError::NoAnswer { .. }
+            | McpError::Forgotten
+            | McpError::Restarted),
+        ) => Err(error),
+        Ok(_) | Err(McpError::Told(_) | McpError::Status { .. } | McpError::TooLate(_)) => Ok(()),
     }
 }
 
@@ -97,7 +135,7 @@ async fn pages(
     method: &str,
     patience: Duration,
     mut take_in: impl FnMut(&Value) -> ListState,
-) -> Result<(), McpError> {
+) -> Result<ListEnd, McpError> {
     let mut params = json!({});
     let mut seen = BTreeSet::new();
     for _ in 0..PAGES_LIMIT {
@@ -106,11 +144,13 @@ async fn pages(
         let next = page.get("nextCursor").and_then(Value::as_str);
         let next = next.filter(|next| (1..=CURSOR_LIMIT_BYTES).contains(&next.len()));
         match next {
-            Some(next) if state == ListState::Open && seen.insert(next.to_owned()) => {
+            Some(_) if state == ListState::Full => return Ok(ListEnd::Cut),
+            Some(next) if seen.insert(next.to_owned()) => {
                 params = json!({ "cursor": next });
             }
-            Some(_) | None => break,
+            // It goes in a circle, or is over.
+            Some(_) | None => return Ok(ListEnd::Whole),
         }
     }
-    Ok(())
+    Ok(ListEnd::Cut)
 }

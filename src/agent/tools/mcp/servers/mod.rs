@@ -127,7 +127,11 @@ impl<'a> McpServers<'a> {
     pub async fn open(planned: &[PlannedServer], around: ServerEnvironment<'a>) -> Self {
         let opened = planned.iter().map(|planned| ServerSlot::open(planned.clone(), &around));
         let slots = join_all(opened).await;
-        Self { around: Some(around), slots, ..Self::default() }
+        let servers = Self { around: Some(around), slots, ..Self::default() };
+        for slot in &servers.slots {
+            slot.left_out.iter().for_each(|what| servers.note(&slot.offered.name, what.clone()));
+        }
+        servers
     }
 
     /// Returns every server and how it stands, in the order of their definitions.
@@ -150,6 +154,20 @@ impl<'a> McpServers<'a> {
             .filter(|slot| slot.status == ServerStatus::Ready)
             .map(|slot| kept(&slot.offered))
             .collect()
+    }
+
+    /// Returns why a server that is defined is not there; `None` for one that answers, and where no
+    /// definition has the name.
+    pub fn why_absent(&self, server: &str) -> Option<ServerFailure> {
+        let slot = self.slots.iter().find(|slot| slot.offered.name == server)?;
+        let (sentence, said) = match &slot.status {
+            ServerStatus::Ready => return None,
+            ServerStatus::Disabled => ("is disabled in this run", ""),
+            ServerStatus::Refused(why) => ("may not be started in this run", why.as_str()),
+            ServerStatus::Failed(why) => ("could not be started in this run", why.as_str()),
+        };
+        let sentence = format!("The MCP server `{server}` {sentence}; go on without it.");
+        Some(ServerFailure { sentence, said: said.to_owned() })
     }
 
     /// Whether any answers.
@@ -251,7 +269,10 @@ impl<'a> McpServers<'a> {
         if let Some(layers) = layers {
             layers.take(&around.workspace.repo).map_err(|error| lost(server, error))?;
             // One that ended sees nothing any more.
-            if !matches!(answer, Err(McpError::Over(_) | McpError::Forgotten)) {
+            if !matches!(
+                answer,
+                Err(McpError::Over(_) | McpError::NoAnswer { .. } | McpError::Forgotten)
+            ) {
                 open.renew_layer().map_err(|error| lost(server, error))?;
             }
         }
@@ -274,14 +295,18 @@ impl<'a> McpServers<'a> {
             Err(error @ (McpError::TooLate(_) | McpError::Restarted)) => {
                 Err(format!("The MCP server `{server}` did not do it: {error}. {MAYBE}").into())
             }
-            Err(error @ (McpError::Over(_) | McpError::Forgotten)) => {
-                let said = match connection.take() {
+            Err(error @ (McpError::Over(_) | McpError::NoAnswer { .. } | McpError::Forgotten)) => {
+                let last = match connection.take() {
                     Some(open) => end(open.transport, around.run.redactor).await,
                     None => String::new(),
                 };
+                let (why, said) = match error {
+                    McpError::NoAnswer { what, beginning } => (what, beginning),
+                    other => (other.to_string(), last),
+                };
                 Err(ServerFailure {
                     sentence: format!(
-                        "The connection to the MCP server `{server}` is over: {error}. {MAYBE}"
+                        "The connection to the MCP server `{server}` is over: {why}. {MAYBE}"
                     ),
                     said,
                 })

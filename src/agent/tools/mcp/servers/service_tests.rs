@@ -314,3 +314,88 @@ fn a_ping_is_answered_and_whatever_needs_a_person_is_refused() {
         [("p".to_owned(), "{}".to_owned()), refused("e"), refused("s"), refused("r")]
     );
 }
+
+#[test]
+fn what_is_no_answer_is_shown_as_data_and_nothing_is_called_nothing() {
+    let answers: [(&str, &str, Option<&str>); 6] = [
+        ("text/html", "<html>Please sign in</html>", Some("<html>Please sign in</html>")),
+        ("application/json", "{\"jsonrpc\":\"2.0\",\"id\":3,\"res", Some("{\"jsonrpc\":\"2.0\",")),
+        ("application/json", "null", Some("null")),
+        ("application/json", "{\"id\":99,\"result\":{}}", Some("{\"id\":99,")),
+        ("application/json", "a\u{fffd}b", Some("a\u{fffd}b")),
+        ("application/json", "", None),
+    ];
+    for (kind, body, shown) in answers {
+        let service = serving(move |_, _| reply(200, kind, body));
+        let outcome = outcome(&service, "say");
+        let (why, data) = match shown {
+            Some(shown) => (format!("of type `{kind}` that are no answer to the request."), shown),
+            None => ("it took the request and gave no answer.".to_owned(), ""),
+        };
+        assert!(outcome.contains(&why) && outcome.contains(data), "{outcome}");
+        // What the service wrote is no part of our sentence.
+        let (sentence, _) = outcome.split_once("What was asked may have been done").unwrap();
+        assert!(data.is_empty() || !sentence.contains(data), "{outcome}");
+    }
+    let long = "x".repeat(10_000);
+    let service = serving(move |_, _| reply(200, "text/plain", long.clone()));
+    let outcome = outcome(&service, "say");
+    assert!(outcome.contains("status 200 and 10000 bytes of type `text/plain`"), "{outcome}");
+    assert!(outcome.len() < 3000, "{}", outcome.len());
+}
+
+#[test]
+fn a_server_that_is_not_there_is_known_by_its_name_with_the_reason() {
+    let service = ServiceFixture::new(POLICY, |request| match request.method() {
+        "initialize" => reply(200, "text/html", "<p>Please sign in"),
+        _ => request.plain(&["say"]),
+    });
+    let servers = service.open(DOCS);
+    let absent = servers.why_absent("docs").unwrap();
+    assert_eq!(
+        absent.sentence,
+        "The MCP server `docs` could not be started in this run; go on without it."
+    );
+    assert!(absent.said.contains("status 200") && absent.said.contains("<p>Please"), "{absent:?}");
+    assert_eq!(servers.why_absent("other"), None);
+    let ready = serving(|request, _| request.plain(&["say"]));
+    assert_eq!(ready.open(DOCS).why_absent("docs"), None);
+}
+
+#[test]
+fn a_list_of_tools_that_is_cut_is_noted_and_a_whole_one_is_not() {
+    let listing = |tools: usize, pages: usize| {
+        ServiceFixture::new(POLICY, move |request| {
+            if request.method() != "tools/list" {
+                return request.plain(&[]);
+            }
+            let page =
+                request.body["params"]["cursor"].as_str().map_or(0, |it| it.parse().unwrap());
+            let names: Vec<String> = (0..tools).map(|tool| format!("t{page}-{tool}")).collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let mut list = listed(&names);
+            if page + 1 < pages {
+                list["nextCursor"] = json!((page + 1).to_string());
+            }
+            reply(200, "application/json", request.answer(list))
+        })
+    };
+    for (tools, pages, expected) in [
+        (100, 1, None),
+        (101, 1, Some("lists 1 tool with a name that is invalid or stands twice, or beyond")),
+        (2, 20, None),
+        (2, 21, Some("lists more tools than are looked at, which are those of 20 pages")),
+        (60, 3, Some("lists more tools than are looked at")),
+    ] {
+        let service = listing(tools, pages);
+        let servers = service.open(DOCS);
+        assert_eq!(standings(&servers), ["docs: ready"]);
+        let notes: Vec<String> = servers.take_notes().into_iter().map(|note| note.what).collect();
+        match expected {
+            Some(expected) => {
+                assert!(matches!(notes.as_slice(), [note] if note.contains(expected)), "{notes:?}");
+            }
+            None => assert!(notes.is_empty(), "{notes:?}"),
+        }
+    }
+}

@@ -25,7 +25,7 @@ use crate::tools::mcp::mcp_error::McpError;
 use crate::tools::mcp::oauth::TokenSource;
 use crate::tools::mcp::server_start::ServerStart;
 use crate::tools::mcp::servers::layers::ServerLayers;
-use crate::tools::mcp::servers::listing::list;
+use crate::tools::mcp::servers::listing::{ServerListing, list};
 use crate::tools::mcp::servers::{PlannedServer, ServerEnvironment, ServerFailure, ServerStatus};
 use crate::tools::mcp::service::ServiceClient;
 use crate::tools::mcp::transport::McpTransport;
@@ -57,6 +57,8 @@ pub(super) struct ServerSlot {
     pub(super) status: ServerStatus,
     /// What it had when the run began.
     pub(super) offered: OfferedServer,
+    /// What of its tools was not taken then; `None` where all of them were.
+    pub(super) left_out: Option<String>,
     /// The connection, unless it is over.
     pub(super) connection: Mutex<Option<McpConnection>>,
     starts: Cell<u8>,
@@ -81,6 +83,7 @@ impl ServerSlot {
             planned,
             status: ServerStatus::Disabled,
             offered: OfferedServer { name, ..OfferedServer::default() },
+            left_out: None,
             connection: Mutex::new(None),
             starts: Cell::new(0),
             asking: Cell::new(false),
@@ -90,8 +93,9 @@ impl ServerSlot {
             return slot;
         }
         match slot.begin(around).await {
-            Ok((connection, offered)) => {
-                slot.offered = offered;
+            Ok((connection, listing)) => {
+                slot.offered = listing.offered;
+                slot.left_out = listing.left_out;
                 slot.connection = Mutex::new(Some(connection));
                 slot.status = ServerStatus::Ready;
             }
@@ -146,7 +150,7 @@ impl ServerSlot {
             )
             .into());
         }
-        let (connection, offered) = self.begin(around).await.map_err(|status| match status {
+        let (connection, listing) = self.begin(around).await.map_err(|status| match status {
             ServerStatus::Refused(why) | ServerStatus::Failed(why) => ServerFailure {
                 sentence: format!("The MCP server `{name}` ended and could not be started again."),
                 said: why,
@@ -158,7 +162,7 @@ impl ServerSlot {
         let hash = |offered: &OfferedServer| {
             offered.tools.iter().find(|other| other.name == tool).map(|tool| tool.hash.clone())
         };
-        if hash(&offered) != hash(&self.offered) {
+        if hash(&listing.offered) != hash(&self.offered) {
             end(connection.transport, around.run.redactor).await;
             return Err(format!(
                 "The MCP server `{name}` was started again and has another tool `{tool}` now; it \
@@ -172,7 +176,7 @@ impl ServerSlot {
     async fn begin(
         &self,
         around: &ServerEnvironment<'_>,
-    ) -> Result<(McpConnection, OfferedServer), ServerStatus> {
+    ) -> Result<(McpConnection, ServerListing), ServerStatus> {
         let definition = &self.planned.definition;
         let transport = self.transport(around)?;
         let patience = definition.start_timeout.min(BEGIN_LIMIT);
@@ -191,7 +195,7 @@ impl ServerSlot {
         let begun = tokio::time::timeout(BEGIN_LIMIT, begun).await;
         let not_ready = || format!("it was not ready within {} s", BEGIN_LIMIT.as_secs());
         match begun.unwrap_or_else(|_| Err(McpError::Told(not_ready()))) {
-            Ok(offered) => Ok((connection, offered)),
+            Ok(listing) => Ok((connection, listing)),
             Err(error) => {
                 let said = end(connection.transport, around.run.redactor).await;
                 Err(failed(&error, &said))
