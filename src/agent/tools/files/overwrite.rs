@@ -10,6 +10,10 @@ use locum_base::path::RepoPath;
 use locum_base::text::counted;
 use locum_extract::document::DocumentKind;
 
+/// What is said of a document that a part is to be changed of.
+pub(crate) const DOCUMENT: &str =
+    "a document: what was shown is its text and not what the file holds. Change it with a command";
+
 /// Refuses an edit of a file that holds something else than the model read or wrote last. One that
 /// it never read passes here.
 ///
@@ -66,13 +70,20 @@ fn acquaintance(path: &RepoPath, content: &[u8], context: ToolContext<'_>) -> Op
     context.given.known.map(|known| known.acquaintance(path, content))
 }
 
-/// Whether a file is a document or a binary file, which text would destroy. A notebook is text
-/// itself.
+/// Whether a file is a document: the text that is shown of it is not what it holds, and a change of
+/// what it holds as a text would destroy it. A notebook is text itself.
+pub(crate) fn is_document(path: &RepoPath, content: &[u8]) -> bool {
+    match DocumentKind::of(path.as_str(), content) {
+        Some(DocumentKind::Pdf | DocumentKind::Docx | DocumentKind::Xlsx) => true,
+        Some(DocumentKind::Notebook) | None => false,
+    }
+}
+
+/// Whether a file is a document or a binary file, which text would destroy.
 fn is_no_text(path: &RepoPath, before: &[u8], after: &str) -> bool {
     match DocumentKind::of(path.as_str(), before) {
         Some(DocumentKind::Notebook) => !after.trim_start().starts_with('{'),
-        Some(DocumentKind::Pdf | DocumentKind::Docx | DocumentKind::Xlsx) => true,
-        None => is_binary(before),
+        Some(_) | None => is_document(path, before) || is_binary(before),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::tools::dispatch::CheckedCall;
 use crate::tools::files::apply_patch::parse::{Hunk, NO_FILE, parse};
 use crate::tools::files::apply_patch::{AppliedPatch, PatchError, PatchedFile, apply_asking};
 use crate::tools::files::known::{SeenFile, content_hash};
-use crate::tools::files::overwrite::{refusal, refuse_outdated, seen_after};
+use crate::tools::files::overwrite::{DOCUMENT, is_document, refusal, refuse_outdated, seen_after};
 use crate::tools::files::text::echo::echo;
 use crate::tools::files::text::excerpt::together;
 use crate::tools::files::text::kept_ends::KeptEnds;
@@ -272,6 +272,12 @@ impl ApplyPatch {
             };
         }
         match context.checkout.read(permit, real, FILE_LIMIT_BYTES) {
+            Ok(content)
+                if is_document(real, &content)
+                    && about.any(|hunk| matches!(hunk, Hunk::Update { .. })) =>
+            {
+                Err(unreadable(format!("is {DOCUMENT}")))
+            }
             Ok(content) if is_binary(&content) => Err(unreadable("is a binary file".into())),
             Ok(content) => {
                 String::from_utf8(content).map(Some).map_err(|_| unreadable("is not UTF-8".into()))

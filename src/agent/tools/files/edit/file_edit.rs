@@ -9,7 +9,9 @@ use crate::tools::files::apply_diff::{AppliedDiff, NearCopies};
 use crate::tools::files::edit::texts::TextEdit;
 use crate::tools::files::edit::{ChangeError, FileChange, change};
 use crate::tools::files::known::{SeenFile, content_hash};
-use crate::tools::files::overwrite::{refuse_outdated, refuse_unread, seen_after};
+use crate::tools::files::overwrite::{
+    DOCUMENT, is_document, refuse_outdated, refuse_unread, seen_after,
+};
 use crate::tools::files::text::echo::echo;
 use crate::tools::files::text::excerpt::together;
 use crate::tools::files::text::lines::EditedLines;
@@ -169,6 +171,9 @@ impl FileEdit {
                 error => CallError(format!("Cannot read `{asked}`: {error}.")),
             })?;
         let unchanged = |why: &str| CallError(format!("`{asked}` is {why}; nothing was changed."));
+        if [asked, real].into_iter().any(|path| is_document(path, &original)) {
+            return Err(unchanged(DOCUMENT));
+        }
         if is_binary(&original) {
             return Err(unchanged("a binary file"));
         }
@@ -242,6 +247,7 @@ fn notice(
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a test changes a file as somebody else would")]
 mod tests {
     use super::notice;
     use crate::tools::files::apply_diff::{AppliedDiff, BlockError};
@@ -264,6 +270,38 @@ mod tests {
         assert!(fixture.call("apply_diff", &arguments).text.contains("kept to itself"));
         fixture.hidden.push("a");
         assert!(!fixture.call("apply_diff", &arguments).text.contains("itself"));
+    }
+
+    #[test]
+    fn a_document_is_changed_by_no_edit_and_a_text_that_is_called_so_by_every_one() {
+        let pdf = "%PDF-1.4\n(Hello) Tj\n%%EOF\n";
+        let fixture = ToolFixture::new(&[("a.pdf", pdf), ("b.bin", pdf), ("c.pdf", "Hello\n")]);
+        std::os::unix::fs::symlink("a.pdf", fixture.at("link")).unwrap();
+        let block = "<<<<<<< SEARCH\nHello\n=======\nx\n>>>>>>> REPLACE";
+        let calls = |path: &str| {
+            let patch =
+                format!("*** Begin Patch\n*** Update File: {path}\n@@\n-Hello\n+x\n*** End Patch");
+            [
+                ("Edit", json!({ "path": path, "old_string": "Hello", "new_string": "x" })),
+                ("search_and_replace", json!({ "path": path, "search": "Hello", "replace": "x" })),
+                ("apply_diff", json!({ "path": path, "diff": block })),
+                ("insert_content", json!({ "path": path, "line": 0, "content": "x" })),
+                ("apply_patch", json!({ "patch": patch })),
+            ]
+        };
+        for (name, arguments) in ["a.pdf", "b.bin", "link"].into_iter().flat_map(calls) {
+            let done = fixture.call(name, &arguments.to_string());
+            assert!(done.is_error && done.text.contains("is a document"), "{name}: {}", done.text);
+        }
+        assert_eq!((fixture.content("a.pdf"), fixture.content("b.bin")), (pdf.into(), pdf.into()));
+        for (name, arguments) in calls("c.pdf") {
+            let done = fixture.call(name, &arguments.to_string());
+            assert!(!done.is_error, "{name}: {}", done.text);
+            std::fs::write(fixture.at("c.pdf"), "Hello\n").unwrap();
+        }
+        let delete = json!({ "patch": "*** Begin Patch\n*** Delete File: a.pdf\n*** End Patch" });
+        assert!(!fixture.call("apply_patch", &delete.to_string()).is_error);
+        assert!(!fixture.at("a.pdf").exists());
     }
 
     #[test]
