@@ -125,7 +125,7 @@ impl Tool for WriteToFile {
         let before = before.filter(|_| (context.visible)(real));
         let before = before.map(|before| String::from_utf8_lossy(&before).lines().count());
         let done = match (existed, before) {
-            (false, _) => format!("Created `{asked}` ({lines})"),
+            (false, _) => format!("Created {} ({lines})", created(&self.place)),
             (true, None) => format!("Replaced the content of `{asked}` ({lines})"),
             (true, Some(before)) => {
                 format!("Replaced the content of `{asked}` ({lines}; {before} before)")
@@ -183,6 +183,12 @@ impl WriteToFile {
         };
         if is_like_this { (&self.sent, None) } else { (bare, Some(*what)) }
     }
+}
+
+/// Names a file that was created: where a link leads, that is not the link.
+pub(crate) fn created(place: &ResolvedPath) -> String {
+    let ResolvedPath { asked, real, .. } = place;
+    if asked == real { format!("`{asked}`") } else { format!("`{real}`, where `{asked}` leads") }
 }
 
 /// Writes a whole file; returns true when there was one before.

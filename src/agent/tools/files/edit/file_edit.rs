@@ -15,7 +15,7 @@ use crate::tools::files::overwrite::{
 use crate::tools::files::text::echo::echo;
 use crate::tools::files::text::excerpt::together;
 use crate::tools::files::text::lines::EditedLines;
-use crate::tools::files::write::write;
+use crate::tools::files::write::{created, write};
 use crate::tools::files::{FILE_LIMIT_BYTES, is_binary};
 use crate::tools::resolved_path::ResolvedPath;
 use crate::tools::search::near_names::{WantedEntry, did_you_mean};
@@ -83,7 +83,7 @@ impl FileEdit {
             return Ok(Observation {
                 touched: vec![real.clone()],
                 seen: vec![SeenFile::new(real, content.as_bytes())],
-                ..Observation::said(format!("Created `{asked}` ({lines})."))
+                ..Observation::said(format!("Created {} ({lines}).", created(&self.place)))
             });
         }
         let original = self.read(permit, context)?;

@@ -219,3 +219,20 @@ fn what_leaves_most_of_a_file_out_is_refused_until_it_is_sent_again() {
     assert!(!noted(&mut fixture, |fixture| write(fixture, "a", short)).is_error);
     assert_eq!(fixture.content("a"), short);
 }
+
+#[test]
+fn what_is_created_through_a_link_is_named_itself() {
+    let fixture = ToolFixture::new(&[("sub/a", "x\n")]);
+    std::os::unix::fs::symlink("target", fixture.at("dang")).unwrap();
+    std::os::unix::fs::symlink("sub", fixture.at("folder")).unwrap();
+    for (path, expected) in [
+        ("dang", "Created `target`, where `dang` leads (1 line)"),
+        ("folder/b", "Created `sub/b`, where `folder/b` leads (1 line)"),
+        ("c", "Created `c` (1 line)"),
+    ] {
+        let arguments = serde_json::json!({ "path": path, "content": "x\n" });
+        let done = fixture.call("write_to_file", &arguments.to_string());
+        assert!(done.text.starts_with(expected), "{}", done.text);
+    }
+    assert!(fixture.at("dang").is_symlink());
+}
