@@ -12,6 +12,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Mode, OFlags};
+
 use crate::private::make_private;
 
 /// Most files that are kept: one or two for each repository, those written last.
@@ -54,8 +56,11 @@ impl IndexFolder {
     /// Returns what was kept; `None` where nothing is, where it is larger than the limit, and where
     /// it cannot be read.
     pub fn read(&self, limit_bytes: usize) -> Option<KeptIndex> {
-        let file = File::open(self.folder.join(&self.name)).ok()?;
-        let about = file.metadata().ok()?;
+        // Whoever left a named pipe there is not waited for.
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let file = rustix::fs::open(self.folder.join(&self.name), flags, Mode::empty()).ok()?;
+        let file = File::from(file);
+        let about = file.metadata().ok().filter(std::fs::Metadata::is_file)?;
         let size = usize::try_from(about.len()).ok().filter(|size| *size <= limit_bytes)?;
         let mut bytes = Vec::with_capacity(size);
         file.take(about.len()).read_to_end(&mut bytes).ok()?;
@@ -107,6 +112,7 @@ mod tests {
     use std::path::Path;
 
     use pretty_assertions::assert_eq;
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
 
     use super::{FILES_LIMIT, FOLDER_LIMIT_BYTES, IndexFolder};
 
@@ -157,6 +163,19 @@ mod tests {
         let folder = IndexFolder::of(state.path(), Path::new("/one"));
         assert!(folder.keep(b"x").is_err());
         assert_eq!(kept(&folder), None);
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_waited_for_and_replaced() {
+        let state = tempfile::tempdir().unwrap();
+        let folder = IndexFolder::of(state.path(), Path::new("/one/.git"));
+        folder.keep(b"first").unwrap();
+        let place = state.path().join("index").join(&folder.name);
+        std::fs::remove_file(&place).unwrap();
+        mknodat(CWD, &place, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        assert_eq!(kept(&folder), None);
+        folder.keep(b"second").unwrap();
+        assert_eq!(kept(&folder).unwrap(), b"second");
     }
 
     #[test]
