@@ -91,7 +91,7 @@ impl Tool for Glob {
     ) -> Result<Observation, CallError> {
         let folder = OpenedFolder::open_folder("search", &self.place, permit, context)?;
         let visible = context.visible;
-        let found = folder.files(|entry, path| {
+        let found = folder.files_and_links(|entry, path| {
             if !self.pattern.matches(&path, folder.path()) || !visible(&path) {
                 return None;
             }
@@ -207,6 +207,18 @@ mod tests {
                 glob(&fixture, pattern, None)
             );
         }
+    }
+
+    #[test]
+    fn links_are_named_as_in_a_list_and_not_followed() {
+        let fixture = ToolFixture::new(&[("sub/a.rs", "x")]);
+        for (target, link) in [("sub/a.rs", "to.rs"), ("none", "dang.rs"), ("sub", "folder.rs")] {
+            std::os::unix::fs::symlink(target, fixture.at(link)).unwrap();
+        }
+        let found = glob(&fixture, "*.rs", None);
+        let mut found: Vec<&str> = found.lines().collect();
+        found.sort_unstable();
+        assert_eq!(found, ["dang.rs", "folder.rs", "sub/a.rs", "to.rs"]);
     }
 
     #[test]

@@ -189,8 +189,25 @@ impl<'c> OpenedFolder<'c> {
         &self,
         keep: impl Fn(&DirEntry, RepoPath) -> Option<T> + Sync,
     ) -> Vec<T> {
+        self.walked(self.walks(SkippedFolders::Git), keep)
+    }
+
+    /// As [`OpenedFolder::files`], with links, which are not followed.
+    pub(crate) fn files_and_links<T: Ord + Send>(
+        &self,
+        keep: impl Fn(&DirEntry, RepoPath) -> Option<T> + Sync,
+    ) -> Vec<T> {
+        let walks = self.walks(SkippedFolders::Git).into_iter();
+        self.walked(walks.map(FolderWalk::with_links).collect(), keep)
+    }
+
+    fn walked<T: Ord + Send>(
+        &self,
+        walks: Vec<FolderWalk>,
+        keep: impl Fn(&DirEntry, RepoPath) -> Option<T> + Sync,
+    ) -> Vec<T> {
         let mut found = Vec::new();
-        for walk in self.walks(SkippedFolders::Git) {
+        for walk in walks {
             let root = walk.root().to_owned();
             found.extend(walk.files(|entry, path| {
                 if self.is_seen(&root, &path) { keep(entry, path) } else { None }

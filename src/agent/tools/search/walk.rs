@@ -30,6 +30,8 @@ pub struct FolderWalk {
     depth: usize,
     /// How many entries were come upon whose names are not paths.
     unnamed: Arc<AtomicUsize>,
+    /// Whether links count as files.
+    links: bool,
 }
 
 /// Which folders below the requested one are left out besides those that ignore files name.
@@ -106,6 +108,11 @@ impl FolderWalk {
         Self { unnamed: Arc::clone(unnamed), ..self }
     }
 
+    /// Takes links for files, wherever they lead.
+    pub(crate) fn with_links(self) -> Self {
+        Self { links: true, ..self }
+    }
+
     /// Returns an entry's path in the checkout; `None` for the folder itself, what lies above it,
     /// and names that are not paths, which are counted. A file that was requested itself is an
     /// entry.
@@ -135,7 +142,9 @@ impl FolderWalk {
             let (walk, keep) = (&self, &keep);
             Box::new(move |entry| {
                 if let Ok(entry) = entry
-                    && entry.file_type().is_some_and(|kind| kind.is_file())
+                    && entry
+                        .file_type()
+                        .is_some_and(|kind| kind.is_file() || (walk.links && kind.is_symlink()))
                     && let Some(path) = walk.path_of(&entry)
                 {
                     batch.kept.extend(keep(&entry, path));
@@ -168,7 +177,7 @@ impl FolderWalk {
                 Some(None) => !skips(skip, name, entry),
             }
         });
-        Self { builder, root: root.to_owned(), depth, unnamed: Arc::default() }
+        Self { builder, root: root.to_owned(), depth, unnamed: Arc::default(), links: false }
     }
 
     fn from_ignored(root: &Path, folder: &ReadableFolder<'_>, skip: SkippedFolders) -> Self {
@@ -185,7 +194,7 @@ impl FolderWalk {
             entry.depth() == 0
                 || !skips(skip, entry.file_name().to_str().unwrap_or_default(), entry)
         });
-        Self { builder, root: root.to_owned(), depth: 0, unnamed: Arc::default() }
+        Self { builder, root: root.to_owned(), depth: 0, unnamed: Arc::default(), links: false }
     }
 
     fn reaches_folder(&self) -> bool {
