@@ -289,10 +289,19 @@ impl BrowserAction {
             PageStep::Launch => {
                 let address = self.page.as_ref().map(ToString::to_string).unwrap_or_default();
                 let params = json!({ "url": address });
+                browser.page.began_download = false;
                 let answer = browser.ask("Page.navigate", &params, guard).await?;
                 let failed = answer.get("errorText").and_then(Value::as_str);
                 if let Some(why) = failed.filter(|why| !why.is_empty()) {
                     browser.settle(USE_PATIENCE, guard).await?;
+                    if std::mem::take(&mut browser.page.began_download) {
+                        // It is said here, and not of the next page.
+                        browser.page.prevented.take();
+                        let address = head(&address, ADDRESS_SHOWN_BYTES);
+                        return Ok(Observation::failed(format!(
+                            "`{address}` was not opened: it is a download, and none is made here."
+                        )));
+                    }
                     return Ok(not_opened(&address, why, guard));
                 }
                 patience = OPEN_PATIENCE;

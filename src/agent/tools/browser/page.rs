@@ -30,6 +30,8 @@ pub(super) struct PageRecord {
     pub(super) console: RecentLines,
     /// Requests that failed.
     pub(super) network: RecentLines,
+    /// Whether a download was begun, which is prevented.
+    pub(super) began_download: bool,
     /// What it tried to do and was prevented from.
     pub(super) prevented: RecentLines,
     /// Frames that load.

@@ -308,6 +308,7 @@ impl Browser {
                 }
             }
             "Browser.downloadWillBegin" => {
+                self.page.began_download = true;
                 let from = text("/url").unwrap_or_default();
                 self.page.prevented.push(&format!("a download was not made: {from}"));
             }

@@ -97,6 +97,8 @@ impl BrowserFixture {
         };
         let redirect =
             "HTTP/1.1 302 Found\r\nLocation: http://evil.example/\r\nContent-Length: 0\r\n\r\n";
+        let saved = "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n\
+                     Content-Disposition: attachment; filename=a\r\nContent-Length: 1\r\n\r\nx";
         let button = |number: u32| format!("<p><button>Button {number}.</button>");
         let long: String = (0..2000).map(button).collect();
         let (server, requests) = serve(vec![
@@ -105,6 +107,7 @@ impl BrowserFixture {
             ("GET /second ", page("<title>Second</title><p>More")),
             ("GET /guide/", page("a guide")),
             ("GET /file ", page("a file")),
+            ("GET /saved ", saved.into()),
             ("GET /ticks ", page(TICKS)),
             ("GET /field ", page(FIELD)),
             ("GET /wide ", page(WIDE)),
@@ -324,6 +327,10 @@ fn windows_downloads_and_dialogs_are_prevented_and_reported() {
         assert!(asked.contains("confirm \"Sure?\" was answered with Cancel"), "{asked}");
         assert!(asked.contains("Title: Shop"), "{asked}");
         it.answers(click("\"Save\""), &["a download was not made: http://shop.example/file"]).await;
+        let saved = json!({ "action": "launch", "url": "http://shop.example/saved" });
+        it.answers(saved, &["was not opened: it is a download, and none is made here."]).await;
+        let next = it.call(json!({ "action": "look" })).await.text;
+        assert!(next.contains("Title: Shop") && !next.contains("download"), "{next}");
         let hover = json!({ "action": "hover", "element": number(&opened, "\"Hover\"") });
         it.answers(hover, &["Title: seen"]).await;
     });
