@@ -147,7 +147,8 @@ impl BodyReader {
         self.text.push(&format!("{mark}{paragraph}{gap}"));
     }
 
-    /// Adds what an entity stands for; one that is not predefined is left out.
+    /// Adds what an entity stands for; one that is not predefined is shown by its name, as it
+    /// stands there.
     fn reference(&mut self, name: &str) {
         let code = name.strip_prefix('#').and_then(|code| match code.strip_prefix(['x', 'X']) {
             Some(hexadecimal) => u32::from_str_radix(hexadecimal, 16).ok(),
@@ -156,7 +157,11 @@ impl BodyReader {
         match (code.and_then(char::from_u32), resolve_predefined_entity(name)) {
             (Some(letter), _) => self.paragraph.push(letter),
             (None, Some(text)) => self.paragraph.push_str(text),
-            (None, None) => {}
+            (None, None) => {
+                self.paragraph.push('&');
+                self.paragraph.push_str(name);
+                self.paragraph.push(';');
+            }
         }
     }
 }
@@ -254,6 +259,6 @@ pub(super) mod tests {
         let laughs = "<!DOCTYPE w [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]>\
                       <w:p><w:t>x&b;y</w:t></w:p>";
         let content = package(&[("word/document.xml", laughs)]);
-        assert_eq!(DocumentKind::Docx.text(&content).unwrap(), "xy");
+        assert_eq!(DocumentKind::Docx.text(&content).unwrap(), "x&b;y");
     }
 }
