@@ -91,6 +91,8 @@ impl<'a> IndentShift<'a> {
     fn apply(&self, indent: &str) -> Option<String> {
         match self {
             Self::None => Some(indent.to_owned()),
+            // Blanks behind a tab are no depth, but one may stand before the `*` of a comment.
+            Self::Deeper(by) if by.ends_with('\t') && indent.starts_with("  ") => None,
             Self::Deeper(by) => Some(format!("{by}{indent}")),
             Self::Shallower(by) => indent.strip_prefix(by).map(ToOwned::to_owned),
             Self::Table { known, scale } => known
@@ -225,6 +227,7 @@ mod tests {
             ),
             ("        a", "  a", "        b\n\n          c", "  b\n\n    c"),
             ("\ta", "\t\ta", "\tb\n\t\tc", "\t\tb\n\t\t\tc"),
+            ("a", "\ta", "/*\n * b\n */\n\tc\na", "\t/*\n\t * b\n\t */\n\t\tc\n\ta"),
             ("    a\n  b", "  \t    a\n  \t  b", "    a\nc", "  \t    a\n  \tc"),
             // Other blanks, in proportion.
             (
@@ -266,6 +269,9 @@ mod tests {
             // Given without indentation, but replaced by lines that have the file's.
             ("a", "    a", "    b"),
             ("a\nb", "    a\n    b", "    a\nc"),
+            // Blanks in a file that is indented with tabs.
+            ("a", "\ta", "    b\na"),
+            ("a", "\ta", "if b:\n    c\na"),
             // A depth that says nothing of itself.
             ("a:\n   b\n     c", "a:\n\tb\n   c", "a:\n    d"),
         ] {
