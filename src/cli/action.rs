@@ -168,6 +168,8 @@ fn carry_out(
     };
     let stopped = || stop.clone().received().boxed();
     let ends = runtime.block_on(action::run(&env, stopped, &mut watch));
+    // A search that a run left is not waited for.
+    runtime.shutdown_background();
     for end in ends.iter().flatten() {
         if let ActionEnd::Ran(ran) = end {
             let text = live::outcome(&ran.outcome);

@@ -374,11 +374,14 @@ pub fn carry_out(
         clock: &clock as &dyn Clock,
         tail: Some(&live.tail),
     };
-    let (outcome, mut publication) = runtime.block_on(live.beside(async {
+    let ended = runtime.block_on(live.beside(async {
         let publisher = publisher.as_ref().map(|publisher| (publisher, &ending));
         let stopped = stop.received().boxed();
         execute::run_and_publish(&execution, publisher, stopped, watch).await
-    }))?;
+    }));
+    // A search that the run left is not waited for.
+    runtime.shutdown_background();
+    let (outcome, mut publication) = ended?;
     match (show.live, show.format) {
         (LiveOutput::Within, _) => output.line(live::outcome(&outcome)),
         (LiveOutput::Beside, OutputFormat::Json | OutputFormat::StreamJson) => {

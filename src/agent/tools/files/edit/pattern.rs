@@ -1,5 +1,6 @@
-//! Regular expressions of an edit: within which bounds they, and those of a search, are compiled, and
-//! where they may match no text: at the beginnings and ends of lines that `^` or `$` names, which something may be put at.
+//! Regular expressions of an edit: the bounds within which they, and those of a search, are
+//! compiled, and where they may match no text: at the beginnings and ends of lines that `^` or `$`
+//! names, which something may be put at.
 
 use regex::{Regex, RegexBuilder};
 
