@@ -74,6 +74,7 @@ mod parallel;
 pub mod parts;
 mod pause;
 mod perform;
+mod promote;
 pub mod promotion;
 pub mod recorded;
 pub mod repetition;

@@ -1,0 +1,129 @@
+//! What was judged of a layer is done: brought into the checkout, or kept out of it.
+//!
+//! In: a promotion that stands in the journal. Out: the answer of the command. A session that was
+//! killed in between does it again: doing it a second time changes nothing. What somebody else
+//! changed meanwhile is never written over.
+
+use std::collections::BTreeSet;
+
+use crate::session::held_changes::named;
+use crate::session::layered::lost_layer;
+use crate::session::live::Session;
+use crate::session::promotion::Promotion;
+use crate::session::stop::Stop;
+use crate::session::task::turn::WaitingCall;
+use crate::tools::command::render_touched;
+use locum_base::id::TaskId;
+use locum_workspace::layer::{Layer, LayerChange};
+
+impl Session<'_> {
+    /// Does with what a command wrote as decided, and answers it. Doing it a second time changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// Also where a person has to decide first.
+    pub(crate) fn promote(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        mut promotion: Promotion,
+    ) -> Result<(), Stop> {
+        if !promotion.settled {
+            match self.layer_of(id, waiting)? {
+                Some(layer) => self.settle_layer(id, waiting, &layer, &mut promotion)?,
+                None if promotion.bring.is_empty() => self.take_back(id, waiting, &promotion)?,
+                None => return Err(Stop::failed("the layer of a command is gone")),
+            }
+            promotion.settled = true;
+            if promotion.held.is_some() || self.follower(id, &[waiting])?.is_some() {
+                // What was written must be known when the session stops here.
+                self.note_promotion(id, waiting, &promotion)?;
+            }
+        }
+        let Promotion { held, lost, mut observation, refusal, .. } = promotion;
+        observation.refused = refusal;
+        match held {
+            Some(held) => self.answer_held(id, waiting, observation, held),
+            None => self.answer_followed(id, waiting, observation),
+        }?;
+        if lost.is_empty() {
+            return Ok(());
+        }
+        let what = "which the policy does not allow and which had changes that are in no commit; \
+                    they are left as they are now";
+        Err(Stop::failed(format!("a command changed {}, {what}", named(&lost))))
+    }
+
+    /// Does with what is in the layer as decided.
+    fn settle_layer(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        layer: &Layer,
+        promotion: &mut Promotion,
+    ) -> Result<(), Stop> {
+        let (place, call) = (self.place(id)?, &waiting.call.id);
+        let bring = std::mem::take(&mut promotion.bring);
+        let removed_by_others = match self.saved(self.state.tree_owner(id)) {
+            Some(base) => place.repo.removed_by_others(layer, &base, &bring)?,
+            None => BTreeSet::new(),
+        };
+        let observation = &mut promotion.observation;
+        for path in &std::mem::take(&mut promotion.unread) {
+            layer.keep_whole(path, call).map_err(|error| lost_layer(&error))?;
+        }
+        for path in &std::mem::take(&mut promotion.keep) {
+            layer.keep_out(path, call).map_err(|error| lost_layer(&error))?;
+        }
+        // What is gone makes place for what is new.
+        let (removed, made): (Vec<_>, Vec<_>) =
+            bring.into_iter().partition(|(_, change)| *change == LayerChange::Removed);
+        let (mut of_others, mut blocked) = (Vec::new(), Vec::new());
+        for (path, change) in removed.into_iter().chain(made) {
+            if place.repo.is_blocked(&path, change)? {
+                layer.keep_out(&path, call).map_err(|error| lost_layer(&error))?;
+                blocked.push(path);
+                continue;
+            }
+            if layer.is_kept_out(&path, call)
+                || removed_by_others.contains(&path)
+                || place.repo.is_changed_by_others(layer, &path, change)?
+            {
+                layer.keep_out(&path, call).map_err(|error| lost_layer(&error))?;
+                of_others.push(path);
+                continue;
+            }
+            place.repo.bring(layer, &path, change)?;
+            if change != LayerChange::Folder {
+                observation.touched.push(path);
+            }
+        }
+        place.repo.settle(layer)?;
+        observation.touched.sort();
+        let brought = observation.touched.iter().cloned().collect();
+        observation.text.push_str(&render_touched(&brought));
+        let (writer, kept) = (self.writer(waiting), layer.kept().join(call));
+        // Of what was removed there is nothing to keep.
+        let kept =
+            kept.exists().then(|| format!(" What the {writer} wrote is in `{}`.", kept.display()));
+        let kept = kept.unwrap_or_default();
+        if !of_others.is_empty() {
+            let what = format!("Somebody else changed {} while", named(&of_others));
+            observation.text.push_str(&format!(
+                "\n\n{what} the {writer} ran. Their version is in the checkout; the {writer}'s is \
+                 kept with the session. Read the files again before you change them.",
+            ));
+            let note = format!("{what} a {writer} ran. Their version is in the checkout.{kept}");
+            self.note_once(id, note)?;
+        }
+        if !blocked.is_empty() {
+            let what = format!(
+                "Kept out of the checkout, where something that stays is in the way: {}.",
+                named(&blocked)
+            );
+            observation.text.push_str(&format!("\n\n{what}"));
+            self.note_once(id, format!("{what}{kept}"))?;
+        }
+        Ok(())
+    }
+}
