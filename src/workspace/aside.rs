@@ -19,7 +19,7 @@ use crate::diff::{FileChange, compare};
 use crate::layer::{Layer, LayerChange};
 use crate::moved_out::move_entry;
 use crate::opened;
-use crate::repo::{CommitId, Repo, RepoError};
+use crate::repo::{CommitId, Repo, RepoError, entry_at};
 use crate::stored::{OnDisk, StoredFile};
 use crate::trees::{TreeChanges, stored_in};
 use crate::write::names_git_folder;
@@ -112,8 +112,8 @@ impl Repo {
     }
 
     /// Brings what was set aside into the checkout, on behalf of whoever approved it; doing it
-    /// again changes nothing. Returns the paths that are neither as before nor as set aside: then
-    /// somebody else changed them, and nothing is brought.
+    /// again changes nothing. Returns the paths that are neither as before nor as set aside, or
+    /// where something stands in the way: then somebody else changed them, and nothing is brought.
     ///
     /// # Errors
     /// When a file cannot be written or git fails.
@@ -126,11 +126,58 @@ impl Repo {
             Ok(self.changes(commit, paths)?.into_iter().map(|change| change.path).collect())
         };
         let (before, after) = (differing(&aside.before)?, differing(&aside.after)?);
-        let of_others: Vec<RepoPath> = before.intersection(&after).cloned().collect();
+        let (written, goes): (BTreeSet<RepoPath>, BTreeSet<RepoPath>) = {
+            let tree = self.tree_of(&aside.after)?;
+            let is_written = |path: &RepoPath| matches!(entry_at(&tree, path), Ok(Some(_)));
+            paths.iter().cloned().partition(is_written)
+        };
+        let is_blocked =
+            |path: &&RepoPath| written.contains(*path) && self.is_in_the_way(path, &goes);
+        let of_others: Vec<RepoPath> = paths
+            .iter()
+            .filter(|path| before.contains(*path) && after.contains(*path) || is_blocked(path))
+            .cloned()
+            .collect();
         if of_others.is_empty() {
+            for path in goes.iter().rev() {
+                self.checkout.put_stored(path, None)?;
+            }
+            for path in &written {
+                // Folders with nothing in them make way.
+                self.checkout.take_away_empty(path);
+            }
             self.restore(&aside.after, paths)?;
         }
         Ok(of_others)
+    }
+
+    /// Whether the checkout has something other than a file at a path, or other than a folder on
+    /// the way there, that stays once these paths are gone.
+    fn is_in_the_way(&self, path: &RepoPath, goes: &BTreeSet<RepoPath>) -> bool {
+        let above = std::iter::successors(Some(path.parent()), |folder| Some(folder.parent()));
+        for folder in above.take_while(|folder| !folder.is_root()) {
+            match self.checkout.entry(&folder) {
+                Ok(None) | Err(FileError::Link(_)) => {}
+                Ok(Some(entry)) if entry.kind == EntryKind::Folder => break,
+                Ok(Some(_)) if goes.contains(&folder) => {}
+                Ok(Some(_)) | Err(_) => return true,
+            }
+        }
+        match self.checkout.entry(path).ok().flatten().map(|entry| entry.kind) {
+            None | Some(EntryKind::File | EntryKind::Link) => false,
+            Some(EntryKind::Folder) => self.holds_more(path, goes),
+            Some(EntryKind::Other) => true,
+        }
+    }
+
+    /// Whether something is in a folder besides folders and these paths.
+    fn holds_more(&self, folder: &RepoPath, goes: &BTreeSet<RepoPath>) -> bool {
+        let found = self.checkout.listed(folder);
+        !found.is_whole
+            || found.entries.iter().any(|(path, kind)| match kind {
+                EntryKind::Folder => self.holds_more(path, goes),
+                EntryKind::File | EntryKind::Link | EntryKind::Other => !goes.contains(path),
+            })
     }
 
     /// Returns what was set aside of these paths, as diffs.
@@ -250,4 +297,57 @@ fn copy(stored: &StoredFile, to: &Path) -> io::Result<()> {
         fs::set_permissions(to, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "a person makes folders behind a session")]
+mod tests {
+    use std::fs;
+
+    use pretty_assertions::assert_eq;
+
+    use crate::fixture::{RepoFixture, path, paths};
+
+    #[test]
+    fn nothing_is_brought_where_a_folder_or_a_file_of_somebody_else_is_in_the_way() {
+        let fixture = RepoFixture::new();
+        let held = paths(&["src/lib.rs", "new", "deep/new"]);
+        for file in ["src/lib.rs", "new", "deep/new"] {
+            fixture.write(file, "run\n");
+        }
+        let aside = fixture.repo.set_aside_written(&fixture.base, &held).unwrap();
+        fixture.repo.restore(&fixture.base, &held).unwrap();
+        let at = |name: &str| fixture.root.join(name);
+
+        fixture.write("new/in/it", "mine\n");
+        assert_eq!(fixture.repo.bring_aside(&aside, &held).unwrap(), [path("new")]);
+        fixture.write("deep", "mine\n");
+        let of_others = fixture.repo.bring_aside(&aside, &held).unwrap();
+        assert_eq!(of_others, [path("deep/new"), path("new")]);
+        assert_eq!(fs::read_to_string(at("src/lib.rs")).unwrap(), "one\ntwo\nthree\n");
+
+        // Folders with nothing in them make way.
+        fixture.remove("new/in/it");
+        fixture.remove("deep");
+        fs::create_dir_all(at("new/in")).unwrap();
+        for _ in 0..2 {
+            assert_eq!(fixture.repo.bring_aside(&aside, &held).unwrap(), []);
+            assert_eq!(fs::read_to_string(at("new")).unwrap(), "run\n");
+            assert_eq!(fs::read_to_string(at("deep/new")).unwrap(), "run\n");
+        }
+    }
+
+    #[test]
+    fn a_file_takes_the_place_of_a_folder_whose_files_go_with_it() {
+        let fixture = RepoFixture::new();
+        let held = paths(&["old", "old/only"]);
+        fixture.remove("old/only");
+        let _ = fs::remove_dir(fixture.root.join("old"));
+        fixture.write("old", "run\n");
+        let aside = fixture.repo.set_aside_written(&fixture.base, &held).unwrap();
+        fixture.repo.restore(&fixture.base, &held).unwrap();
+        assert!(fixture.root.join("old/only").exists());
+        assert_eq!(fixture.repo.bring_aside(&aside, &held).unwrap(), []);
+        assert_eq!(fs::read_to_string(fixture.root.join("old")).unwrap(), "run\n");
+    }
 }
