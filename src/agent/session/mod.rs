@@ -58,6 +58,7 @@ mod instead;
 pub mod journal;
 mod judged;
 pub mod layered;
+pub mod layers;
 mod live;
 mod meanwhile;
 mod memory;
