@@ -92,6 +92,20 @@ impl Session<'_> {
         Ok(Some(layer))
     }
 
+    /// Notes for the layer of a sub-task that its worktree was made again: nothing in there is the
+    /// change of somebody else.
+    ///
+    /// # Errors
+    /// When it cannot be noted.
+    pub(crate) fn begin_again_over(&self, owner: TaskId) -> Result<(), Stop> {
+        let folder = self.layer_folder(Some(owner));
+        if !folder.exists() {
+            return Ok(());
+        }
+        let begun = Layer::open(&folder).and_then(|layer| layer.begin());
+        begun.map_err(|error| lost_layer(&error))
+    }
+
     fn layer_folder(&self, owner: Option<TaskId>) -> PathBuf {
         Layer::place(self.journal.folder(), &layer_name(owner))
     }

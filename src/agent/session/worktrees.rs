@@ -102,6 +102,9 @@ impl<'a> Session<'a> {
                 .take_up(&self.ref_of(Some(owner)), checkpoint, &touched)
                 .map_err(failed)?;
         }
+        if making == WorktreeOrigin::New {
+            self.begin_again_over(owner)?;
+        }
         let workspace = Rc::new(workspace);
         self.worktrees.insert(owner, Rc::clone(&workspace));
         Ok(TaskCheckout::Isolated(workspace))

@@ -157,12 +157,13 @@ impl Layer {
         fs::write(self.began(), "")
     }
 
-    /// Notes the same, unless a command that was cut off has noted it.
+    /// Makes a layer ready that may be there from before. The note of a command that was cut off
+    /// stays: what changed in the checkout since then is the work of others.
     ///
     /// # Errors
     /// When the note cannot be written.
     pub fn begin_again(&self) -> io::Result<()> {
-        if self.began().exists() { Ok(()) } else { self.begin() }
+        if self.began().exists() { self.end() } else { self.begin() }
     }
 
     /// Empties the kernel's own folder after a command.

@@ -25,7 +25,7 @@ impl Layer {
         }
         let layer = Self::open(&Self::place(session_folder, name))?;
         if sandbox.can_layer(root, layer.folders()) {
-            layer.begin()?;
+            layer.begin_again()?;
             return Ok(Some(layer));
         }
         layer.discard()?;

@@ -11,6 +11,7 @@ use crate::fixture::{RepoFixture, path};
 use locum_base::path::RepoPath;
 
 mod ignored_files;
+mod others;
 mod shared_trees;
 
 struct LayerFixture {

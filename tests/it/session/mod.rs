@@ -23,6 +23,7 @@ mod memory;
 mod merges;
 mod messages;
 mod mistakes;
+mod others;
 mod parallel;
 mod records;
 mod refusals;

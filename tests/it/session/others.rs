@@ -1,0 +1,76 @@
+//! What a person changes while a run is at work, or after it was killed: it stays, and the report
+//! says so.
+
+use std::path::Path;
+
+use crate::session::fixture::{Fixture, POLICY, Ran, turns};
+use locum_agent::session::event::Event;
+use locum_testing::repository::{commit_all, init};
+use pretty_assertions::assert_eq;
+
+/// A run whose commands write to a layer, over a checkout with some more files.
+fn contained(script: &str, settings: &str, files: &[(&str, &str)]) -> Fixture {
+    let policy = POLICY.replace("\"edit(src/**)\"", "\"edit(src/**)\", \"edit(.gitignore)\"");
+    let policy = format!("{policy}commands: {{ contained: allow{settings} }}\n");
+    let fixture = Fixture::with_policy(&turns(script), &policy);
+    for (file, text) in files {
+        write(&fixture.root, file, text);
+    }
+    commit_all(&init(&fixture.root), "more");
+    fixture
+}
+
+fn write(root: &Path, file: &str, text: &str) {
+    std::fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+    std::fs::write(root.join(file), text).unwrap();
+}
+
+fn notes(ran: &Ran) -> String {
+    ran.outcome.notes.join("\n")
+}
+
+const CUT_OFF: &str = r#"
+- calls: [{ tool: execute_command, args: { command: "for f in a b new free; do echo run > src/$f.txt; done; rm src/gone.txt; echo run >> src/x.sh" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+
+#[test]
+fn what_a_person_changed_after_a_kill_stays_when_the_session_is_resumed() {
+    let fixture = || {
+        let files = [("src/b.txt", "b\n"), ("src/gone.txt", "g\n"), ("src/x.sh", "x\n")];
+        contained(CUT_OFF, "", &files)
+    };
+    let expected = fixture().run();
+    let performing = |event: &Event| matches!(event, Event::Performing { .. });
+    let at = expected.lines.iter().position(|line| performing(&line.event)).unwrap();
+    // Killed before what the command wrote was judged, and after it.
+    for is_judged in [false, true] {
+        let killed = fixture();
+        assert!(killed.run_killed_at(at + 2).is_none());
+        let journal = killed.journal.join("journal.jsonl");
+        let text = std::fs::read_to_string(&journal).unwrap();
+        assert!(text.lines().last().unwrap().contains("promoting"), "{text}");
+        if !is_judged {
+            let lines: Vec<&str> = text.split_inclusive('\n').take(at + 1).collect();
+            std::fs::write(&journal, lines.concat()).unwrap();
+        }
+        for file in ["src/a.txt", "src/new.txt", "src/gone.txt"] {
+            write(&killed.root, file, "of a person\n");
+        }
+        std::fs::remove_file(killed.root.join("src/x.sh")).unwrap();
+        write(&killed.root, "src/x.sh/inner", "of a person\n");
+        let resumed = killed.resume();
+        assert_eq!(resumed.word(), "done", "{}", resumed.reason());
+        for file in ["src/a.txt", "src/new.txt", "src/gone.txt", "src/x.sh/inner"] {
+            assert_eq!(killed.file(file).as_deref(), Some("of a person\n"), "{file} {is_judged}");
+        }
+        // Nobody else was there.
+        for file in ["src/b.txt", "src/free.txt"] {
+            assert_eq!(killed.file(file).as_deref(), Some("run\n"), "{file} {is_judged}");
+        }
+        let notes = notes(&resumed);
+        assert!(notes.contains("Somebody else changed `src/gone.txt`"), "{notes}");
+        assert!(notes.contains("`src/a.txt`, `src/new.txt` while"), "{notes}");
+        assert!(notes.contains("in the way: `src/x.sh`"), "{notes}");
+    }
+}
