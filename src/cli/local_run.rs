@@ -444,8 +444,8 @@ pub fn own_worktree(
     Ok(made.checkout.root().to_owned())
 }
 
-/// Says where the changes of a run in its own worktree are; without changes, the worktree is
-/// removed.
+/// Says where the changes of a run in its own worktree are; without changes, also of somebody else,
+/// the worktree is removed.
 ///
 /// # Errors
 /// When it cannot be removed.
@@ -458,13 +458,25 @@ pub fn leave_worktree(
     let Some(folder) = local.folder.parent().filter(|_| local.stands_for.is_some()) else {
         return Ok(());
     };
-    if outcome.changes.is_empty() && !outcome.may_go_on() {
+    if outcome.changes.is_empty() && !outcome.may_go_on() && !has_changes(&local.folder) {
         return remove_worktree(folder).map_err(RunError::internal);
     }
     if show.format == OutputFormat::Text {
         output.line(format_args!("worktree: {}", local.folder.display()));
     }
     Ok(())
+}
+
+/// Whether something in a worktree is not as its commit has it. In doubt it is not.
+fn has_changes(folder: &Path) -> bool {
+    let Ok(Workspace { repo, .. }) = open(folder) else { return folder.exists() };
+    let look = || {
+        let head = repo.commit_of("HEAD")?;
+        let paths = repo.uncommitted_paths(usize::MAX)?;
+        // Files that go through a filter may only look changed.
+        Ok::<_, RepoError>(paths.iter().any(|path| !repo.is_as_in(&head, path)))
+    };
+    look().unwrap_or(true)
 }
 
 /// Shows how a run ended, in the requested form.

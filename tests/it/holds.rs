@@ -402,6 +402,27 @@ fn a_stopped_run_whose_own_worktree_is_gone_gets_it_back() {
 }
 
 #[test]
+fn a_run_s_own_worktree_stays_while_it_has_changes_of_a_person() {
+    for is_changed in [true, false] {
+        let stage = stage();
+        let ran = stage.play(SCRIPT, &["--output-format", "json", "--worktree"]);
+        assert_eq!(ran.code, Some(5), "{ran:?}");
+        let session = stage.sessions().remove(0);
+        let hold = ran.json()["held"]["id"].as_str().unwrap().to_owned();
+        let file = format!("state/locum/worktrees/{session}/files/src/a.txt");
+        assert_eq!(stage.read(&file), "a\n");
+        if is_changed {
+            stage.write(&file, "of a person\n");
+        }
+        assert_eq!(stage.run(&["session", "deny", &session, &hold]).code, Some(0));
+        let resumed = stage.run(&["session", "resume", &session]);
+        let stays = if is_changed { vec![session] } else { vec![] };
+        assert_eq!(stage.names("state/locum/worktrees"), stays, "{resumed:?}");
+        assert!(!is_changed || stage.read(&file) == "of a person\n");
+    }
+}
+
+#[test]
 fn a_session_at_work_is_not_resumed_beside_itself() {
     let stage = stage();
     let (session, _, _) = paused(&stage);
