@@ -69,9 +69,10 @@ impl Repo {
         Ok(is_changed_since_beginning(layer, &stat)? && self.checkout.stored(path)? != in_layer)
     }
 
-    /// Returns which paths that the layer has written somebody else removed from the checkout since
-    /// the last command began: `base`, a commit of the checkout's files before it, has them. To be
-    /// asked before anything is brought, because that changes folders as well.
+    /// Returns which paths that the layer changed somebody else removed from the checkout since the
+    /// last command began, or put other files in the place of by renaming a folder, which leaves
+    /// the files in it as old as they are. `base` is a commit of the checkout's files before the
+    /// command. To be asked before anything is brought, because that changes folders as well.
     ///
     /// # Errors
     /// When the checkout, the layer or the commit cannot be read.
@@ -82,17 +83,61 @@ impl Repo {
         changes: &BTreeMap<RepoPath, LayerChange>,
     ) -> Result<BTreeSet<RepoPath>, RepoError> {
         let tree = self.find(base)?.tree()?;
-        let mut removed = BTreeSet::new();
-        for (path, _) in changes.iter().filter(|(_, change)| **change == LayerChange::Written) {
-            if matches!(self.checkout.beneath.stat(path), Ok(None))
-                && layer.stored(path)? != OnDisk::Nothing
-                && is_changed_since_beginning(layer, &self.nearest_folder(path)?)?
-                && stored_in(&self.git, &tree, path)?.is_some()
-            {
+        let (mut removed, mut folders) = (BTreeSet::new(), BTreeMap::new());
+        for (path, change) in changes {
+            let is_written = *change == LayerChange::Written;
+            if is_written && layer.facts(path).is_err() {
+                // It was brought already.
+                continue;
+            }
+            let is_removed = match self.checkout.beneath.stat(path) {
+                Ok(None) => {
+                    is_written
+                        && is_changed_since_beginning(layer, &self.nearest_folder(path)?)?
+                        && stored_in(&self.git, &tree, path)?.is_some()
+                }
+                Ok(Some(_)) => {
+                    self.is_in_renamed_folder(layer, path, &mut folders)?
+                        && self.checkout.stored(path)? != layer.stored(path)?
+                        && !self.is_as_in(base, path)
+                }
+                // It is known to be there or not when it is brought.
+                Err(_) => false,
+            };
+            if is_removed {
                 removed.insert(path.clone());
             }
         }
         Ok(removed)
+    }
+
+    /// Whether a folder that a path lies in may be another one than when the last command began:
+    /// renaming it changed both it and the folder around it. `known` are folders that were asked
+    /// for before, with whether they changed.
+    fn is_in_renamed_folder(
+        &self,
+        layer: &Layer,
+        path: &RepoPath,
+        known: &mut BTreeMap<RepoPath, bool>,
+    ) -> Result<bool, RepoError> {
+        let (mut folder, mut is_inner_changed) = (path.parent(), false);
+        loop {
+            let is_changed = match known.get(&folder) {
+                Some(is_changed) => *is_changed,
+                None => match self.checkout.beneath.stat(&folder) {
+                    Ok(Some(stat)) => is_changed_since_beginning(layer, &stat)?,
+                    Ok(None) | Err(_) => false,
+                },
+            };
+            known.insert(folder.clone(), is_changed);
+            if is_inner_changed && is_changed {
+                return Ok(true);
+            }
+            if folder.is_root() {
+                return Ok(false);
+            }
+            (is_inner_changed, folder) = (is_changed, folder.parent());
+        }
     }
 
     /// Returns the folder around a path that is there.

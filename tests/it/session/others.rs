@@ -1,6 +1,7 @@
 //! What a person changes while a run is at work, or after it was killed: it stays, and the report
 //! says so.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use crate::session::fixture::{Fixture, POLICY, Ran, turns};
@@ -73,4 +74,49 @@ fn what_a_person_changed_after_a_kill_stays_when_the_session_is_resumed() {
         assert!(notes.contains("`src/a.txt`, `src/new.txt` while"), "{notes}");
         assert!(notes.contains("in the way: `src/x.sh`"), "{notes}");
     }
+}
+
+/// Lets a person do something after a command began.
+fn meanwhile(fixture: Fixture, act: impl Fn(&Path) + 'static) -> Fixture {
+    let (root, layer) = (fixture.root.clone(), fixture.journal.join("layers/run"));
+    fixture.watched(move |event| {
+        if !matches!(event, Event::Performing { .. }) {
+            return;
+        }
+        let changed = |name: &str| {
+            let facts = std::fs::metadata(layer.join(name)).unwrap();
+            (facts.ctime(), facts.ctime_nsec())
+        };
+        std::fs::write(layer.join("now"), "").unwrap();
+        // The kernel's clock for files moves in steps.
+        while changed("now") <= changed("began") {
+            std::fs::write(layer.join("now"), "").unwrap();
+        }
+        act(&root);
+    })
+}
+
+#[test]
+fn files_of_a_folder_that_a_person_puts_in_place_are_not_written_over() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "for f in a new; do echo run > src/$f.txt; done; rm src/gone.txt; echo run > notes.md" } }]
+- expect: { contains: ["Somebody else changed", "Files changed: notes.md"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    let fixture = contained(script, "", &[("src/gone.txt", "g\n"), ("src/deep/b.txt", "b\n")]);
+    let aside = fixture.root.with_file_name("aside");
+    for file in ["a.txt", "gone.txt", "new.txt"] {
+        write(&aside, file, "of a person\n");
+    }
+    let fixture = meanwhile(fixture, move |root| {
+        std::fs::rename(root.join("src"), aside.with_file_name("before")).unwrap();
+        std::fs::rename(&aside, root.join("src")).unwrap();
+    });
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["notes.md"]), "{}", ran.reason());
+    for file in ["src/a.txt", "src/gone.txt", "src/new.txt"] {
+        assert_eq!(fixture.file(file).as_deref(), Some("of a person\n"), "{file}");
+    }
+    let notes = notes(&ran);
+    assert!(notes.contains("`src/gone.txt`, `src/a.txt`, `src/new.txt` while"), "{notes}");
 }
