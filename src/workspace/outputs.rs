@@ -1,7 +1,7 @@
 //! Build output that is wanted in the checkout at the end, although git ignores it.
 //!
 //! In: a layer, and who judges what is in it. Out: files and links of the checkout, and what was
-//! left out of it, with the reasons.
+//! left out of it, with the reasons. What somebody else changed since the run began stays theirs.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -11,7 +11,7 @@ use git2::FileMode;
 use crate::git_data::makes_git_data;
 use crate::layer::{Layer, on_layer};
 use crate::links::{self, OnTheWay};
-use crate::repo::{Repo, RepoError};
+use crate::repo::{CommitId, Repo, RepoError};
 use crate::stored::OnDisk;
 use locum_base::path::RepoPath;
 
@@ -27,20 +27,21 @@ pub trait OutputJudge {
 
 impl Repo {
     /// Brings files that git ignores from a layer into the checkout: those that are asked for and
-    /// may be brought. Returns what was left out of these, each with the reason. What is gone in
-    /// the layer stays in the checkout.
+    /// may be brought. `base` is a commit with what the run itself wrote. Returns what was left out
+    /// of these, each with the reason. What is gone in the layer stays in the checkout.
     ///
     /// # Errors
     /// When the layer cannot be looked through.
     pub fn bring_outputs(
         &self,
         layer: &Layer,
+        base: Option<&CommitId>,
         judge: &dyn OutputJudge,
     ) -> Result<BTreeMap<RepoPath, String>, RepoError> {
         let mut left_out = BTreeMap::new();
         for path in self.ignored_files_in(layer)? {
             if judge.is_named(&path)
-                && let Err(why) = self.bring_output(layer, &path, judge)
+                && let Err(why) = self.bring_output(layer, &path, (base, judge))
             {
                 left_out.insert(path, why);
             }
@@ -52,7 +53,7 @@ impl Repo {
         &self,
         layer: &Layer,
         path: &RepoPath,
-        judge: &dyn OutputJudge,
+        (base, judge): (Option<&CommitId>, &dyn OutputJudge),
     ) -> Result<(), String> {
         if let Some(why) = judge.refusal(path) {
             return Err(why);
@@ -75,6 +76,10 @@ impl Repo {
             if let Some(why) = judge.link_refusal(&leads_to) {
                 return Err(why);
             }
+        }
+        let of_others = self.is_output_of_others(layer, path, (&stored, base));
+        if of_others.map_err(|error| said(&error))? {
+            return Err("somebody else changed it since the run began".to_owned());
         }
         self.checkout.put_stored(path, Some(&stored)).map_err(|error| said(&error))
     }
@@ -132,6 +137,7 @@ impl Repo {
 #[expect(clippy::disallowed_methods, reason = "a test makes a layer by hand")]
 mod tests {
     use std::collections::BTreeMap;
+    use std::os::unix::fs::MetadataExt as _;
 
     use pretty_assertions::assert_eq;
 
@@ -161,6 +167,7 @@ mod tests {
     fn layered(files: &[&str]) -> (tempfile::TempDir, Layer) {
         let folder = tempfile::tempdir().unwrap();
         let layer = Layer::open(&folder.path().join("layer")).unwrap();
+        layer.begin().unwrap();
         for path in files {
             let at = layer.folders().upper.join(path);
             std::fs::create_dir_all(at.parent().unwrap()).unwrap();
@@ -179,13 +186,47 @@ mod tests {
         fixture.write(".gitignore", "dist/\ntarget/\n*.log\n");
         let (_folder, layer) =
             layered(&["dist/a/x", "dist/.git/config", "target/y", "src/z.log", "src/new"]);
-        let left_out = fixture.repo.bring_outputs(&layer, &Judge).unwrap();
+        let left_out = fixture.repo.bring_outputs(&layer, None, &Judge).unwrap();
         let there = |path: &str| fixture.root.join(path).exists();
         assert_eq!(
             ["dist/a/x", "src/z.log", "dist/.git", "target", "src/new"].map(there),
             [true, true, false, false, false]
         );
         assert_eq!(shown(left_out), [("dist/.git".to_owned(), "git's own".to_owned())]);
+    }
+
+    #[test]
+    fn what_somebody_else_changed_since_the_run_began_stays_theirs() {
+        let fixture = RepoFixture::new();
+        fixture.write(".gitignore", "dist/\n");
+        for file in ["dist/old", "aside/renamed", "dist/theirs"] {
+            fixture.write(file, "before");
+        }
+        let (_folder, layer) = layered(&["dist/old", "dist/theirs", "dist/new", "dist/r/renamed"]);
+        let root = &fixture.root;
+        let changed = |at: &std::path::Path| {
+            let facts = std::fs::metadata(at).unwrap();
+            (facts.ctime(), facts.ctime_nsec())
+        };
+        // The kernel's clock for files moves in steps.
+        while changed(&root.join("dist/theirs")) <= changed(&layer.kept().with_file_name("made")) {
+            fixture.write("dist/theirs", "of a person");
+        }
+        std::fs::rename(root.join("aside"), root.join("dist/r")).unwrap();
+        let left_out = shown(fixture.repo.bring_outputs(&layer, None, &Judge).unwrap());
+        let why = "somebody else changed it since the run began".to_owned();
+        assert_eq!(
+            left_out,
+            [("dist/r/renamed".to_owned(), why.clone()), ("dist/theirs".to_owned(), why),]
+        );
+        for (file, text) in [
+            ("dist/theirs", "of a person"),
+            ("dist/r/renamed", "before"),
+            ("dist/old", "dist/old"),
+            ("dist/new", "dist/new"),
+        ] {
+            assert_eq!(std::fs::read_to_string(root.join(file)).unwrap(), text, "{file}");
+        }
     }
 
     #[test]
@@ -210,7 +251,7 @@ mod tests {
             std::os::unix::fs::symlink(target, layer.folders().upper.join("dist").join(name))
                 .unwrap();
         }
-        let left_out = fixture.repo.bring_outputs(&layer, &Judge).unwrap();
+        let left_out = fixture.repo.bring_outputs(&layer, None, &Judge).unwrap();
         let names: Vec<&str> = left_out.keys().filter_map(|path| path.name()).collect();
         assert_eq!(names, ["all", "door", "environ", "etc", "loop", "settings", "up"]);
         for name in ["x", "again", "missing", "source"] {
@@ -235,7 +276,7 @@ mod tests {
         let big = layer.folders().upper.join("dist/big");
         let big = std::fs::File::options().write(true).open(big).unwrap();
         big.set_len(FILE_LIMIT_BYTES + 1).unwrap();
-        let left_out = fixture.repo.bring_outputs(&layer, &Judge).unwrap();
+        let left_out = fixture.repo.bring_outputs(&layer, None, &Judge).unwrap();
         let names: Vec<&str> = left_out.keys().map(RepoPath::as_str).collect();
         assert_eq!(
             names,

@@ -78,7 +78,8 @@ impl Session<'_> {
             return Ok(());
         }
         let judge = PolicyJudge { policy, facts: self.facts(&self.start().mode.clone()) };
-        let left_out = self.parts.workspace.repo.bring_outputs(&layer, &judge)?;
+        let (repo, base) = (&self.parts.workspace.repo, self.saved(None));
+        let left_out = repo.bring_outputs(&layer, base.as_ref(), &judge)?;
         match said(&left_out) {
             Some(note) => self.note_once(TaskId(0), note),
             None => Ok(()),

@@ -75,9 +75,11 @@ impl Layer {
         fs::remove_dir(&self.work)?;
         shared::discard(&self.folder.join(SHARED_FOLDER))?;
         remove_all(self.upper.root())?;
-        match fs::remove_file(self.began()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
+        for note in [self.began(), self.made()] {
+            match fs::remove_file(note) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                Ok(()) | Err(_) => {}
+            }
         }
         // It stays where something was kept out.
         let _ = fs::remove_dir(&self.folder);

@@ -154,6 +154,9 @@ impl Layer {
         // A command that was cut off, or a trial, may have left something.
         self.end()?;
         self.remove_git_locks()?;
+        if !self.made().exists() {
+            fs::write(self.made(), "")?;
+        }
         fs::write(self.began(), "")
     }
 
@@ -180,8 +183,14 @@ impl Layer {
         self.folders().empty_work()
     }
 
+    /// Where it is noted when the last command began.
     fn began(&self) -> PathBuf {
         self.folder.join("began")
+    }
+
+    /// Where it is noted when the first command began.
+    fn made(&self) -> PathBuf {
+        self.folder.join("made")
     }
 
     /// Whether no link that a command made lies on the way to a path, or is it.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use rustix::fs::Stat;
 use rustix::io::Errno;
@@ -11,7 +12,7 @@ use rustix::io::Errno;
 use super::{Layer, LayerChange, on_layer};
 use crate::checkout::{EntryKind, FileError, file_error};
 use crate::repo::{CommitId, Repo, RepoError};
-use crate::stored::OnDisk;
+use crate::stored::{OnDisk, StoredFile};
 use crate::trees::stored_in;
 use locum_base::path::RepoPath;
 
@@ -140,6 +141,38 @@ impl Repo {
         }
     }
 
+    /// Whether what the checkout has at a path that git ignores is the work of somebody else since
+    /// the run began, and not what the layer has there. `base` is a commit with what the run itself
+    /// wrote.
+    ///
+    /// # Errors
+    /// When the checkout cannot be read.
+    pub(crate) fn is_output_of_others(
+        &self,
+        layer: &Layer,
+        path: &RepoPath,
+        (output, base): (&StoredFile, Option<&CommitId>),
+    ) -> Result<bool, RepoError> {
+        let stat = match self.checkout.beneath.stat(path) {
+            Ok(Some(stat)) => stat,
+            Ok(None) | Err(Errno::LOOP) => return Ok(false),
+            Err(errno) => return Err(file_error(path, errno).into()),
+        };
+        let made = noted(&layer.made())?;
+        let mut is_changed = changed(&stat) > made;
+        let mut folder = path.parent();
+        while !is_changed && !folder.is_root() {
+            if let Ok(Some(stat)) = self.checkout.beneath.stat(&folder) {
+                // It was renamed, and nothing in it was.
+                is_changed = changed(&stat) > made && modified(&stat) <= made;
+            }
+            folder = folder.parent();
+        }
+        Ok(is_changed
+            && !matches!(self.checkout.stored(path), Ok(OnDisk::Stored(there)) if there == *output)
+            && !base.is_some_and(|base| self.is_as_in(base, path)))
+    }
+
     /// Returns the folder around a path that is there.
     fn nearest_folder(&self, path: &RepoPath) -> Result<Stat, RepoError> {
         let mut above = path.parent();
@@ -156,8 +189,19 @@ impl Repo {
 
 /// Whether something of the checkout was changed since the last command began.
 fn is_changed_since_beginning(layer: &Layer, stat: &Stat) -> Result<bool, RepoError> {
-    let began = fs::metadata(layer.began());
-    let began = began.map_err(|source| on_layer(&RepoPath::root(), source))?;
-    let changed = (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(i64::MAX));
-    Ok(changed > (began.ctime(), began.ctime_nsec()))
+    Ok(changed(stat) > noted(&layer.began())?)
+}
+
+/// Returns when a note of a layer was made: seconds and nanoseconds by the clock of files.
+fn noted(note: &Path) -> Result<(i64, i64), RepoError> {
+    let facts = fs::metadata(note).map_err(|source| on_layer(&RepoPath::root(), source))?;
+    Ok((facts.ctime(), facts.ctime_nsec()))
+}
+
+fn changed(stat: &Stat) -> (i64, i64) {
+    (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(i64::MAX))
+}
+
+fn modified(stat: &Stat) -> (i64, i64) {
+    (stat.st_mtime, i64::try_from(stat.st_mtime_nsec).unwrap_or(i64::MAX))
 }

@@ -120,3 +120,20 @@ fn files_of_a_folder_that_a_person_puts_in_place_are_not_written_over() {
     let notes = notes(&ran);
     assert!(notes.contains("`src/gone.txt`, `src/a.txt`, `src/new.txt` while"), "{notes}");
 }
+
+#[test]
+fn build_output_is_not_written_over_what_a_person_changed() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "for f in a b c; do echo run > dist/$f; done" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    let files = [(".gitignore", "dist/\n"), ("dist/a", "old\n"), ("dist/b", "old\n")];
+    let fixture = contained(script, ", outputs: [dist]", &files);
+    let fixture = meanwhile(fixture, |root| write(root, "dist/a", "of a person\n"));
+    let ran = fixture.run();
+    let read = |file: &str| fixture.file(file).unwrap();
+    assert_eq!(["dist/a", "dist/b", "dist/c"].map(read), ["of a person\n", "run\n", "run\n"]);
+    let notes = notes(&ran);
+    assert!(notes.contains("`dist/a` (somebody else changed it since the run began)"), "{notes}");
+    assert!(!notes.contains("dist/b"), "{notes}");
+}
