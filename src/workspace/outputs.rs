@@ -25,10 +25,19 @@ pub trait OutputJudge {
     fn link_refusal(&self, leads_to: &RepoPath) -> Option<String>;
 }
 
+/// Files in a layer that git ignores.
+#[derive(Default)]
+struct IgnoredFiles {
+    paths: Vec<RepoPath>,
+    /// Names that are no path, each with the folder it is in.
+    unnamed: Vec<(RepoPath, String)>,
+}
+
 impl Repo {
     /// Brings files that git ignores from a layer into the checkout: those that are asked for and
     /// may be brought. `base` is a commit with what the run itself wrote. Returns what was left out
-    /// of these, each with the reason. What is gone in the layer stays in the checkout.
+    /// of these, each with the reason; where a name is no path, its folder. What is gone in the
+    /// layer stays in the checkout.
     ///
     /// # Errors
     /// When the layer cannot be looked through.
@@ -39,12 +48,21 @@ impl Repo {
         judge: &dyn OutputJudge,
     ) -> Result<BTreeMap<RepoPath, String>, RepoError> {
         let mut left_out = BTreeMap::new();
-        for path in self.ignored_files_in(layer)? {
+        let IgnoredFiles { paths, unnamed } = self.ignored_files_in(layer)?;
+        for path in paths {
             if judge.is_named(&path)
                 && let Err(why) = self.bring_output(layer, &path, (base, judge))
             {
                 left_out.insert(path, why);
             }
+        }
+        let is_named = |folder: &RepoPath| {
+            // One that is named by what lies in it counts as well.
+            folder.join("name").is_ok_and(|inner| judge.is_named(&inner))
+        };
+        for (folder, name) in unnamed.into_iter().filter(|(folder, _)| is_named(folder)) {
+            let why = || format!("the name `{}` in it is not taken", name.escape_debug());
+            left_out.entry(folder).or_insert_with(why);
         }
         Ok(left_out)
     }
@@ -102,8 +120,8 @@ impl Repo {
     }
 
     /// Returns the files in a layer that git ignores.
-    fn ignored_files_in(&self, layer: &Layer) -> Result<Vec<RepoPath>, RepoError> {
-        let mut found = Vec::new();
+    fn ignored_files_in(&self, layer: &Layer) -> Result<IgnoredFiles, RepoError> {
+        let mut found = IgnoredFiles::default();
         let mut ahead = vec![(RepoPath::root(), false)];
         while let Some((folder, inside)) = ahead.pop() {
             let names = match layer.names(&folder) {
@@ -112,10 +130,18 @@ impl Repo {
                 // What is too deep down to be looked at is no output.
                 Err(_) => continue,
             };
-            for path in names.into_iter().flatten() {
+            for name in names {
+                let path = match name {
+                    Ok(path) => path,
+                    Err(at) => {
+                        let name = at.file_name().unwrap_or_default().to_string_lossy();
+                        found.unnamed.extend(inside.then(|| (folder.clone(), name.into_owned())));
+                        continue;
+                    }
+                };
                 let Ok(facts) = layer.facts(&path) else { continue };
                 if path.name() == Some(".git") {
-                    found.extend(inside.then_some(path));
+                    found.paths.extend(inside.then_some(path));
                     continue;
                 }
                 if facts.is_dir() && self.other_repository(&path)?.is_some() {
@@ -125,7 +151,7 @@ impl Repo {
                 if facts.is_dir() {
                     ahead.push((path, ignored));
                 } else if ignored {
-                    found.push(path);
+                    found.paths.push(path);
                 }
             }
         }
@@ -202,7 +228,8 @@ mod tests {
         for file in ["dist/old", "aside/renamed", "dist/theirs"] {
             fixture.write(file, "before");
         }
-        let (_folder, layer) = layered(&["dist/old", "dist/theirs", "dist/new", "dist/r/renamed"]);
+        let (_folder, layer) =
+            layered(&["dist/old", "dist/theirs", "dist/new", "dist/r/renamed", "dist/n\nx"]);
         let root = &fixture.root;
         let changed = |at: &std::path::Path| {
             let facts = std::fs::metadata(at).unwrap();
@@ -217,7 +244,11 @@ mod tests {
         let why = "somebody else changed it since the run began".to_owned();
         assert_eq!(
             left_out,
-            [("dist/r/renamed".to_owned(), why.clone()), ("dist/theirs".to_owned(), why),]
+            [
+                ("dist".to_owned(), r"the name `n\nx` in it is not taken".to_owned()),
+                ("dist/r/renamed".to_owned(), why.clone()),
+                ("dist/theirs".to_owned(), why),
+            ]
         );
         for (file, text) in [
             ("dist/theirs", "of a person"),

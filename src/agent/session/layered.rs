@@ -98,6 +98,12 @@ impl Session<'_> {
         if self.server_of(waiting).is_some() { "server" } else { "command" }
     }
 
+    /// Says where it is kept what a call wrote.
+    pub(crate) fn kept_in_words(&self, waiting: &WaitingCall, layer: &Layer) -> String {
+        let (writer, kept) = (self.writer(waiting), layer.kept().join(&waiting.call.id));
+        format!(" What the {writer} wrote is in `{}`.", kept.display())
+    }
+
     /// Returns the layer with what a server wrote for a request that was cut off; `None` where it
     /// writes to none.
     pub(crate) fn server_layer_left(
@@ -158,7 +164,9 @@ impl Session<'_> {
             changes.paths.clone().into_iter().filter(|(path, _)| stays(path)).collect();
         if let Some(unnamed) = kept_out_unnamed(&changes.unnamed) {
             observation.text.push_str(&format!("\n\n{unnamed}"));
-            self.note_once(id, unnamed)?;
+            let layer = self.layer_of(id, waiting)?;
+            let kept = layer.map(|layer| self.kept_in_words(waiting, &layer)).unwrap_or_default();
+            self.note_once(id, format!("{unnamed}{kept}"))?;
         }
         let refusal = refusal_of(&refused.denied, Decision::Deny);
         if refusal.is_some() {

@@ -98,15 +98,14 @@ impl Session<'_> {
                 observation.touched.push(path);
             }
         }
-        place.repo.settle(layer)?;
+        place.repo.settle_judged(layer, call)?;
         observation.touched.sort();
         let brought = observation.touched.iter().cloned().collect();
         observation.text.push_str(&render_touched(&brought));
-        let (writer, kept) = (self.writer(waiting), layer.kept().join(call));
+        let writer = self.writer(waiting);
         // Of what was removed there is nothing to keep.
-        let kept =
-            kept.exists().then(|| format!(" What the {writer} wrote is in `{}`.", kept.display()));
-        let kept = kept.unwrap_or_default();
+        let is_kept = layer.kept().join(call).exists();
+        let kept = if is_kept { self.kept_in_words(waiting, layer) } else { String::new() };
         if !of_others.is_empty() {
             let what = format!("Somebody else changed {} while", named(&of_others));
             observation.text.push_str(&format!(

@@ -45,20 +45,38 @@ impl Layer {
     }
 
     fn keep(&self, path: &RepoPath, label: &str) -> io::Result<()> {
-        let whole = self.kept().join(label).join(path.as_str());
-        // The kernel takes no longer one, and a folder has longer ones in it.
-        let is_long = whole.as_os_str().len() > LONGEST_KEPT_BYTES;
-        let name = if is_long { "long-path" } else { path.as_str() };
+        let to = self.place_to_keep(Path::new(path.as_str()), label)?;
+        // By the folder that it is in: its whole name may be too long, too.
+        let (folder, name) = (self.upper.beneath.folder(&path.parent())?, path.name());
+        Ok(rustix::fs::renameat(folder, name.unwrap_or_default(), rustix::fs::CWD, to)?)
+    }
+
+    /// Keeps what lies at `at` in the layer, and what no [`RepoPath`] can express, by the name that
+    /// it has.
+    ///
+    /// # Errors
+    /// When it cannot be moved there.
+    pub(super) fn keep_unnamed(&self, at: &Path, label: &str) -> io::Result<()> {
+        let name = at.strip_prefix(self.upper.root()).unwrap_or(at);
+        fs::rename(at, self.place_to_keep(name, label)?)
+    }
+
+    /// Returns a free place for what has this name in the layer, in a folder that is there.
+    fn place_to_keep(&self, name: &Path, label: &str) -> io::Result<PathBuf> {
         let mut to = self.kept().join(label).join(name);
+        // The kernel takes no longer one, and a folder has longer ones in it.
+        let is_long = to.as_os_str().len() > LONGEST_KEPT_BYTES;
+        let name = if is_long { Path::new("long-path") } else { name };
+        if is_long {
+            to = self.kept().join(label).join(name);
+        }
         let mut number = 2_usize;
         while fs::symlink_metadata(&to).is_ok() {
             to = self.kept().join(format!("{label}-{number}")).join(name);
             number += 1;
         }
         fs::create_dir_all(to.parent().unwrap_or(&self.folder))?;
-        // By the folder that it is in: its whole name may be too long, too.
-        let (folder, name) = (self.upper.beneath.folder(&path.parent())?, path.name());
-        Ok(rustix::fs::renameat(folder, name.unwrap_or_default(), rustix::fs::CWD, to)?)
+        Ok(to)
     }
 
     /// Whether a path was kept out of the checkout under `label`.

@@ -13,6 +13,7 @@ mod other_repositories;
 mod others;
 mod place;
 mod seen;
+mod settled;
 mod shared_trees;
 mod taken;
 
@@ -22,8 +23,6 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::io::Errno;
-
 use crate::checkout::{Checkout, EntryKind, FileError, file_error};
 use crate::layer::shared_trees::SharedTrees;
 use crate::opened;
@@ -31,7 +30,7 @@ use crate::repo::{Repo, RepoError};
 use crate::shared::{self, SharedFolders};
 use crate::stored::OnDisk;
 use locum_base::path::RepoPath;
-use locum_sandbox::{GitLayer, LayerFolders, SharedFolder, StandIn, remove_all};
+use locum_sandbox::{GitLayer, LayerFolders, SharedFolder, StandIn};
 
 /// The attribute of a folder that hides what lies below it; its value is `y`.
 const OPAQUE: &str = "user.overlay.opaque";
@@ -280,14 +279,6 @@ impl Repo {
         Ok(())
     }
 
-    /// Takes out of a layer everything that was judged: what git ignores stays.
-    ///
-    /// # Errors
-    /// When the layer cannot be changed.
-    pub fn settle(&self, layer: &Layer) -> Result<(), RepoError> {
-        self.settle_below(layer, &RepoPath::root())
-    }
-
     fn changes_below(
         &self,
         layer: &Layer,
@@ -404,57 +395,6 @@ impl Repo {
             || is_folder && index.find_prefix(&asked).is_ok();
         Ok(!is_tracked)
     }
-
-    fn settle_below(&self, layer: &Layer, folder: &RepoPath) -> Result<(), RepoError> {
-        let io = |path: &RepoPath| {
-            let path = path.clone();
-            move |source| on_layer(&path, source)
-        };
-        for name in layer.names(folder).map_err(io(folder))? {
-            let path = match name {
-                Ok(path) => path,
-                Err(name) => {
-                    let kept = fs::symlink_metadata(&name).map_err(io(folder))?.is_dir();
-                    let removed = if kept { remove_all(&name) } else { fs::remove_file(name) };
-                    removed.map_err(io(folder))?;
-                    continue;
-                }
-            };
-            let (at, facts) = (layer.upper.absolute(&path), layer.facts(&path).map_err(io(&path))?);
-            if self.stays(layer, &path, facts.is_dir())?
-                || is_whiteout(&facts) && self.is_of_another_repository(&path)?
-            {
-                continue;
-            }
-            if !facts.is_dir() {
-                fs::remove_file(at).map_err(io(&path))?;
-                continue;
-            }
-            match self.settle_below(layer, &path) {
-                Ok(()) => {}
-                Err(error) if is_too_deep(&error) => {
-                    remove_all(&at).map_err(io(&path))?;
-                    continue;
-                }
-                Err(error) => return Err(error),
-            }
-            if layer.is_opaque(&path) {
-                rustix::fs::lremovexattr(&at, OPAQUE).map_err(|errno| io(&path)(errno.into()))?;
-            }
-            match rustix::fs::rmdir(&at) {
-                // What git ignores is in it.
-                Ok(()) | Err(Errno::NOTEMPTY) => {}
-                Err(errno) => return Err(io(&path)(errno.into())),
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Whether something lies so deep down that the kernel takes no name for it from here.
-fn is_too_deep(error: &RepoError) -> bool {
-    matches!(error, RepoError::File(FileError::Io { source, .. })
-        if Errno::from_io_error(source) == Some(Errno::NAMETOOLONG))
 }
 
 /// Whether overlayfs marks with it that something of the checkout is gone.

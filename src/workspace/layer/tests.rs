@@ -12,6 +12,7 @@ use locum_base::path::RepoPath;
 
 mod ignored_files;
 mod others;
+mod settled;
 mod shared_trees;
 
 struct LayerFixture {

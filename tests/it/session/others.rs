@@ -137,3 +137,26 @@ fn build_output_is_not_written_over_what_a_person_changed() {
     assert!(notes.contains("`dist/a` (somebody else changed it since the run began)"), "{notes}");
     assert!(!notes.contains("dist/b"), "{notes}");
 }
+
+/// Reads what is kept of a path, by any call.
+fn kept(fixture: &Fixture, file: &str) -> Vec<String> {
+    let folders = std::fs::read_dir(fixture.journal.join("layers/run/kept")).into_iter().flatten();
+    let files = folders.map(|folder| folder.unwrap().path().join(file));
+    files.filter_map(|file| std::fs::read_to_string(file).ok()).collect()
+}
+
+#[test]
+fn a_file_whose_name_is_not_taken_is_kept_and_the_report_says_where() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "for f in $(echo n); do mv src/a.txt \"src/$f\n.txt\"; echo x > src/~x; done" } }]
+- expect: { contains: ["Kept out of the checkout", "begin with `~`", "Files changed: src/a.txt"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    let fixture = contained(script, "", &[]);
+    let ran = fixture.run();
+    assert_eq!((ran.word(), ran.changed()), ("done", vec!["src/a.txt"]), "{}", ran.reason());
+    assert_eq!(kept(&fixture, "src/n\n.txt"), ["one\ntwo\nthree\n"]);
+    assert_eq!(kept(&fixture, "src/~x"), ["x\n"]);
+    let notes = notes(&ran);
+    assert!(notes.contains("What the command wrote is in `"), "{notes}");
+}
