@@ -41,10 +41,7 @@ impl Session<'_> {
         if none || dispatch::effect(call.tool()) != ToolEffect::Edits || !self.begin_layer(id)? {
             return Ok(false);
         }
-        // Of a check that was cut off.
-        if let Some(layer) = self.layer_left(id)? {
-            self.place(id)?.repo.settle(&layer)?;
-        }
+        self.leave_unjudged(id)?;
         Ok(true)
     }
 }

@@ -99,8 +99,10 @@ impl<'a> Session<'a> {
         }
         let cut_off = self.state.checked.under_way.clone();
         if self.begin_layer(id)? {
-            // Of checks that were cut off.
-            self.settle_checks(id)?;
+            match &cut_off {
+                Some(_) => self.settle_checks(id)?,
+                None => self.leave_unjudged(id)?,
+            }
             self.note_unpublished(id)?;
             if cut_off.is_none() {
                 self.announce_checks(id, waiting, None)?;

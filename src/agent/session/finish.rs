@@ -51,13 +51,20 @@ impl Session<'_> {
         let saved = if self.journal_broken { Ok(()) } else { self.save_all() };
         // A session that goes on still needs them in its layer.
         let goes_on = stop.waiting.is_some() || stop.fault;
+        let has_ended = self.state.root().is_some_and(|root| root.ended.is_some());
+        let unjudged = if goes_on || self.journal_broken || !has_ended {
+            Ok(())
+        } else {
+            self.leave_unjudged(TaskId::default())
+        };
         let outputs = if goes_on { Ok(()) } else { self.bring_outputs() };
         let noted = if goes_on || self.journal_broken { Ok(()) } else { self.note_of_others() };
         // What is in no checkpoint is only there.
         let left = if saved.is_ok() { self.leave_worktrees() } else { Ok(()) };
         let changes = self.changes();
-        let failures =
-            [charged, closed, saved, outputs, noted, left].into_iter().filter_map(Result::err);
+        let failures = [charged, closed, saved, unjudged, outputs, noted, left]
+            .into_iter()
+            .filter_map(Result::err);
         let stop = failures.chain(changes.as_ref().err().cloned()).fold(stop, worse);
         let outcome = self.outcome(stop, changes.unwrap_or_default());
         if self.journal_broken {

@@ -188,7 +188,7 @@ pub(crate) fn refusal_of(
 }
 
 /// Returns both refusals as one.
-fn joined(first: Option<Box<Refusal>>, mut second: Box<Refusal>) -> Box<Refusal> {
+pub(crate) fn joined(first: Option<Box<Refusal>>, mut second: Box<Refusal>) -> Box<Refusal> {
     let verdicts = first.map(|first| first.verdicts).unwrap_or_default();
     second.verdicts.splice(0..0, verdicts);
     second

@@ -170,11 +170,8 @@ impl<'a> Session<'a> {
 
     /// Returns the surroundings of a task in which hooks run.
     pub(crate) fn ready_for_hooks(&mut self, id: TaskId) -> Result<TaskEnv<'a>, Stop> {
-        if self.begin_layer(id)?
-            // Of a hook that was cut off.
-            && let Some(layer) = self.layer_left(id)?
-        {
-            self.place(id)?.repo.settle(&layer)?;
+        if self.begin_layer(id)? {
+            self.leave_unjudged(id)?;
         }
         self.task_env(id)
     }

@@ -11,7 +11,7 @@ use std::io;
 use std::rc::Rc;
 
 use crate::session::event::Event;
-use crate::session::held_changes::refusal_of;
+use crate::session::held_changes::{joined, refusal_of};
 use crate::session::judged::reasons;
 use crate::session::live::Session;
 use crate::session::promotion::{HeldChanges, Promotion, RefusedEdits};
@@ -32,6 +32,10 @@ use locum_workspace::layer::{Layer, LayerChange, LayerChanges};
 
 /// How a command is reported that was cut off together with the run: as killed.
 pub(crate) const CUT_OFF: Exit = Exit::Signal(9);
+
+/// What an answer says before it names files that git does not ignore any more.
+pub(crate) const NO_LONGER_IGNORED: &str =
+    "\n\nGit ignores other files now. What commands had left there is judged, too.";
 
 /// What a command left in its layer.
 pub(crate) struct LayeredChanges {
@@ -169,6 +173,7 @@ impl Session<'_> {
             self.note_once(id, format!("{unnamed}{kept}"))?;
         }
         let refusal = refusal_of(&refused.denied, Decision::Deny);
+        let before = observation.refused.take();
         if refusal.is_some() {
             let instead = if self.server_of(waiting).is_some() { "" } else { UNSEEN };
             observation.text.push_str(&format!(
@@ -177,9 +182,22 @@ impl Session<'_> {
                 reasons(refused.denied.values())
             ));
         }
+        let refusal = match refusal {
+            Some(refusal) => Some(joined(before, refusal)),
+            None => before,
+        };
         let unread = changes.unread.keys().cloned().collect();
-        let promotion =
-            Promotion { bring, keep, unread, held, observation, refusal, ..Promotion::default() };
+        let staying = self.staying(id, waiting, &bring)?;
+        let promotion = Promotion {
+            bring,
+            keep,
+            unread,
+            staying,
+            held,
+            observation,
+            refusal,
+            ..Promotion::default()
+        };
         if !changes.paths.is_empty() || !changes.unread.is_empty() {
             self.note_promotion(id, waiting, &promotion)?;
         }

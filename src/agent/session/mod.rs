@@ -98,6 +98,7 @@ mod task_env;
 pub mod tool_counts;
 mod turn;
 mod under_review;
+mod unjudged;
 mod unmerged;
 pub mod word;
 mod worktrees;

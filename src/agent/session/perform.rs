@@ -22,6 +22,7 @@ use crate::session::spans::call_span;
 use crate::session::stop::Stop;
 use crate::session::taken_back::PerformedCall;
 use crate::session::task::turn::WaitingCall;
+use crate::session::unjudged;
 use crate::tools::dispatch::{self, CheckedCall};
 use crate::tools::hooks::HookEvent;
 use crate::tools::tool::ToolEffect;
@@ -68,7 +69,11 @@ impl Session<'_> {
             return self.steer(id, &waiting, observation);
         }
         match &waiting.performing {
-            Some(performing) if !self.recover(id, permit, &performing.before)? => {
+            // What was judged already is brought.
+            Some(performing)
+                if performing.promotion.is_some()
+                    || !self.recover(id, permit, &performing.before)? =>
+            {
                 self.answer_interrupted(id, waiting)
             }
             Some(_) => self.perform(id, permitted, None),
@@ -132,6 +137,7 @@ impl Session<'_> {
     ) -> Result<(), Stop> {
         let PermittedCall { waiting, permit, .. } = permitted;
         let checks_edit = self.prepare_after_edit(id, permit.act())?;
+        let is_edit = dispatch::effect(permit.act().tool()) == ToolEffect::Edits;
         let follower = self.follower(id, &[&waiting])?;
         if follower.is_some() && dispatch::effect(permit.act().tool()) != ToolEffect::Runs {
             self.prepare_hooks(id)?;
@@ -146,7 +152,10 @@ impl Session<'_> {
                 EffectInputs { before: snapshot.as_ref(), picture, outputs: None, ..context.given };
             let context = ToolContext { given, ..context };
             let mut observation = dispatch::perform(permit, context).await;
-            if checks_edit {
+            if is_edit {
+                observation = unjudged::look_again(&env, observation);
+            }
+            if checks_edit && !observation.waits_for_judgement() {
                 observation = after_edit::check(&env, observation).await;
             }
             // What is in a layer is brought out of it first.

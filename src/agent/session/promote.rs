@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use crate::session::held_changes::named;
-use crate::session::layered::lost_layer;
+use crate::session::layered::{LayeredChanges, NO_LONGER_IGNORED, lost_layer};
 use crate::session::live::Session;
 use crate::session::promotion::Promotion;
 use crate::session::stop::Stop;
@@ -30,7 +30,16 @@ impl Session<'_> {
     ) -> Result<(), Stop> {
         if !promotion.settled {
             match self.layer_of(id, waiting)? {
-                Some(layer) => self.settle_layer(id, waiting, &layer, &mut promotion)?,
+                Some(layer) => {
+                    self.settle_layer(id, waiting, &layer, &mut promotion)?;
+                    if let Some(changes) = self.no_longer_ignored(id, &layer, &promotion)? {
+                        let Promotion { mut observation, refusal, .. } = promotion;
+                        observation.text.push_str(NO_LONGER_IGNORED);
+                        observation.refused = refusal;
+                        let left = LayeredChanges { changes, intents: Vec::new() };
+                        return self.answer_layered(id, waiting, observation, &left);
+                    }
+                }
                 None if promotion.bring.is_empty() => self.take_back(id, waiting, &promotion)?,
                 None => return Err(Stop::failed("the layer of a command is gone")),
             }
@@ -98,7 +107,7 @@ impl Session<'_> {
                 observation.touched.push(path);
             }
         }
-        place.repo.settle_judged(layer, call)?;
+        place.repo.settle_judged(layer, promotion.staying.as_ref(), call)?;
         observation.touched.sort();
         let brought = observation.touched.iter().cloned().collect();
         observation.text.push_str(&render_touched(&brought));

@@ -23,6 +23,9 @@ pub struct Promotion {
     /// What of this could not be read: it is kept as a whole.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub unread: BTreeSet<RepoPath>,
+    /// What stays in the layer, where something of this changes what git ignores.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staying: Option<BTreeSet<RepoPath>>,
     /// Set aside until a person decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<HeldChanges>,

@@ -1,9 +1,11 @@
 //! What is taken out of a layer once it was judged; what git ignores stays.
 //!
 //! In: a layer whose changes were brought, kept out or thrown away. Out: the same layer with what
-//! later commands find in it.
+//! later commands find in it. A `.gitignore` that was brought changes what git ignores: then what
+//! stays is what git ignored when the layer was judged, and nothing goes that nobody judged.
 #![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
 
+use std::collections::BTreeSet;
 use std::fs::{self, Metadata};
 
 use rustix::io::Errno;
@@ -18,6 +20,8 @@ use locum_sandbox::remove_all;
 struct Settling<'s> {
     repo: &'s Repo,
     layer: &'s Layer,
+    /// The uppermost paths that stay; `None` for what git ignores now.
+    staying: Option<&'s BTreeSet<RepoPath>>,
     /// Under which label it is kept what no [`RepoPath`] can express; `None` where all of it goes.
     label: Option<&'s str>,
 }
@@ -28,18 +32,45 @@ impl Repo {
     /// # Errors
     /// When the layer cannot be changed.
     pub fn settle(&self, layer: &Layer) -> Result<(), RepoError> {
-        let settling = Settling { repo: self, layer, label: None };
+        let settling = Settling { repo: self, layer, staying: None, label: None };
         settling.settle_below(&RepoPath::root())
     }
 
-    /// Takes everything out of a layer that was judged and brought or kept out. What no path
-    /// can express is kept, below [`Layer::kept`] and `label`.
+    /// Takes everything out of a layer that was judged and brought or kept out. `staying` is what
+    /// [`Repo::staying`] was before that; `None` where nothing changed what git ignores. What no
+    /// path can express is kept, below [`Layer::kept`] and `label`.
     ///
     /// # Errors
     /// When the layer cannot be changed.
-    pub fn settle_judged(&self, layer: &Layer, label: &str) -> Result<(), RepoError> {
-        let settling = Settling { repo: self, layer, label: Some(label) };
+    pub fn settle_judged(
+        &self,
+        layer: &Layer,
+        staying: Option<&BTreeSet<RepoPath>>,
+        label: &str,
+    ) -> Result<(), RepoError> {
+        let settling = Settling { repo: self, layer, staying, label: Some(label) };
         settling.settle_below(&RepoPath::root())
+    }
+
+    /// Returns the uppermost paths in a layer that stay in it by what git ignores now.
+    ///
+    /// # Errors
+    /// When the layer cannot be read.
+    pub fn staying(&self, layer: &Layer) -> Result<BTreeSet<RepoPath>, RepoError> {
+        let (mut found, mut ahead) = (BTreeSet::new(), vec![RepoPath::root()]);
+        while let Some(folder) = ahead.pop() {
+            // What is too deep down to be looked at was not judged, and is kept out as a whole.
+            let Ok(names) = layer.names(&folder) else { continue };
+            for path in names.into_iter().flatten() {
+                let facts = layer.facts(&path).map_err(|source| on_layer(&path, source))?;
+                if self.is_left(layer, &path, &facts)? {
+                    found.insert(path);
+                } else if facts.is_dir() {
+                    ahead.push(path);
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Whether a path stays in a layer, or a mark that it is gone.
@@ -71,7 +102,7 @@ impl Settling<'_> {
                 }
             };
             let (at, facts) = (layer.upper_at(&path), layer.facts(&path).map_err(io(&path))?);
-            if self.repo.is_left(layer, &path, &facts)? {
+            if self.stays(&path, &facts)? {
                 continue;
             }
             if !facts.is_dir() {
@@ -100,6 +131,13 @@ impl Settling<'_> {
             }
         }
         Ok(())
+    }
+
+    fn stays(&self, path: &RepoPath, facts: &Metadata) -> Result<bool, RepoError> {
+        match self.staying {
+            Some(staying) => Ok(staying.contains(path)),
+            None => self.repo.is_left(self.layer, path, facts),
+        }
     }
 }
 

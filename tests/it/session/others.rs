@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use crate::session::fixture::{Fixture, POLICY, Ran, turns};
-use locum_agent::session::event::Event;
+use locum_agent::session::event::{Event, JournalLine};
 use locum_testing::repository::{commit_all, init};
 use pretty_assertions::assert_eq;
 
@@ -138,11 +138,90 @@ fn build_output_is_not_written_over_what_a_person_changed() {
     assert!(!notes.contains("dist/b"), "{notes}");
 }
 
+const NO_LONGER_IGNORED: &str = r#"
+- calls: [{ tool: execute_command, args: { command: "for d in src/out build; do mkdir $d; echo built > $d/o; done" } }]
+- calls: [{ tool: execute_command, args: { command: "for f in .gitignore; do echo '!keep.log' > $f; echo more > src/keep.log; done" } }]
+- expect: { contains: ["Files changed: .gitignore, src/keep.log, src/out/o", "build/o"] }
+  calls: [{ tool: execute_command, args: { command: "for f in src/keep.log src/out/o; do cat $f; done" } }]
+- expect: { contains: ["more\nbuilt"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+
+fn with_ignored_files(script: &str) -> Fixture {
+    contained(script, "", &[(".gitignore", "*.log\n/build/\n/src/out/\n")])
+}
+
 /// Reads what is kept of a path, by any call.
 fn kept(fixture: &Fixture, file: &str) -> Vec<String> {
     let folders = std::fs::read_dir(fixture.journal.join("layers/run/kept")).into_iter().flatten();
     let files = folders.map(|folder| folder.unwrap().path().join(file));
     files.filter_map(|file| std::fs::read_to_string(file).ok()).collect()
+}
+
+#[test]
+fn what_a_command_stops_ignoring_is_judged_with_it_and_not_lost() {
+    let whole = with_ignored_files(NO_LONGER_IGNORED);
+    let expected = whole.run();
+    let changed = vec![".gitignore", "src/keep.log", "src/out/o"];
+    assert_eq!((expected.word(), expected.changed()), ("done", changed.clone()));
+    assert_eq!(kept(&whole, "build/o"), ["built\n"], "the policy does not allow it");
+    assert_eq!(expected.outcome.refusals.len(), 1);
+    let is_performing = |line: &JournalLine| matches!(line.event, Event::Performing { .. });
+    let second = expected.lines.iter().rposition(is_performing).unwrap();
+    let second = expected.lines[..second].iter().rposition(is_performing).unwrap();
+    let mut at = second + 2;
+    while !is_performing(&expected.lines[at - 1]) {
+        let killed = with_ignored_files(NO_LONGER_IGNORED);
+        assert!(killed.run_killed_at(at).is_none());
+        let resumed = killed.resume();
+        assert_eq!((resumed.word(), resumed.changed()), ("done", changed.clone()), "{at}");
+        assert_eq!((killed.tree(), kept(&killed, "build/o").len()), (whole.tree(), 1), "{at}");
+        assert_eq!(resumed.outcome.refusals.len(), 1, "{at}");
+        at += 1;
+    }
+}
+
+#[test]
+fn what_an_edit_stops_ignoring_is_judged_with_it() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "for d in src/out build; do mkdir $d; echo built > $d/o; done" } }]
+- calls: [{ tool: read_file, args: { path: .gitignore } }]
+- calls: [{ tool: write_to_file, args: { path: .gitignore, content: "/build/\n" } }]
+- expect: { contains: ["src/out/o"] }
+  calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    let whole = with_ignored_files(script);
+    let expected = whole.run();
+    let changed = vec![".gitignore", "src/out/o"];
+    assert_eq!((expected.word(), expected.changed()), ("done", changed.clone()));
+    assert_eq!((whole.file("build/o"), notes(&expected).as_str()), (None, ""));
+    let is_performing = |line: &JournalLine| matches!(line.event, Event::Performing { .. });
+    let edit = expected.lines.iter().rposition(is_performing).unwrap();
+    for at in edit + 1..=edit + 3 {
+        let killed = with_ignored_files(script);
+        assert!(killed.run_killed_at(at).is_none());
+        let resumed = killed.resume();
+        assert_eq!((resumed.word(), resumed.changed()), ("done", changed.clone()), "{at}");
+        assert_eq!(killed.tree(), whole.tree(), "{at}");
+    }
+}
+
+#[test]
+fn what_a_person_stops_ignoring_is_kept_with_the_session_and_the_report_says_so() {
+    let script = r#"
+- calls: [{ tool: execute_command, args: { command: "for d in src/out; do mkdir $d; echo built > $d/o; done" } }]
+- calls: [{ tool: attempt_completion, args: { result: "r" } }]
+"#;
+    let fixture = with_ignored_files(script);
+    let is_last = |event: &Event| matches!(event, Event::TaskEnded { .. });
+    let fixture = fixture.meanwhile(is_last, (".gitignore", "#\n"));
+    let ran = fixture.run();
+    assert_eq!(
+        (kept(&fixture, "src/out/o"), fixture.file("src/out/o")),
+        (vec!["built\n".to_owned()], None)
+    );
+    let notes = notes(&ran);
+    assert!(notes.contains("Kept out of the checkout: `src/out/o`. Git does not"), "{notes}");
 }
 
 #[test]
