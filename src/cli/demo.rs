@@ -58,18 +58,12 @@ pub fn run(
                    `locum run --dry-run \"fix the failing test\"`",
             ));
     }
+    let temporary = tempfile::tempdir().map_err(|error| {
+        RunError::internal(format!("no temporary folder: {error}"))
+            .hint("name one that may be written to with `TMPDIR`")
+    })?;
     let kept = dir.map(|folder| context.folder.join(folder));
-    let temporary = if kept.is_none() {
-        Some(tempfile::tempdir().map_err(|error| {
-            RunError::internal(format!("no temporary folder: {error}"))
-                .hint("name one that may be written to with `TMPDIR`, or a new folder for the demo")
-        })?)
-    } else {
-        None
-    };
-    let folder = kept
-        .or_else(|| temporary.as_ref().map(|folder| folder.path().join("durations")))
-        .unwrap_or_default();
+    let folder = kept.clone().unwrap_or_else(|| temporary.path().join("durations"));
     let level = SandboxLevel::obtained();
     let policy = policy(level);
     let files: Vec<_> =
@@ -82,18 +76,21 @@ pub fn run(
     }
     seed::repository(&folder, &files, "A crate that reads durations")
         .map_err(|error| RunError::usage("--dir", error.to_string()))?;
-    let own = folder.join(".git").join("locum");
-    let ended = play(&folder, &own, context, output)?;
-    show(&ended, &own.join("postings"), output)?;
+    let postings = folder.join(".git/locum/postings");
+    let sessions = temporary.path().join("sessions");
+    let ended = play(&folder, (&sessions, &postings), context, output)?;
+    show(&ended, &postings, output)?;
     if ended.outcome.word == OutcomeWord::Failed {
         output.talk(
             "hint: the demo expects a usable Rust: check `cargo --version`, and `locum doctor` \
              for what commands see of it",
         );
     }
-    match temporary {
-        None => output.line(format_args!("\nThe repository is kept in {}.", folder.display())),
-        Some(_) => output.line("\nRemoved the repository; `locum demo --dir DIR` keeps it."),
+    match kept {
+        Some(folder) => {
+            output.line(format_args!("\nThe repository is kept in {}.", folder.display()))
+        }
+        None => output.line("\nRemoved the repository; `locum demo --dir DIR` keeps it."),
     }
     Ok(ExitStatus::Ended(ended.outcome.word))
 }
@@ -109,7 +106,7 @@ fn policy(level: SandboxLevel) -> String {
 
 fn play(
     folder: &Path,
-    own: &Path,
+    (sessions, postings): (&Path, &Path),
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<LocalRunResult, RunError> {
@@ -118,7 +115,7 @@ fn play(
         facts: Facts { trigger: TriggerKind::Comment, tier: Tier::Maintainer, ..Facts::default() },
         subject: RunSubject::Issue { number: 1, title: "The tests fail".to_owned() },
         overrides: Overrides {
-            flags: vec![FlagValue::new("demo", "session_dir", own.join("sessions").display())],
+            flags: vec![FlagValue::new("demo", "session_dir", sessions.display())],
             script: Some(ConfigFile {
                 origin: "config/demo/script.yml".to_owned(),
                 text: SCRIPT.to_owned(),
@@ -132,7 +129,7 @@ fn play(
         stands_for: None,
         folder: folder.to_owned(),
         base_revision: None,
-        postings: Some(own.join("postings")),
+        postings: Some(postings.to_owned()),
         request,
     };
     output.line(format_args!(
@@ -141,7 +138,7 @@ fn play(
     ));
     output.line(&run.plan);
     output.line("# Every step and the policy's decision on it\n");
-    let session_folder = execute::folder_of(&own.join("sessions"), &run.plan.session);
+    let session_folder = execute::folder_of(sessions, &run.plan.session);
     let show = RunDisplay { format: OutputFormat::Text, live: LiveOutput::Within };
     let extras = RunExtras::default();
     let session = LocalSession {

@@ -134,13 +134,13 @@ pub fn remove(record: &SessionRecord, dry_run: bool) -> Result<RemovedSession, R
         }
         // Half of a session is none: it goes in one step, and its bytes after that.
         let going = record.folder.with_file_name(format!("{GOING}{}", record.name));
-        match std::fs::rename(&record.folder, &going) {
-            // Another process removes it at the same time.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            moved => {
-                moved.map_err(|error| failed(&error))?;
-                locum_sandbox::remove_all(&going).map_err(|error| failed(&error))?;
-            }
+        let moved = std::fs::rename(&record.folder, &going);
+        let removed = moved.and_then(|()| locum_sandbox::remove_all(&going));
+        // What another process removes at the same time is gone as well.
+        if let Err(error) = removed
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            return Err(failed(&error));
         }
     }
     Ok(RemovedSession { session: record.name.clone(), bytes, refs })

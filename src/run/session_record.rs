@@ -39,12 +39,13 @@ pub fn names(sessions: &Path) -> Result<Vec<String>, RunError> {
     };
     let named = |entry: std::fs::DirEntry| {
         let name = entry.file_name().into_string().ok()?;
+        // One that is being removed has another name.
+        let id = SessionId::parse(&name)?;
         let is_session = match entry.path().join(JOURNAL_FILE).metadata() {
             Ok(journal) => journal.is_file(),
             // One of another user cannot be entered, and is there all the same.
             Err(error) => {
-                error.kind() == std::io::ErrorKind::PermissionDenied
-                    && SessionId::parse(&name).is_some_and(|id| id.made_at_s().is_some())
+                error.kind() == std::io::ErrorKind::PermissionDenied && id.made_at_s().is_some()
             }
         };
         is_session.then_some(name)
@@ -190,6 +191,15 @@ impl SessionRecord {
 mod tests {
     use super::*;
     use locum_agent::session::event::Event;
+
+    #[test]
+    fn what_is_being_removed_is_no_session() {
+        let sessions = tempfile::tempdir().unwrap();
+        for name in [".removed-one", "two"] {
+            drop(Journal::create(&sessions.path().join(name)).unwrap());
+        }
+        assert_eq!(names(sessions.path()), Ok(vec!["two".to_owned()]));
+    }
 
     #[test]
     fn a_session_at_work_is_told_from_one_that_was_killed() {

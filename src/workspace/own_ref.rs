@@ -31,10 +31,11 @@ impl Repo {
     /// # Errors
     /// When git cannot remove it.
     pub(super) fn remove_own_ref(&self, name: &str) -> Result<(), RepoError> {
-        self.unlocked(name, || match self.git.find_reference(name) {
-            Ok(mut found) => found.delete(),
+        let delete = || self.git.find_reference(name).and_then(|mut found| found.delete());
+        self.unlocked(name, || match delete() {
+            // Or another process removes it at the same time.
             Err(error) if error.code() == ErrorCode::NotFound => Ok(()),
-            Err(error) => Err(error),
+            deleted => deleted,
         })
     }
 
