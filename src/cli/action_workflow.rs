@@ -52,6 +52,8 @@ pub(super) struct ActionStep {
     pub(super) rights: Option<TokenRights>,
     /// The labels of the runner that are no expressions.
     pub(super) runners: Vec<String>,
+    /// After how many minutes GitHub cancels the job or the step; `None` where neither says it.
+    pub(super) timeout_minutes: Option<u32>,
     /// Whether a step before it checks the repository out.
     pub(super) has_checkout: bool,
     /// Names and values of `env`, of workflow, job and step together.
@@ -210,6 +212,10 @@ fn action_step(
         conditions: [of_job, step].iter().filter_map(|node| node.get("if")).map(scalar).collect(),
         rights: rights.map(TokenRights::read),
         runners: of_job.get("runs-on").map(runners).unwrap_or_default(),
+        timeout_minutes: [of_job, step]
+            .iter()
+            .filter_map(|node| scalar(node.get("timeout-minutes")?).parse().ok())
+            .min(),
         has_checkout: before.iter().any(checks_out),
         variables: parents.iter().filter_map(|node| node.get("env")).flat_map(pairs).collect(),
         inputs: inputs

@@ -5,6 +5,7 @@ mod action;
 mod laptop;
 mod notes;
 mod report;
+mod step_settings;
 mod workflow_checks;
 
 use std::path::Path;

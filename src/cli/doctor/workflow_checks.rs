@@ -6,7 +6,9 @@
 use std::collections::BTreeMap;
 
 use crate::cli::action_workflow::{ActionStep, StepInput, TokenRight, Workflow};
+use crate::cli::doctor::step_settings::{settings_problems, wrong_values};
 use crate::run::job::{Job, JobWork};
+use crate::run::spending::two_jobs::some_thread;
 use locum_files::fields::nearest;
 use locum_files::yaml::{YamlDocument, YamlNode};
 use locum_forge::alerts::AlertSource;
@@ -237,6 +239,8 @@ fn step_problems(step: &ActionStep, facts: &ActionFacts<'_>) -> Vec<String> {
     }
     problems.extend(unknown_inputs(step));
     problems.extend(unknown_names(step, facts));
+    problems.extend(wrong_values(step));
+    problems.extend(facts.policy.into_iter().flat_map(|policy| settings_problems(step, policy)));
     problems.extend(
         facts.policy.into_iter().flat_map(|policy| missing_rights(step, policy, facts.jobs)),
     );
@@ -309,6 +313,11 @@ fn missing_rights(step: &ActionStep, policy: &PolicySpec, jobs: Option<&[Job]>) 
     }
     if publishes(&[PublicationKind::Check]) {
         needed.push(("checks", write, publication));
+    }
+    let counts = !step.only_works() && !step.only_publishes();
+    if counts && !policy.spending_limits.is_none(some_thread(policy)) {
+        let limits = "`budget.daily` or `budget.per_thread` of the policy";
+        needed.push(("contents", write, limits));
     }
     if repairs && !step.only_publishes() {
         needed.push(("actions", read, "`triggers.ci_failure` of the policy"));

@@ -14,10 +14,14 @@ use crate::config::environment::Environment;
 use crate::config::load::ConfigFile;
 use crate::config::release;
 use crate::run::error::RunError;
+use crate::run::job::{self, Job};
 use crate::run::source::FileSource;
+use crate::run::spending::two_jobs::uncounted;
 use crate::run::trusted::POLICY_FILE;
+use locum_forge::alerts::AlertSource;
 use locum_policy::Policy;
-use locum_policy::starter::jobs::JobRecipe;
+use locum_policy::schema::PolicySpec;
+use locum_policy::starter::jobs::{JobNeeds, JobRecipe};
 use locum_policy::starter::mark::{MarkedChoices, is_marked, marked};
 use locum_policy::starter::scan::StarterScan;
 use locum_policy::starter::workflow::{ActionReference, WORKFLOW_FILE, WorkflowForm, workflow};
@@ -172,7 +176,7 @@ impl InitStart {
             without_daily_limit: form == WorkflowForm::TwoJobs,
         };
         checked_edits(&chosen.edits)?;
-        let proposal = propose(scan, &chosen)?;
+        let mut proposal = propose(scan, &chosen)?;
         let planned = |path: &str, text: String| -> Result<PlannedFile, RunError> {
             let update =
                 if args.force { FileUpdate::New } else { update::of(repo, source, (path, &text))? };
@@ -187,6 +191,12 @@ impl InitStart {
         policy.keep_unless(|text| Policy::parse(text, POLICY_FILE).is_ok());
         let text = policy.update.result(&policy.text).to_owned();
         let settings = Policy::parse(&text, POLICY_FILE)?;
+        if form == WorkflowForm::TwoJobs {
+            let place = if args.two_jobs { "--two-jobs" } else { &workflow_path };
+            let problem = uncounted(place, settings.settings());
+            problem.map_or(Ok(()), |problem| Err(RunError::from(problem)))?;
+        }
+        proposal.needs = needs_of(source, settings.settings(), proposal.needs);
         let asked = (&model.workflow, &action);
         let written = workflow(&workflow_path, &proposal, settings.settings(), asked, form);
         let workflow = planned(&workflow_path, marked(&written, &nothing))?;
@@ -201,6 +211,19 @@ impl InitStart {
         let workflow = written;
         Ok(InitPlan { proposal, model, action, chosen, files, workflow_path, workflow, policy })
     }
+}
+
+/// Adds what the policy's own jobs need, as the repository's files have them. A file with mistakes
+/// adds nothing: `locum doctor` names them.
+fn needs_of(source: &FileSource<'_>, settings: &PolicySpec, mut needs: JobNeeds) -> JobNeeds {
+    let jobs = job::read_all(source).unwrap_or_default();
+    let is_started = |job: &&Job| settings.triggers.started_jobs().any(|name| *name == job.name);
+    for job in jobs.iter().filter(is_started) {
+        let by_name = JobNeeds::of(JobRecipe::of_name(&job.name));
+        needs.alerts |= job.alerts.contains(&AlertSource::CodeScanning);
+        needs.history |= by_name.history;
+    }
+    needs
 }
 
 /// Refuses globs that a policy cannot have, or that open nothing there.

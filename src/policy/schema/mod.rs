@@ -138,6 +138,15 @@ impl Triggers {
     pub fn started_jobs(&self) -> impl Iterator<Item = &String> {
         self.schedule_jobs.iter().chain(self.events.iter().filter_map(|rule| rule.job.as_ref()))
     }
+
+    /// Whether a run may start on an issue, a pull request or a discussion.
+    pub fn start_on_threads(&self) -> bool {
+        let kinds = [TriggerKind::PullRequest, TriggerKind::CiFailure];
+        self.comment.is_some()
+            || self.label.is_some()
+            || self.assign.is_some()
+            || self.events.iter().any(|rule| kinds.contains(&rule.kind))
+    }
 }
 
 impl Default for Triggers {

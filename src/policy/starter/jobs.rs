@@ -89,6 +89,27 @@ pub struct StarterJob {
     pub text: String,
 }
 
+/// What jobs need of the workflow that starts them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JobNeeds {
+    /// To read alerts of code scanning.
+    pub alerts: bool,
+    /// A checkout with every commit.
+    pub history: bool,
+}
+
+impl JobNeeds {
+    /// Returns what these recipes need.
+    pub fn of(recipes: impl IntoIterator<Item = JobRecipe>) -> Self {
+        let mut needs = Self::default();
+        for recipe in recipes {
+            needs.alerts |= recipe == JobRecipe::SecurityAlerts;
+            needs.history |= recipe == JobRecipe::ReleaseNotes;
+        }
+        needs
+    }
+}
+
 impl JobRecipe {
     /// Returns where its file is written.
     pub fn path(self) -> &'static str {

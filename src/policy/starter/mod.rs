@@ -41,7 +41,7 @@ use crate::schema::PolicyErrors;
 use crate::starter::build_output::BuildOutput;
 use crate::starter::commands::{ProposedTool, ToolOrigin};
 use crate::starter::folders::ScannedFolders;
-use crate::starter::jobs::{JobRecipe, StarterJob};
+use crate::starter::jobs::{JobNeeds, JobRecipe, StarterJob};
 use crate::starter::proof::{Proof, ProofSource};
 use crate::starter::scan::{ProposedLine, StarterScan, is_installed};
 use crate::verdict::Decision;
@@ -116,6 +116,8 @@ pub struct StarterProposal {
     /// Inputs of the checkout that the tests need.
     checkout: Vec<(String, String)>,
 }
+    /// What jobs need of the workflow, those that are chosen here.
+    pub needs: JobNeeds,
 
 /// What a maintainer chose besides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -220,6 +222,7 @@ pub fn propose(
         untested: untested.collect(),
         outputs: build_output::find(scan),
         jobs,
+        needs: JobNeeds::of(jobs.iter().map(|job| job.recipe)),
         checkout: setup::checkout_inputs(&ci, &proofs),
         setup,
     })

@@ -6,10 +6,10 @@
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
 
+use crate::budget::Budget;
 use crate::intent::{PublicationKind, TriggerKind};
 use crate::schema::PolicySpec;
 use crate::starter::StarterProposal;
-use crate::starter::jobs::JobRecipe;
 use crate::starter::mark;
 use crate::starter::setup_step;
 use crate::starter::workflow_events::WorkflowEvents;
@@ -92,6 +92,14 @@ impl fmt::Display for ActionReference {
     }
 }
 
+/// Minutes that a job takes besides its run: to set up before it, and to publish after it.
+const MINUTES_BESIDES: u32 = 15;
+
+/// Returns after how many minutes GitHub may cancel a job that runs under a budget.
+pub fn timeout_minutes(budget: &Budget) -> u32 {
+    budget.minutes.saturating_add(MINUTES_BESIDES)
+}
+
 /// How many jobs a run takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkflowForm {
@@ -140,7 +148,9 @@ pub fn workflow(
     );
     text.push_str("\npermissions: {}\n\njobs:\n");
     match form {
-        WorkflowForm::OneJob => one_job(&mut text, (&events, proposal), (model, action)),
+        WorkflowForm::OneJob => {
+            one_job(&mut text, (&events, proposal), settings, (model, action));
+        }
         WorkflowForm::TwoJobs => {
             working_job(&mut text, (&events, proposal), settings, (model, action));
             publishing_job(&mut text, &events, settings, action);
@@ -152,17 +162,27 @@ pub fn workflow(
 fn one_job(
     text: &mut String,
     (events, proposal): (&WorkflowEvents, &StarterProposal),
+    settings: &PolicySpec,
     (model, action): (&WorkflowModel, &ActionReference),
 ) {
-    begin(text, "locum", &condition(events));
+    begin(text, "locum", &condition(events), timeout_minutes(&settings.budget));
     text.push_str(
         "    # One run at a time for each issue, pull request and schedule.\n    concurrency:\n",
     );
     concurrency(text, "locum");
-    text.push_str(
-        "    permissions:\n      contents: write # to push branches\n      issues: write # to \
-         comment, react and label\n      pull-requests: write # to open pull requests and comment \
-         on them\n",
+    text.push_str("    permissions:\n");
+    let contents = if pushes(settings) {
+        "contents: write # to push branches"
+    } else {
+        "contents: write # to keep count of what runs spend, and runs that wait"
+    };
+    lines(
+        text,
+        [
+            contents,
+            "issues: write # to comment, react and label",
+            "pull-requests: write # to open pull requests and comment on them",
+        ],
     );
     lines(text, events.permissions.iter().copied());
     lines(text, model.permission.as_deref());
@@ -178,7 +198,7 @@ fn one_job(
 /// Adds the checkout, and what the tests need.
 fn checkout(text: &mut String, proposal: &StarterProposal) {
     text.push_str(CHECKOUT);
-    let reads_history = proposal.jobs.iter().any(|job| job.recipe == JobRecipe::ReleaseNotes);
+    let reads_history = proposal.needs.history;
     if reads_history {
         text.push_str(WHOLE_HISTORY);
     }
@@ -192,8 +212,7 @@ fn checkout(text: &mut String, proposal: &StarterProposal) {
 
 /// Returns the permission that a job needs which reads alerts.
 fn alerts(proposal: &StarterProposal) -> Option<&'static str> {
-    let reads = proposal.jobs.iter().any(|job| job.recipe == JobRecipe::SecurityAlerts);
-    reads.then_some("security-events: read # to read code scanning alerts")
+    proposal.needs.alerts.then_some("security-events: read # to read code scanning alerts")
 }
 
 /// The job that works: it may read.
@@ -203,7 +222,7 @@ fn working_job(
     settings: &PolicySpec,
     (model, action): (&WorkflowModel, &ActionReference),
 ) {
-    begin(text, "work", &condition(events));
+    begin(text, "work", &condition(events), timeout_minutes(&settings.budget));
     text.push_str(
         "    # One run at a time for each issue, pull request and schedule.\n    concurrency:\n",
     );
@@ -245,7 +264,7 @@ fn publishing_job(
 ) {
     text.push_str("  publish:\n    name: publish\n    needs: work\n");
     text.push_str("    if: ${{ !cancelled() && needs.work.result != 'skipped' }}\n");
-    runner(text);
+    runner(text, timeout_minutes(&Budget::default()));
     text.push_str(
         "    # What is published of one issue or pull request is published in turn.\n    \
          concurrency:\n",
@@ -254,8 +273,7 @@ fn publishing_job(
     text.push_str(
         "    # It judges again what the other job left, and runs nothing of it.\n    permissions:\n",
     );
-    let pushes = [PublicationKind::Commit, PublicationKind::PullRequest];
-    let contents = if settings.publish.allow.iter().any(|kind| pushes.contains(kind)) {
+    let contents = if pushes(settings) {
         "contents: write # to push branches"
     } else {
         "contents: read # to read the policy"
@@ -277,21 +295,27 @@ fn publishing_job(
 }
 
 /// Begins a job that an event starts.
-fn begin(text: &mut String, name: &str, condition: &str) {
+fn begin(text: &mut String, name: &str, condition: &str, minutes: u32) {
     let _ = write!(
         text,
         "  {name}:\n    name: {name}\n    # Most comments are not for locum: a runner starts only \
          for its trigger word. The policy decides who may use it.\n    if: >-\n      {condition}\n"
     );
-    runner(text);
+    runner(text, minutes);
 }
 
 fn condition(events: &WorkflowEvents) -> String {
     events.conditions.join(" ||\n      ")
 }
 
-fn runner(text: &mut String) {
-    text.push_str("    runs-on: ubuntu-24.04\n    timeout-minutes: 45\n");
+fn runner(text: &mut String, minutes: u32) {
+    let _ = write!(text, "    runs-on: ubuntu-24.04\n    timeout-minutes: {minutes}\n");
+}
+
+/// Whether the policy lets branches be pushed.
+fn pushes(settings: &PolicySpec) -> bool {
+    let kinds = [PublicationKind::Commit, PublicationKind::PullRequest];
+    settings.publish.allow.iter().any(|kind| kinds.contains(kind))
 }
 
 fn concurrency(text: &mut String, group: &str) {

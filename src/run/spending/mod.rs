@@ -10,6 +10,7 @@
 mod ledger;
 mod record;
 pub mod store;
+pub(crate) mod two_jobs;
 
 use std::path::{Path, PathBuf};
 

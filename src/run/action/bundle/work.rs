@@ -17,6 +17,7 @@ use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::RunExecution;
 use crate::run::publish::{Publication, PublishResult, with_secret};
+use crate::run::spending::two_jobs::uncounted_on;
 use locum_agent::session::journal::{JOURNAL_FILE, Journal};
 use locum_agent::session::messages::Inbox;
 use locum_agent::session::outcome::{Outcome, OutcomeWord};
@@ -38,7 +39,10 @@ pub(in crate::run::action) async fn write(
     file: &Path,
 ) -> Result<ActionEnd, RunError> {
     let SessionRun { run, folder, carried, .. } = &session;
-    check_uncounted(&session)?;
+    let (spec, thread) = (run.policy.settings(), run.plan.subject.thread());
+    if let Some(problem) = uncounted_on("INPUT_BUNDLE", &spec.spending_limits, thread) {
+        return Err(problem.into());
+    }
     let lock = env.workspace.repo.lock_run().map_err(RunError::internal)?;
     let _lock = lock.named(Some(run.plan.session.as_str())).map_err(RunError::internal)?;
     let triggers = &run.policy.settings().triggers;
@@ -75,21 +79,6 @@ pub(in crate::run::action) async fn write(
         ran.bundle = Some(file.to_owned());
     }
     Ok(end)
-}
-
-/// Refuses a run that would have to be counted: the count is kept on a ref.
-fn check_uncounted(session: &SessionRun) -> Result<(), RunError> {
-    let run = &session.run;
-    let limits = run.policy.settings().spending_limits;
-    if limits.is_none(run.plan.subject.thread()) {
-        return Ok(());
-    }
-    let what = "the policy limits what runs spend together, and a job that may write nothing \
-                cannot keep count of it";
-    Err(RunError::usage("INPUT_BUNDLE", what).hint(
-        "let a run work and publish in one job, or take the daily and thread limits out of the \
-         policy; `budget` limits each run",
-    ))
 }
 
 async fn pack(
