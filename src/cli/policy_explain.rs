@@ -18,6 +18,8 @@ use crate::cli::policy_file::{chosen, note_uncommitted, parse};
 use crate::cli::{CommandContext, ExitStatus, local_run};
 use crate::run::error::RunError;
 use crate::run::explain::{ExplainedQuery, Explainer};
+use crate::run::job;
+use crate::run::unknown_job::unknown_job;
 use locum_agent::report::json::VerdictReport;
 use locum_agent::report::markdown::visible;
 use locum_files::diagnostic::Diagnostic;
@@ -109,6 +111,11 @@ fn explainer(
     let file = chosen(context, args.policy.as_deref(), "--policy", at)?;
     let from = InspectedRepository::open(context, at)?;
     let policy = parse(file.as_ref())?.with_ignored(from.source().ignored()?);
+    if let (Some(name), Ok(jobs)) = (args.job.as_deref(), job::read_all(&from.source()))
+        && jobs.iter().all(|job| job.name != name)
+    {
+        output.talk(visible(&format!("note: {}", unknown_job("--job", name, &jobs).report())));
+    }
     let policy = policy.of_job(args.job.as_deref());
     let mode = args.mode.clone().unwrap_or_else(|| policy.settings().modes.default.clone());
     let workspace = local_run::open(&context.folder).ok();

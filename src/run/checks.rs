@@ -4,7 +4,10 @@
 
 use crate::run::error::RunError;
 use crate::run::source::FileSource;
+use crate::run::unknown_mode::unknown_mode;
+use locum_files::diagnostic::Diagnostic;
 use locum_files::fields;
+use locum_modes::ModeSet;
 use locum_modes::prompts::checks::{self, Check};
 
 /// Most checks of one event that a model makes.
@@ -29,6 +32,18 @@ pub fn read_all(source: &FileSource<'_>) -> Result<Vec<Check>, RunError> {
         }
     }
     if mistakes.is_empty() { Ok(found) } else { Err(mistakes.into_iter().collect()) }
+}
+
+/// Says which checks name a mode that does not exist.
+pub fn unknown_modes<'c>(
+    checks: impl IntoIterator<Item = &'c Check>,
+    modes: &ModeSet,
+) -> Vec<Diagnostic> {
+    let mistake = |check: &Check| {
+        let own = check.mode.as_deref().filter(|own| modes.find(own).is_none())?;
+        Some(unknown_mode(&check.origin, own, (modes, &[])))
+    };
+    checks.into_iter().filter_map(mistake).collect()
 }
 
 /// Returns a check by its name.

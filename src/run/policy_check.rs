@@ -81,6 +81,7 @@ pub fn examine(
         let default = &policy.settings().modes.default;
         let unusable = jobs.iter().flatten().filter_map(|job| job.mistake_of_mode(modes, default));
         found.mistakes.extend(unusable);
+        found.mistakes.extend(checks::unknown_modes(checks.iter().flatten(), modes));
     }
     let names = files.iter().filter_map(|(path, _)| path.as_str().strip_suffix(".yml"));
     let names: Vec<String> = names.map(str::to_owned).collect();

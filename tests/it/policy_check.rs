@@ -151,6 +151,45 @@ fn checks_with_mistakes_and_names_of_none_are_told() {
     assert!(ran.code == Some(2) && ran.err.contains(told), "{ran:?}");
     let doctor = stage.run(&["doctor", "--json"]);
     assert!(doctor.out.contains(told), "{doctor:?}");
+    for (mode, is_known) in [("nope", false), ("ask", true)] {
+        stage.write("checkout/.locum/checks/api.md", &format!("---\nmode: {mode}\n---\nLook.\n"));
+        stage.commit("a mode");
+        let (ran, doctor) = (stage.run(&["policy", "check"]), stage.run(&["doctor", "--json"]));
+        let told = format!("there is no mode `{mode}`");
+        assert_eq!(ran.code, Some(if is_known { 0 } else { 2 }), "{ran:?}");
+        assert_eq!(ran.err.contains(&told), !is_known, "{ran:?}");
+        assert_eq!(doctor.out.contains(&told), !is_known, "{doctor:?}");
+    }
+}
+
+#[test]
+fn a_way_to_start_a_run_that_is_open_to_nobody_is_told() {
+    let policy = |tiers: &str| {
+        format!(
+            "version: 1\ntriggers: {{ comment: {{ prefix: /locum }}, label: {{ name: x{tiers} }} }}\n"
+        )
+    };
+    let stage = Stage::with(&[(".locum/policy.yml", &policy(""))]);
+    let told = "`triggers.label` starts nothing: it has no `tiers`";
+    let ran = stage.run(&["policy", "check"]);
+    assert!(ran.code == Some(0) && ran.out.contains(told), "{ran:?}");
+    let problem = "`triggers.comment` starts nothing";
+    assert!(stage.run(&["doctor", "--json"]).out.contains(problem));
+    stage.write("checkout/.locum/policy.yml", &policy(", tiers: [maintainer]"));
+    stage.commit("tiers");
+    let ran = stage.run(&["policy", "check"]);
+    assert!(!ran.out.contains("starts nothing"), "{ran:?}");
+    assert!(!stage.run(&["doctor", "--json"]).out.contains("starts nothing"));
+}
+
+#[test]
+fn an_explanation_for_a_job_that_does_not_exist_says_so() {
+    let stage = Stage::with(&[(".locum/jobs/tidy.yml", "version: 1\ntask: Tidy.\n")]);
+    let explain = |job: &str| stage.run(&["policy", "explain", "read(a)", "--job", job]);
+    let ran = explain("tydy");
+    assert!(ran.err.contains("there is no job `tydy`"), "{ran:?}");
+    assert!(ran.err.contains("did you mean `tidy`?"), "{ran:?}");
+    assert!(!explain("tidy").err.contains("there is no job"));
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::run::source::JOBS_FOLDER;
 use crate::run::trusted::POLICY_FILE;
 use locum_files::diagnostic::Diagnostic;
 use locum_policy::Policy;
+use locum_policy::lint::tiers::{starts_anything, ways_without_tiers};
 use locum_policy::schema::events::EventRule;
 use locum_policy::starter::unheard::unheard_events;
 use locum_workspace::repo::{Repo, RepoError};
@@ -58,10 +59,14 @@ pub(super) fn action_problems(context: &CommandContext, uncommitted: Option<&str
         problems.extend(place.modes().err().map(|error| broken_modes(&error)));
     }
     problems.extend(place.source().ignored().err().iter().flat_map(said));
-    if let Err(error) = checks::read_all(&place.source()) {
-        problems.extend(error.diagnostics.iter().map(Diagnostic::headline));
-    }
     let modes = place.modes().ok();
+    match checks::read_all(&place.source()) {
+        Ok(checks) => {
+            let unknown = modes.iter().flat_map(|modes| checks::unknown_modes(&checks, modes));
+            problems.extend(unknown.map(|mistake| mistake.headline()));
+        }
+        Err(error) => problems.extend(error.diagnostics.iter().map(Diagnostic::headline)),
+    }
     let slugs: Option<Vec<&str>> =
         modes.as_ref().map(|modes| modes.iter().map(|mode| mode.slug.as_str()).collect());
     let jobs = match job::read_all(&place.source()) {
@@ -76,6 +81,7 @@ pub(super) fn action_problems(context: &CommandContext, uncommitted: Option<&str
         .iter()
         .flat_map(|settings| settings.values.models.profiles.keys().map(String::as_str))
         .collect();
+    problems.extend(policy.iter().filter_map(nothing_starts));
     problems.extend(missing_jobs(policy.as_ref(), jobs.as_deref()));
     problems.extend(missing_modes(policy.as_ref(), slugs.as_deref()));
     let workflows = match ActionWorkflows::all(&place.source()) {
@@ -131,6 +137,13 @@ fn has_placeholder(workflow: &Workflow) -> bool {
 
 fn not_yaml(mistake: &Diagnostic) -> String {
     format!("{}: not YAML that GitHub can read: {}", mistake.location(), mistake.what())
+}
+
+/// Says that the ways to start a run that the policy has are open to nobody.
+fn nothing_starts(policy: &Policy) -> Option<String> {
+    let idle = ways_without_tiers(policy);
+    (!starts_anything(&policy.settings().triggers)).then_some(())?;
+    Some(idle.first()?.message.clone())
 }
 
 /// Names the jobs that the policy starts and that do not exist.

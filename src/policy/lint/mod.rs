@@ -11,6 +11,7 @@ pub mod instead;
 pub mod nearest;
 mod redundant;
 pub mod risks;
+pub mod tiers;
 pub mod warning;
 
 use crate::Policy;
@@ -22,6 +23,7 @@ pub fn warnings(policy: &Policy) -> Vec<Warning> {
     let mut warnings = redundant::redundant_rules(policy);
     warnings.extend(idle::idle_rules(policy));
     warnings.extend(every_command::warnings(policy));
+    warnings.extend(tiers::ways_without_tiers(policy));
     warnings.sort_by_key(|warning| warning.rule.line);
     warnings
 }
