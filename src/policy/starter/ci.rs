@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::command::tree::SimpleCommand;
 use crate::command::{Script, change_of_folder};
+use crate::starter::ci_condition::{holds, is_name, release};
 use crate::starter::mark;
 use crate::starter::scan::StarterScan;
 use locum_base::path::RepoPath;
@@ -27,6 +28,8 @@ pub(super) struct CiJob {
     pub(super) workflow: RepoPath,
     /// Its steps, in order.
     pub(super) steps: Vec<CiStep>,
+    /// Steps besides, of which only a running workflow knows whether they are taken.
+    pub(super) conditional: Vec<CiStep>,
     /// How little it tells about how a change is tested: 0 tells most.
     rank: usize,
     /// Whether it is one of a workflow, and not made of a document.
@@ -36,7 +39,13 @@ pub(super) struct CiJob {
 impl CiJob {
     /// Returns a document's blocks of code as a job.
     pub(super) fn of_document(path: RepoPath, steps: Vec<CiStep>) -> Self {
-        Self { workflow: path, steps, rank: usize::MAX, is_automatic: false }
+        Self {
+            workflow: path,
+            steps,
+            conditional: Vec::new(),
+            rank: usize::MAX,
+            is_automatic: false,
+        }
     }
 }
 
@@ -121,8 +130,11 @@ pub(super) fn jobs(scan: &StarterScan) -> Vec<CiJob> {
                 variables: &variables,
                 lines: &lines,
             };
-            let read = |step| read_step(step, &context);
-            let steps: Vec<CiStep> = steps.iter().filter_map(read).collect();
+            let read = |wanted: Option<bool>| -> Vec<CiStep> {
+                let steps = steps.iter().filter(|step| condition_of(step, &known) == wanted);
+                steps.filter_map(|step| read_step(step, &context)).collect()
+            };
+            let (steps, conditional) = (read(Some(true)), read(None));
             let mut used = steps.iter().filter_map(|step| step.uses.as_ref());
             if used.any(|uses| uses.contains("/locum@")) {
                 continue;
@@ -130,7 +142,8 @@ pub(super) fn jobs(scan: &StarterScan) -> Vec<CiJob> {
             let tests =
                 is_about_tests(&entry.key) || is_about_tests(path.name().unwrap_or_default());
             let rank = usize::from(!on_linux) * 4 + usize::from(!events) * 2 + usize::from(!tests);
-            jobs.push(CiJob { workflow: path.clone(), steps, rank, is_automatic: true });
+            let workflow = path.clone();
+            jobs.push(CiJob { workflow, steps, conditional, rank, is_automatic: true });
         }
     }
     // Of workflows alike, the one with the shortest name is the plainest.
@@ -280,11 +293,6 @@ fn newest(node: &YamlNode) -> Vec<u32> {
     releases.flatten().next().unwrap_or_default()
 }
 
-/// Reads a release such as `3.12` or `24.x`.
-fn release(text: &str) -> Option<Vec<u32>> {
-    text.trim_end_matches(".x").split('.').map(|part| part.parse().ok()).collect()
-}
-
 fn choose(values: &[YamlNode]) -> Option<&YamlNode> {
     let of = |node: &YamlNode| scalar(node).and_then(|text| release(&text));
     let newest = values.iter().filter(|node| of(node).is_some()).max_by_key(|node| of(node));
@@ -321,10 +329,6 @@ fn expanded(text: &str, known: &BTreeMap<String, String>) -> Option<String> {
     Some(out)
 }
 
-fn is_name(expression: &str) -> bool {
-    expression.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
-}
-
 /// As [`expanded`]; expressions stay that mean the same in any workflow.
 fn expanded_for_step(text: &str, known: &BTreeMap<String, String>) -> Option<String> {
     expanded(text, known).or_else(|| {
@@ -338,16 +342,18 @@ fn expanded_for_step(text: &str, known: &BTreeMap<String, String>) -> Option<Str
     })
 }
 
-/// Returns `None` for a step that its conditions leave out, or that works elsewhere.
+/// Returns whether a step is taken for the chosen matrix; `None` where only a running workflow
+/// knows it.
+fn condition_of(step: &YamlNode, known: &BTreeMap<String, String>) -> Option<bool> {
+    step.get("if").and_then(scalar).map_or(Some(true), |text| holds(&text, known))
+}
+
+/// Returns `None` for a step that works elsewhere.
 fn read_step(step: &YamlNode, context: &StepContext<'_>) -> Option<CiStep> {
     let StepContext { known, folder: elsewhere, variables, lines } = *context;
     let own = declared(step, known).into_iter();
     let own = own.map(|variable| CiVariable { is_own: true, ..variable }).collect();
     let variables = within(variables, own);
-    let condition = step.get("if").and_then(scalar);
-    if !condition.is_none_or(|text| may_hold(&text, known)) {
-        return None;
-    }
     let place = |key: &str| {
         let entries = step.entries().unwrap_or_default();
         entries.iter().find(|entry| entry.key == key).map_or(0, |entry| entry.key_place.line)
@@ -435,33 +441,6 @@ fn below(folder: &str, name: &str) -> Option<String> {
 pub(super) fn in_folder(command: &str) -> (Option<&str>, &str) {
     let split = change_of_folder(command);
     split.map_or((None, command), |(folder, command)| (Some(folder), command))
-}
-
-/// Returns false for a condition that does not hold for the chosen matrix, and for one that only a
-/// running workflow can know.
-fn may_hold(condition: &str, known: &BTreeMap<String, String>) -> bool {
-    let plain = condition.replace("${{", "").replace("}}", "");
-    plain.split("&&").all(|part| {
-        let operators = ["==", "!=", ">=", "<="];
-        let found = operators.iter().find_map(|operator| {
-            let (name, value) = part.split_once(operator)?;
-            Some((name.trim(), *operator, value.trim().trim_matches('\'')))
-        });
-        let Some((name, operator, value)) = found else { return false };
-        let own = match name {
-            "runner.os" => "Linux",
-            _ if name.starts_with("matrix.") && is_name(name) => {
-                known.get(name).map_or("", String::as_str)
-            }
-            _ => return false,
-        };
-        match operator {
-            "==" => own == value,
-            "!=" => own != value,
-            ">=" => release(own) >= release(value),
-            _ => release(own) <= release(value),
-        }
-    })
 }
 
 /// Returns the commands of a line that holds nothing but commands of plain words.

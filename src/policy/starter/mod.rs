@@ -9,6 +9,7 @@ pub mod build_output;
 mod built_in;
 mod ci;
 pub mod ci_commands;
+mod ci_condition;
 mod commands;
 mod documents;
 mod folders;
@@ -115,9 +116,9 @@ pub struct StarterProposal {
     setup: String,
     /// Inputs of the checkout that the tests need.
     checkout: Vec<(String, String)>,
-}
     /// What jobs need of the workflow, those that are chosen here.
     pub needs: JobNeeds,
+}
 
 /// What a maintainer chose besides.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -221,8 +222,8 @@ pub fn propose(
         left_out: setup::left_out(&ci, &proofs),
         untested: untested.collect(),
         outputs: build_output::find(scan),
-        jobs,
         needs: JobNeeds::of(jobs.iter().map(|job| job.recipe)),
+        jobs,
         checkout: setup::checkout_inputs(&ci, &proofs),
         setup,
     })

@@ -190,6 +190,9 @@ pub(super) fn left_out(jobs: &[CiJob], proofs: &[Proof]) -> Vec<String> {
         let steps: Vec<&CiStep> = steps.iter().filter(is_wanted).collect();
         let mut notes: Vec<String> =
             steps.iter().filter_map(|step| not_copied(step, proof, &job.workflow)).collect();
+        let end = steps.last().map_or(0, |step| step.line);
+        let conditional = job.conditional.iter().filter(|step| step.line < end);
+        notes.extend(conditional.filter_map(|step| conditional_note(step, &job.workflow)));
         // A command that is copied lacks what its job has.
         let copy = steps.iter().find(|step| step.uses.is_none() && copied(step, proof).is_some());
         let of_job = copy.into_iter().flat_map(|step| hidden(step)).filter(|one| !one.is_own);
@@ -217,17 +220,32 @@ fn hidden(step: &CiStep) -> impl Iterator<Item = &CiVariable> {
 
 /// Names a step that may set something up and is not copied, with why.
 fn not_copied(step: &CiStep, proof: &Proof, workflow: &RepoPath) -> Option<String> {
-    let what = match &step.uses {
-        Some(uses) if sets_up_nothing(uses) => return None,
-        Some(uses) => format!("uses: {uses}"),
-        None => step.commands.iter().find(|command| installs(command))?.clone(),
-    };
+    let what = set_up_by(step)?;
     let own = hidden(step).find(|variable| variable.is_own);
     if own.is_none() && as_written(step, proof).is_some() {
         return None;
     }
     let why = own.map_or_else(String::new, |own| format!(": `{}` {HIDDEN}", own.name));
     Some(format!("`{what}` of {workflow}:{} is left out of the workflow{why}", step.line))
+}
+
+/// Returns what of a step may set something up.
+fn set_up_by(step: &CiStep) -> Option<String> {
+    match &step.uses {
+        Some(uses) if sets_up_nothing(uses) => None,
+        Some(uses) => Some(format!("uses: {uses}")),
+        None => step.commands.iter().find(|command| installs(command)).cloned(),
+    }
+}
+
+/// Names a step that may set something up, under a condition.
+fn conditional_note(step: &CiStep, workflow: &RepoPath) -> Option<String> {
+    Some(format!(
+        "`{}` of {workflow}:{} is left out of the workflow: whether its `if:` holds is known only \
+         while the workflow runs",
+        set_up_by(step)?,
+        step.line
+    ))
 }
 
 /// Says which variables the tests have in a workflow.

@@ -392,3 +392,35 @@ fn source_folders_beyond_the_bound_stay_closed_and_are_named() {
     let chosen = StarterChoices { edits: vec!["**/*.go".to_owned()], ..StarterChoices::default() };
     assert_eq!(propose(&scan(&files), &chosen).unwrap().unopened, [""; 0]);
 }
+
+#[test]
+fn a_step_under_a_condition_is_named_where_it_may_be_needed() {
+    let files = [("setup.py", ""), ("tests/test_a.py", "import pytest\n"), ("a.py", "")];
+    let job = lines(&[
+        "    steps:",
+        "      - uses: actions/setup-python@v5",
+        "        if: always()",
+        "      - if: github.event_name == 'push'",
+        "        run: pip install extra",
+        "      - if: runner.os == 'Windows'",
+        "        run: pip install win",
+        "      - if: steps.x.outputs.y == '1' || runner.os == 'Linux'",
+        "        uses: acme/prepare@v1",
+        "      - if: github.event_name == 'push'",
+        "        run: echo hi",
+        "      - run: pip install pytest",
+        "      - run: pytest tests",
+        "      - if: failure()",
+        "        run: pip install late",
+    ]);
+    let proposal = with_job(&files, &job);
+    let setup = &proposal.setup;
+    assert!(setup.contains("setup-python@v5") && setup.contains("pip install pytest"), "{setup}");
+    for absent in ["extra", "win", "prepare", "late"] {
+        assert!(!setup.contains(absent), "{absent}: {setup}");
+    }
+    let [run, uses] = proposal.left_out.as_slice() else { panic!("{:?}", proposal.left_out) };
+    assert!(run.starts_with("`pip install extra` of .github/workflows/ci.yml:"), "{run}");
+    assert!(run.ends_with("its `if:` holds is known only while the workflow runs"), "{run}");
+    assert!(uses.starts_with("`uses: acme/prepare@v1` of "), "{uses}");
+}
