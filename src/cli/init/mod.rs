@@ -52,6 +52,10 @@ const MEND_WORKFLOW: &str = "mend it, then run `locum init` again: it may show h
 const COPY_STEPS: &str = "if the tests need it, add it: steps before Locum's; a variable to `env` \
                           of Locum's step and to `commands.env` of the policy";
 
+/// What to do about a provider that announced its end.
+const OTHER_PROVIDER: &str = "name another one, as in `--provider anthropic --update`, unless the \
+                              service still answers for you";
+
 /// Runs `locum policy init`.
 ///
 /// # Errors
@@ -107,6 +111,7 @@ pub(super) fn all(
     report.choices = Some(plan.choices());
     report.note(&plan.proposal.unreadable, MEND_WORKFLOW, output);
     report.note(&plan.proposal.left_out, COPY_STEPS, output);
+    report.note(plan.model.retired().as_slice(), OTHER_PROVIDER, output);
     if args.pull_request {
         report.opened(open_pull_request(&plan, &scan, context, output)?, output);
         report.end(output);

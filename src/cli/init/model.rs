@@ -32,6 +32,9 @@ struct JobIdentity {
     login: &'static str,
 }
 
+/// Where GitHub Models answered.
+const GITHUB_MODELS: &str = "https://models.github.ai/inference";
+
 /// The variable that holds the workflow's own token.
 const OWN_TOKEN: &str = "GITHUB_TOKEN";
 
@@ -98,8 +101,8 @@ pub(super) const PROVIDERS: &[Word<ModelHost>] = &[
     ),
     (
         "github",
-        host("GITHUB_TOKEN", "", "openai/gpt-4.1", Some("https://models.github.ai/inference")),
-        "GitHub Models, with the workflow's own token",
+        host("GITHUB_TOKEN", "", "openai/gpt-4.1", Some(GITHUB_MODELS)),
+        "GitHub Models, with the workflow's own token; GitHub retired it",
     ),
     (
         "deepseek",
@@ -161,6 +164,17 @@ pub(super) struct InitModel {
     pub(super) workflow: WorkflowModel,
     /// `None` where the workflow's own token or the job's identity stands in for it.
     pub(super) secret: Option<&'static str>,
+}
+
+impl InitModel {
+    /// Says that the provider announced its end.
+    pub(super) fn retired(&self) -> Option<String> {
+        (self.workflow.base_url.as_deref() == Some(GITHUB_MODELS)).then(|| {
+            "GitHub announced that it retired GitHub Models on 2026-07-30, so the workflow's runs \
+             may get no answer"
+                .to_owned()
+        })
+    }
 }
 
 /// What is known of the model before the environment is asked.
