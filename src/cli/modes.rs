@@ -8,16 +8,20 @@ use crate::cli::inspect_args::InspectArgs;
 use crate::cli::inspected::{InspectedRepository, ModeFilesState};
 use crate::cli::modes_args::{ModesCommand, ShowModeArgs, ValidateModesArgs};
 use crate::cli::output::Output;
+use crate::cli::policy_file;
 use crate::cli::{CommandContext, ExitStatus, modes_change, modes_prompt, modes_transfer};
 use crate::run::error::RunError;
 use crate::run::trusted::grouped;
 use locum_agent::report::markdown::visible;
+use locum_base::tool::ToolName;
+use locum_modes::access::{self, TaskPurpose, ToolOffer};
 use locum_modes::file_regex::FileRegex;
 use locum_modes::loader::{ModeDefinitions, ModeErrors, Strictness};
 use locum_modes::merge::{self, ModeText};
 use locum_modes::prompts::{PromptFile, sections};
 use locum_modes::schema::ModeView;
 use locum_modes::{GroupEntry, Mode, ModeSet, ModeSource, ModelNeed, places, transfer};
+use locum_policy::intent::Facts;
 
 /// A folder of agents that repositories also keep notes in.
 const NOTES_FOLDER: &str = ".agents/";
@@ -72,15 +76,38 @@ fn show(
     if args.prompt {
         modes_prompt::show(mode, &modes, &args.inspect, context, output)?;
     } else if args.inspect.json {
-        output.json(&ModeView::from(mode));
+        output.json(&ModeView { tools: offered(mode, &args.inspect, context), ..mode.into() });
     } else {
-        describe(mode, output);
+        describe(mode, &offered(mode, &args.inspect, context), output);
     }
     Ok(state.status())
 }
 
+/// Returns the tools that a run here offers in a mode, as the prompt lists them; where the policy
+/// cannot be read, every tool of the mode.
+fn offered(mode: &Mode, args: &InspectArgs, context: &CommandContext) -> Vec<ToolName> {
+    let file = policy_file::repository_file(context, args.at.as_deref());
+    let Some(policy) = file.ok().and_then(|file| policy_file::parse(file.as_ref()).ok()) else {
+        return mode.tools();
+    };
+    let facts = Facts { mode: mode.slug.clone(), ..Facts::default() };
+    let of = |purpose| {
+        let switching = policy.settings().modes.switching;
+        let may_delegate = policy.may_delegate(&facts);
+        access::offered(mode, ToolOffer { switching, may_delegate, purpose, included: &[] })
+    };
+    let mut tools = of(TaskPurpose::Work);
+    // A coordinator also decides for others.
+    if mode.coordinates() {
+        tools.extend(of(TaskPurpose::Decide));
+        tools.sort();
+        tools.dedup();
+    }
+    tools
+}
+
 /// Shows one mode in words.
-fn describe(mode: &Mode, output: &mut Output) {
+fn describe(mode: &Mode, tools: &[ToolName], output: &mut Output) {
     output.line(visible(&format!("{} ({})", mode.slug, mode.name)));
     output.line(format!("from: {}", origin(mode)));
     if !mode.changed_in.is_empty() {
@@ -89,7 +116,7 @@ fn describe(mode: &Mode, output: &mut Output) {
     output.line(visible(&format!("groups: {}", groups(mode))));
     output.line(format!(
         "tools: {}",
-        mode.tools().iter().map(|tool| tool.as_str()).collect::<Vec<_>>().join(", ")
+        tools.iter().map(|tool| tool.as_str()).collect::<Vec<_>>().join(", ")
     ));
     let model = mode.model.as_ref();
     let named =

@@ -1,6 +1,6 @@
 //! The JSON Schema of `.locum/modes.yml`. In: nothing; out: the keys a mode has in the vocabulary
-//! that is written back, with what they mean. Other words for the same keys are read, but not
-//! proposed. `tests/it/schema.rs` holds schema and reader together.
+//! that is written back, with what they mean. Of other words for the same keys, `tools` is
+//! read and not proposed. `tests/it/schema.rs` holds schema and reader together.
 
 use serde_json::{Map, Value, json};
 
@@ -12,12 +12,14 @@ const TEXTS: &[(&str, &str)] = &[
     ("whenToUse", "When an orchestrator should choose this mode"),
     ("description", "One line for lists"),
     ("customInstructions", "More instructions, near the end of the prompt"),
+    ("baseInstructions", "Another word for them; shown before them where a mode has both"),
     ("systemPrompt", "Instructions right after the role"),
     ("apiProvider", "Whose protocol the mode's own model speaks"),
     ("apiModel", "The model this mode runs on: a profile, or a model's name"),
     ("preferredModelId", "The model this mode runs on where there is a profile for it"),
     ("groupName", "The heading it is listed under"),
     ("iconName", "The name of its sign"),
+    ("icon", "Another word for it"),
 ];
 
 /// Keys that are lists of texts, and what they mean.
@@ -67,13 +69,19 @@ pub fn schema() -> Value {
     properties.insert("variables".to_owned(), variables);
     let source = json!({ "description": "Whose mode it is; says nothing here", "enum": ["global", "project", "organization"] });
     properties.insert("source".to_owned(), source);
-    let mode = json!({
-        "type": "object",
-        "properties": properties,
-        "required": ["slug", "name", "roleDefinition", "groups"],
-        "additionalProperties": false,
-    });
-    let modes = json!({ "description": "The modes; one with the slug of a built-in mode takes its place", "type": "array", "items": mode });
+    let mut of_peers = properties.clone();
+    let role = of_peers.remove("roleDefinition");
+    of_peers.extend(role.map(|role| ("role".to_owned(), role)));
+    let mode = |(role, properties): (&str, Map<String, Value>)| {
+        json!({
+            "type": "object",
+            "properties": properties,
+            "required": ["slug", "name", role, "groups"],
+            "additionalProperties": false,
+        })
+    };
+    let each = [("roleDefinition", properties), ("role", of_peers)].map(mode);
+    let modes = json!({ "description": "The modes; one with the slug of a built-in mode takes its place", "type": "array", "items": { "anyOf": each } });
     json!({
         "type": "object",
         "properties": { TOP_KEY: modes, PROMPTS_KEY: prompts() },

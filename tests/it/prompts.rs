@@ -566,6 +566,18 @@ fn a_limit_above_the_policys_is_said_in_one_line() {
 
 #[test]
 fn a_repository_may_have_its_own_prompt_and_language() {
+#[test]
+fn the_tools_of_a_mode_are_those_that_its_prompt_lists() {
+    let scene = PromptScene::new(&[("README.md", "# It\n")]);
+    for (mode, absent) in [("code", "switch_mode"), ("ask", "coordinate_mode")] {
+        let shown = scene.output(&["modes", "show", mode]);
+        let line = shown.lines().find(|line| line.starts_with("tools: ")).unwrap();
+        assert!(line.contains("read_file") && !line.contains(absent), "{line}");
+    }
+    let coordinator = scene.output(&["modes", "show", "coordinator"]);
+    assert!(coordinator.contains("coordinate_mode"), "{coordinator}");
+}
+
     let scene = PromptScene::new(&[
         (".roo/system-prompt-code", "Weaker."),
         (
