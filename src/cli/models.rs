@@ -60,6 +60,7 @@ pub fn list(
     let models = &settings.values.models;
     let mut rows: Vec<ModelRow> =
         models.profiles.iter().map(|(name, profile)| row(name, profile, models, &facts)).collect();
+    let mut status = ExitStatus::Done;
     match &resolve(models, &facts) {
         Ok(resolved) => {
             mark_used(&mut rows, resolved);
@@ -68,12 +69,14 @@ pub fn list(
                 .flatten()
                 .flat_map(|chosen| chosen.as_ref().err())
             {
+                status = ExitStatus::Usage;
                 output.talk(failure(error).report());
             }
         }
         Err(error) if rows.is_empty() => return Err(failure(error)),
         Err(error) => {
             mark_meant(&mut rows, models);
+            status = ExitStatus::Usage;
             output.talk(failure(error).report());
         }
     }
@@ -97,7 +100,7 @@ pub fn list(
             rows.iter().map(cells),
         );
     }
-    Ok(ExitStatus::Done)
+    Ok(status)
 }
 
 fn row(name: &str, profile: &Profile, models: &ModelSettings, facts: &ModelFacts<'_>) -> ModelRow {

@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::words::{Word, one_of};
 use crate::config::load::FlagValue;
 use crate::run::run_request::RunPurpose;
+use locum_files::fields::parse_count;
 use locum_models::cassette::RequestField;
 
 /// Which part of a request may differ from a recorded one.
@@ -111,12 +112,14 @@ pub struct RunOptions {
     pub sarif: Option<PathBuf>,
     /// Stop after this many model replies.
     #[arg(help_heading = "Limits", long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = count::<u32>)]
     pub max_turns: Option<u32>,
     /// Stop after this many tool calls.
-    #[arg(help_heading = "Limits", long, value_name = "N")]
+    #[arg(help_heading = "Limits", long, value_name = "N", value_parser = count::<u32>)]
     pub max_tool_calls: Option<u32>,
-    /// Stop after this many tokens, input and output together.
+    /// Stop after this many tokens, input and output together: `500000`, `500k` or `2M`.
     #[arg(help_heading = "Limits", long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = count::<u64>)]
     pub max_tokens: Option<u64>,
     /// Stop after this many US dollars by the price table.
     #[arg(
@@ -132,10 +135,10 @@ pub struct RunOptions {
     #[arg(help_heading = "Limits", long, value_name = "MINUTES", allow_negative_numbers = true)]
     pub timeout_minutes: Option<u32>,
     /// Stop when more files than this are changed.
-    #[arg(help_heading = "Limits", long, value_name = "N")]
+    #[arg(help_heading = "Limits", long, value_name = "N", value_parser = count::<u32>)]
     pub max_files: Option<u32>,
     /// Stop when more lines than this are changed, added and removed ones together.
-    #[arg(help_heading = "Limits", long, value_name = "N")]
+    #[arg(help_heading = "Limits", long, value_name = "N", value_parser = count::<u32>)]
     pub max_diff_lines: Option<u32>,
     /// Keep sessions below this folder.
     #[arg(help_heading = "Results", long)]
@@ -183,6 +186,12 @@ impl RunOptions {
             .filter_map(|(flag, key, value)| Some(FlagValue::new(flag, key, value?)))
             .collect()
     }
+}
+
+/// Reads a count as files write it.
+fn count<N: TryFrom<u64>>(text: &str) -> Result<N, String> {
+    let count = parse_count(text).and_then(|count| N::try_from(count).ok());
+    count.ok_or_else(|| "a limit is a whole number such as 400, 20k or 2M".to_owned())
 }
 
 /// Reads an amount of money.

@@ -128,7 +128,7 @@ pub fn nearest<'w>(text: &str, words: &[&'w str]) -> Option<&'w str> {
 }
 
 /// Reads a count: digits (with `_` between), then nothing, `k` or `M`.
-fn parse_count(text: &str) -> Option<u64> {
+pub fn parse_count(text: &str) -> Option<u64> {
     let (digits, unit) = split_unit(text)?;
     let factor = match unit {
         "" => 1,

@@ -560,12 +560,12 @@ fn a_limit_above_the_policys_is_said_in_one_line() {
     let ran = scene.run("Look.", &["--max-turns", "400"]);
     let said = "note: --max-turns: 400 is above the policy's `budget.turns` of 60, which holds\n";
     assert!(ran.err.contains(said), "{}", ran.err);
+    let short = scene.run("Look.", &["--max-turns", "1k", "--max-tokens", "1M"]);
+    assert!(short.err.contains("--max-turns: 1000 is above"), "{short:?}");
     let within = scene.run("Look.", &["--max-turns", "40"]);
     assert!(!within.err.contains("which holds"), "{}", within.err);
 }
 
-#[test]
-fn a_repository_may_have_its_own_prompt_and_language() {
 #[test]
 fn the_tools_of_a_mode_are_those_that_its_prompt_lists() {
     let scene = PromptScene::new(&[("README.md", "# It\n")]);
@@ -578,6 +578,8 @@ fn the_tools_of_a_mode_are_those_that_its_prompt_lists() {
     assert!(coordinator.contains("coordinate_mode"), "{coordinator}");
 }
 
+#[test]
+fn a_repository_may_have_its_own_prompt_and_language() {
     let scene = PromptScene::new(&[
         (".roo/system-prompt-code", "Weaker."),
         (

@@ -41,7 +41,7 @@ const LINES: &[Row] = &[
         "revision `no` does not exist",
         "hint: name a commit, branch or tag",
     ),
-    (&["run", "x", "--max-turns", "many"], "invalid value 'many'", "hint: write a whole number"),
+    (&["run", "x", "--max-turns", "many"], "invalid value 'many'", "such as 400, 20k or 2M"),
     (&["run", "x", "--timeout-minutes", "1h"], "invalid value '1h'", "hint: write a whole number"),
     (
         &["run", "x", "--max-cost-usd", "5USD"],

@@ -15,7 +15,8 @@ fn a_mistyped_word_or_number_is_answered_with_what_was_probably_meant() {
         (&["run", "x", "--mode", "cdoe"], "hint: did you mean `code`? known: "),
         (&["run", "x", "--mode", "nope"], "hint: known: "),
         (&["run", "x", "--max-cost-usd", "-3"], "'-3' for '--max-cost-usd <USD>': an amount in US"),
-        (&["run", "x", "--max-turns", "-3"], "-3 is not in 0.."),
+        (&["run", "x", "--max-turns", "-3"], "a limit is a whole number such as 400, 20k or 2M"),
+        (&["run", "x", "--max-turns", "9999M"], "a limit is a whole number such as"),
         (&["job", "due", "--at", "yesterday"], "`yesterday` is not a time\nhint: write it in UTC"),
     ] {
         let ran = stage.run(words);
