@@ -436,3 +436,29 @@ fn a_session_at_work_is_not_resumed_beside_itself() {
     drop(held);
     assert_eq!(stage.run(&["session", "resume", &session]).code, Some(5));
 }
+
+#[test]
+fn nobody_is_asked_about_an_overwrite_that_would_not_be_made() {
+    let stage = stage();
+    stage.write("checkout/src/held.txt", "first\nsecond\n");
+    stage.commit("a file that is held");
+    // It is answered at once; once the file was read, a person decides.
+    let script = r#"
+version: 1
+tasks:
+  - turns:
+      - calls: [{ tool: write_to_file, args: { path: src/held.txt, content: "held\n" } }]
+      - expect: { contains: ["and you have not read it"] }
+        calls: [{ tool: read_file, args: { path: src/held.txt } }]
+      - calls: [{ tool: write_to_file, args: { path: src/held.txt, content: "first\nheld\n" } }]
+      - calls: [{ tool: attempt_completion, args: { result: "written" } }]
+"#;
+    let ran = stage.play(script, &["--output-format", "json"]);
+    assert_eq!(ran.code, Some(5), "{ran:?}");
+    let report = ran.json();
+    let (session, hold) =
+        (report["session"].as_str().unwrap(), report["held"]["id"].as_str().unwrap());
+    assert_eq!(stage.run(&["session", "approve", session, hold]).code, Some(0));
+    let done = stage.run(&["session", "resume", session, "--output-format", "json"]);
+    assert_eq!(done.code, Some(0), "{done:?}");
+}

@@ -286,8 +286,14 @@ impl<'a> Session<'a> {
         Ok(Observation::refused(text, refusal))
     }
 
-    /// Returns why a call that steers would come to nothing, were it approved.
-    fn futile(&self, id: TaskId, call: &CheckedCall) -> Result<Option<Observation>, Stop> {
+    /// Returns why a call that steers, or that takes the place of a file, would come to nothing,
+    /// were it approved.
+    fn futile(&mut self, id: TaskId, call: &CheckedCall) -> Result<Option<Observation>, Stop> {
+        if let CheckedCall::WriteToFile(write) = call {
+            let held = self.held_file(id, call)?;
+            let Some(before) = held.and_then(|held| held.before) else { return Ok(None) };
+            return Ok(self.task_env(id)?.with(|context| write.futile(&before, context)));
+        }
         if let CheckedCall::NewTask(call) = call {
             return Ok(self.delegation_refused(id, call, 0)?.map(Observation::mistake));
         }

@@ -265,6 +265,19 @@ impl Session<'_> {
     /// Returns what an edit would change; `None` for other calls, and where the file may not be
     /// read.
     fn preview(&mut self, id: TaskId, call: &CheckedCall) -> Result<Option<String>, Stop> {
+        let Some(HeldFile { path, before }) = self.held_file(id, call)? else { return Ok(None) };
+        let after = call.content_after(before.as_deref());
+        let change = after.and_then(|after| diff::between(&path, before.as_deref(), &after));
+        Ok(change.map(|change| change.patch))
+    }
+
+    /// Returns the file that an edit would change, and what it holds; `None` for other calls, and
+    /// where the file may not be read.
+    pub(crate) fn held_file(
+        &mut self,
+        id: TaskId,
+        call: &CheckedCall,
+    ) -> Result<Option<HeldFile>, Stop> {
         let intents = call.intents().into_iter();
         let edited = |intent| if let Intent::Edit(path) = intent { Some(path) } else { None };
         let Some(path) = { intents }.find_map(edited) else { return Ok(None) };
@@ -272,10 +285,15 @@ impl Session<'_> {
         let read = self.parts.run.policy.admit(HeldFileRead(path.clone()), &facts);
         let Ok(permit) = read else { return Ok(None) };
         let before = self.place(id)?.checkout.read(&permit, &path, FILE_LIMIT_BYTES).ok();
-        let after = call.content_after(before.as_deref());
-        let change = after.and_then(|after| diff::between(&path, before.as_deref(), &after));
-        Ok(change.map(|change| change.patch))
+        Ok(Some(HeldFile { path, before }))
     }
+}
+
+/// A file that a held call would change.
+pub(crate) struct HeldFile {
+    path: RepoPath,
+    /// What it holds; `None` where there is none.
+    pub(crate) before: Option<Vec<u8>>,
 }
 
 /// The act of looking at a file that a held call would change.

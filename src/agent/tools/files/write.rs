@@ -108,9 +108,7 @@ impl Tool for WriteToFile {
         let ResolvedPath { asked, real, .. } = &self.place;
         let before = self.before(permit, context)?;
         let content = self.content(before.as_deref());
-        if let Some(before) = &before
-            && let Some(refusal) = refusal(&self.place, before, &content.text, context)
-        {
+        if let Some(refusal) = before.as_ref().and_then(|before| self.futile(before, context)) {
             return Ok(refusal);
         }
         let limit = usize::try_from(FILE_LIMIT_BYTES).unwrap_or(usize::MAX);
@@ -144,6 +142,11 @@ impl Tool for WriteToFile {
 }
 
 impl WriteToFile {
+    /// Returns why nothing would take the place of what the file holds, whoever approves it.
+    pub(crate) fn futile(&self, before: &[u8], context: ToolContext<'_>) -> Option<Observation> {
+        refusal(&self.place, before, &self.content(Some(before)).text, context)
+    }
+
     /// Returns what the file holds; `None` where there is none. Whatever else cannot be read is
     /// not replaced either.
     fn before(
