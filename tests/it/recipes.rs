@@ -329,6 +329,13 @@ fn the_script_of_a_recipe_plays_under_its_policy() {
             std::fs::read_to_string(root().join("docs/recipes").join(case.recipe).join("try.yml"));
         stage.write("try.yml", &script.unwrap());
         let (command, code, refused) = case.played;
+        let (words, task): (Vec<&str>, Vec<&str>) =
+            command.iter().copied().partition(|word| *word != "Do it.");
+        let task: String = task.iter().map(|task| format!(" \"{task}\"")).collect();
+        let shown = format!("`locum {} --script try.yml{task}`", words.join(" "));
+        let page = root().join("docs/recipes").join(case.recipe).join("README.md");
+        let page = std::fs::read_to_string(page).unwrap();
+        assert!(page.contains(&shown), "{}: {shown}", case.recipe);
         let options = ["--script", "../try.yml", "--output-format", "json"];
         let ran = stage.run(&[command, options.as_slice()].concat());
         let refusals = ran.json()["refusals"].as_array().map_or(0, Vec::len);
