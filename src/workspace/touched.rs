@@ -14,6 +14,7 @@ use crate::closed::{ClosedLook, ClosedPlaces};
 use crate::file_stamp::FileStamp;
 use crate::git_binary::GitBinary;
 use crate::guarded::Guarded;
+use crate::recorded_files::RecordedFiles;
 use crate::repo::{CommitId, Repo, RepoError};
 use locum_base::path::RepoPath;
 
@@ -37,6 +38,9 @@ pub struct Snapshot {
     /// What its owner may not look into, and stays so.
     #[serde(default, skip_serializing_if = "ClosedPlaces::is_empty")]
     pub(crate) closed: ClosedPlaces,
+    /// The dirty files as they were; `None` where nobody recorded them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) recorded: Option<RecordedFiles>,
 }
 
 impl Repo {

@@ -28,12 +28,23 @@ impl Repo {
         touched: &BTreeSet<RepoPath>,
         label: &str,
     ) -> Result<CommitId, RepoError> {
+        self.checkpoint_with(session, base, label, |parent| self.tree_with(parent, touched))
+    }
+
+    /// Records the tree that is made of the one of the checkpoint before.
+    pub(super) fn checkpoint_with<'r>(
+        &'r self,
+        session: &str,
+        base: &CommitId,
+        label: &str,
+        change: impl FnOnce(&Tree<'r>) -> Result<Tree<'r>, RepoError>,
+    ) -> Result<CommitId, RepoError> {
         let name = checkpoint_ref(session)?;
         let parent = match self.git.refname_to_id(&name) {
             Ok(id) => self.git.find_commit(id)?,
             Err(_) => self.find(base)?,
         };
-        let tree = self.tree_with(&parent.tree()?, touched)?;
+        let tree = change(&parent.tree()?)?;
         if tree.id() == parent.tree_id() {
             return Ok(CommitId::of(parent.id()));
         }
