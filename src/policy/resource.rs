@@ -4,32 +4,46 @@
 //! they like: one with another spelling of the same place would pass a rule that refuses it, or one
 //! that allows what is below a folder only.
 
+use crate::glob::folded;
 use crate::pattern::RESOURCE;
 
 /// What a percent sign may not hide: what is written plainly, and what ends a part of a path.
 const HIDDEN: &[u8] = b"-._~/\\%";
+
+/// Whether a pattern tells addresses of resources apart, so that their spelling counts.
+pub(crate) fn tells_apart(pattern: &str) -> bool {
+    let tool = folded(pattern.split_once('/').map_or(pattern, |(_, tool)| tool));
+    let fixed = tool.split(['*', '?']).next().unwrap_or_default();
+    let is_about_resources = fixed.starts_with(RESOURCE) || RESOURCE.starts_with(fixed);
+    let is_about_all = tool.trim_end_matches('*') == fixed && RESOURCE.starts_with(fixed);
+    is_about_resources && !is_about_all
+}
 
 /// Returns why the address of a resource is not plain. `None` for a plain one, and for what is no
 /// resource.
 pub(crate) fn problem(tool: &str) -> Option<String> {
     let address = tool.strip_prefix(RESOURCE)?;
     let why = what_is_wrong(address)?;
-    Some(format!("the address of the resource is not plain: {why}"))
+    Some(format!(
+        "rules are about addresses of resources, and this one can be spelled in other ways: {why}"
+    ))
 }
 
 fn what_is_wrong(address: &str) -> Option<&'static str> {
     if address.contains('\\') {
         return Some("it has a `\\`");
     }
-    let hidden = address.split('%').skip(1).any(|behind| {
+    let path = address.split(['?', '#']).next().unwrap_or(address);
+    let hidden = path.split('%').skip(1).any(|behind| {
         let letter = behind.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
         letter.is_none_or(|letter| letter.is_ascii_alphanumeric() || HIDDEN.contains(&letter))
     });
     if hidden {
-        return Some("it has a `%` where a plain letter, or no letter, belongs");
+        return Some(
+            "a `%` in its path stands for a letter, a digit or one of `-._~/\\%`, or for nothing",
+        );
     }
-    let path = address.split_once("://").map_or(address, |(_, path)| path);
-    let path = path.split(['?', '#']).next().unwrap_or(path);
+    let path = path.split_once("://").map_or(path, |(_, path)| path);
     let parts: Vec<&str> = path.split('/').collect();
     if parts.iter().any(|part| matches!(*part, "." | "..")) {
         return Some("it has a `.` or `..` between slashes");
@@ -44,7 +58,28 @@ fn what_is_wrong(address: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::problem;
+    use super::{problem, tells_apart};
+
+    #[test]
+    fn the_spelling_counts_where_a_pattern_is_about_some_addresses() {
+        for (pattern, counts) in [
+            ("s/resource:file:///docs/*", true),
+            ("s/Resource:x", true),
+            ("s/*secret*", true),
+            ("s/r?source:*", true),
+            ("*/resource:*x", true),
+            ("s/*", false),
+            ("s/**", false),
+            ("s/resource:*", false),
+            ("s/resource:**", false),
+            ("s/res*", false),
+            ("s/delete_*", false),
+            ("s/now", false),
+            ("s/prompt:review", false),
+        ] {
+            assert_eq!(tells_apart(pattern), counts, "{pattern}");
+        }
+    }
 
     #[test]
     fn an_address_that_has_another_spelling_is_not_plain() {
@@ -52,7 +87,7 @@ mod tests {
             ("file:///docs/guide.md", true),
             ("file:///docs/", true),
             ("file:///docs/a%20b/%E2%82%AC", true),
-            ("http://x/a?b=../c%3D", true),
+            ("http://x/a?b=../c%3D%2F%25", true),
             ("page://https://example.com/x", true),
             ("note:1", true),
             ("any", true),

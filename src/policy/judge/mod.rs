@@ -22,7 +22,6 @@ use crate::intent::{Facts, Intent, PublicationKind, TriggerKind};
 use crate::kind::RuleKind;
 use crate::paths::{Protection, of_store, plain_spelling};
 use crate::pattern::Pattern;
-use crate::resource;
 use crate::rule::{LocatedPattern, Rule};
 use crate::schema::PolicySpec;
 use crate::verdict::{Cause, Decision, RuleRef, Verdict};
@@ -236,7 +235,7 @@ impl Evaluation<'_> {
             Intent::Browse(url) => self.browse(intent, url),
             Intent::Visit(destination) => self.visit(destination),
             Intent::Connect(destination) => self.connect(destination),
-            Intent::Mcp { tool, .. } => match resource::problem(tool) {
+            Intent::Mcp { tool, .. } => match self.resource_problem(tool) {
                 Some(why) => Ruling::deny(why),
                 None => self.by_rules(intent),
             },

@@ -1,14 +1,29 @@
-//! Rules about starting MCP servers: a server that no rule names is not started.
+//! Rules about starting MCP servers, and about spellings of their resources: a server that no rule
+//! names is not started.
 //!
-//! In: the server's name. Out: a verdict. Which of its tools are called is judged call by call.
+//! In: the server's name, or what it is asked for. Out: a verdict, or why no rule can decide. Which
+//! of its tools are called is judged call by call.
 
 use crate::glob::{LetterCase, name_matches_in};
 use crate::judge::{Evaluation, Ruling};
 use crate::kind::RuleKind;
-use crate::pattern::PatternSubject;
+use crate::pattern::{Pattern, PatternSubject};
+use crate::resource;
 use crate::verdict::{Cause, Decision};
 
 impl Evaluation<'_> {
+    /// Returns why no rule decides on a resource: one is about some addresses, and this one has
+    /// other spellings.
+    pub(super) fn resource_problem(&self, tool: &str) -> Option<String> {
+        let problem = resource::problem(tool)?;
+        let tells_apart = |pattern: &Pattern| matches!(&pattern.subject, PatternSubject::Name(name) if resource::tells_apart(name));
+        let is_told_apart = self.judge.of_kind(RuleKind::Mcp).any(|found| {
+            tells_apart(&found.written.pattern)
+                || found.rule.except.iter().any(|except| tells_apart(&except.pattern))
+        });
+        is_told_apart.then_some(problem)
+    }
+
     /// A rule that allows or holds any of its tools lets a server start, unless another one refuses
     /// them all.
     pub(super) fn server(&self, server: &str) -> Ruling {

@@ -118,9 +118,16 @@ fn names_are_refused_whatever_their_case_and_resources_by_their_plain_address() 
             ("mcp(s/resource:http://x/a/../secret/1)", Deny),
             ("mcp(s/resource:http://x//secret/1)", Deny),
             ("mcp(s/resource:http://x/%73ecret/1)", Deny),
+            ("mcp(s/resource:http://x/a%2Fb)", Deny),
             ("mcp(d/resource:file:///docs/guide)", Allow),
             ("mcp(d/resource:file:///docs/../etc/passwd)", Deny),
             ("mcp(d/resource:file:///docs/%2e%2e/etc/passwd)", Deny),
         ],
+    );
+    let undivided = super::policy("rules:\n  - allow: [\"mcp(s/res*)\", \"mcp(s/resource:**)\"]\n");
+    check(
+        &undivided,
+        &facts("code"),
+        &[("mcp(s/resource:gitlab://projects/a%2Fb)", Allow), ("mcp(s/resource:x/../y)", Allow)],
     );
 }
