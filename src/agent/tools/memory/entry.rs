@@ -234,7 +234,7 @@ impl Memory {
         if others().count() >= ENTRIES_LIMIT {
             return Err(MemoryError::TooMany);
         }
-        let bytes = others().map(|(other, entry)| entry.size_bytes(other)).sum::<usize>()
+        let bytes = others().map(|(other, entry)| other.len() + entry.text.len()).sum::<usize>()
             + name.len()
             + text.len();
         if bytes > TOTAL_LIMIT_BYTES {
@@ -284,13 +284,6 @@ pub struct EarlierNotes {
     /// The numbers of the session's own changes that are in them, by the note's name: others may
     /// have changed those notes since.
     pub written: BTreeMap<String, u64>,
-}
-
-impl MemoryEntry {
-    /// Returns what it takes of the memory: name, text, and the words of its source.
-    fn size_bytes(&self, name: &str) -> usize {
-        name.len() + self.text.len() + self.source.words().map(str::len).sum::<usize>()
-    }
 }
 
 #[cfg(test)]
@@ -380,5 +373,14 @@ mod tests {
         let full = memory.set("more", entry(&text));
         assert!(matches!(full, Err(MemoryError::Full { .. })), "{full:?}");
         assert_eq!(memory, before);
+
+        // What is as large as it may be is so however it is read again.
+        let rest =
+            TOTAL_LIMIT_BYTES - memory.iter().map(|(n, e)| n.len() + e.text.len()).sum::<usize>();
+        assert_eq!(memory.set("a", entry(&"x".repeat(rest - 1))), Ok(()));
+        let mut again = Memory::default();
+        for (name, entry) in memory.iter() {
+            assert_eq!(again.set(name, entry.clone()), Ok(()));
+        }
     }
 }
