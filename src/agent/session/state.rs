@@ -432,7 +432,7 @@ impl SessionState {
         if let Some(write) = &observation.memory {
             self.remember(&mode, write);
         }
-        if let Some(exit) = observation.exit {
+        if let (Some(exit), None) = (observation.exit, &observation.background) {
             let details = observation.command.clone();
             let ran = CommandReport { command, exit, details, background: None };
             if observation.touched.is_empty() {

@@ -153,6 +153,15 @@ fn a_result_beside_a_command_that_did_not_succeed_is_sent_back_once() {
     let early = format!("- {}{reads}", reply("false", "early"));
     for (script, turns_spent, word) in [
         (format!("{early}calls: [{}]\n", ends("now")), 2, "nothing-to-do"),
+        (
+            format!(
+                "- {}{reads}calls: [{}]\n",
+                reply("false", "early").replace("\"false\"", "\"false\", background: true"),
+                ends("now")
+            ),
+            2,
+            "nothing-to-do",
+        ),
         // It saw the failure, and may be right that the task is done.
         (format!("{early}{}", reply("false", "now")), 2, "nothing-to-do"),
         (format!("- {}", reply("touch src/b.txt", "now")), 1, "done"),

@@ -213,7 +213,8 @@ impl BackgroundCommands {
                 refused_hosts(traffic.as_ref())
             );
             let background = Some(BackgroundNote { number, exit: Some(exit), stopped: false });
-            return Observation { lost_bytes, background, ..Observation::said(text) };
+            let exit = Some(exit);
+            return Observation { lost_bytes, background, exit, ..Observation::said(text) };
         }
         if let (None, Some(network)) = (self.network(), process.network()) {
             self.share(network);
