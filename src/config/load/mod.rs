@@ -245,12 +245,13 @@ fn of_environment(environment: &Environment, errors: &mut Vec<Diagnostic>) -> La
     found
 }
 
-/// Returns the key of a variable, in small letters: `LOCUM_BUDGET__TURNS` is `budget.turns`. What
-/// ends a key and is the user's to choose, such as a variable of a server, is kept as it is.
+/// Returns the key of a variable, in small letters: `LOCUM_BUDGET__TURNS` is `budget.turns`. The name
+/// of a server's own variable at its end is kept as it is; that of a header means the same in small
+/// letters.
 fn key_of(variable: &str) -> String {
     let key = variable.strip_prefix(PREFIX).unwrap_or_default().replace("__", ".");
     let small = key.to_ascii_lowercase();
-    let ends_freely = keys::find(&small).is_some_and(|setting| setting.path.ends_with(".*"));
+    let ends_freely = keys::find(&small).is_some_and(|setting| setting.path.ends_with(".env.*"));
     match (key.rsplit_once('.'), small.rsplit_once('.')) {
         (Some((_, last)), Some((group, _))) if ends_freely => format!("{group}.{last}"),
         _ => small,

@@ -248,10 +248,17 @@ fn a_variable_keeps_the_case_of_a_name_of_the_users_own_at_its_end() {
         ("LOCUM_MCP__X__COMMAND", "srv"),
         ("LOCUM_MCP__X__ENV__MY_FLAG", "1"),
         ("LOCUM_MCP__X__ENV__other", "2"),
+        ("LOCUM_MCP__Y__URL", "https://y.example"),
+        // A header is the same in whatever case: the variable counts in place of the file.
+        ("LOCUM_MCP__Y__HEADERS__AUTHORIZATION", "Bearer new"),
     ];
-    let settings = read("", "", &pairs, &[]).unwrap();
-    let env: Vec<&String> = settings.set.keys().filter(|key| key.contains(".env.")).collect();
-    assert_eq!(env, ["mcp.x.env.MY_FLAG", "mcp.x.env.other"]);
+    let file = "mcp: { y: { url: 'https://y.example', headers: { authorization: Bearer old } } }\n";
+    let settings = read(file, "", &pairs, &[]).unwrap();
+    let of = |group: &str| {
+        settings.set.keys().filter(|key| key.contains(group)).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(of(".env."), ["mcp.x.env.MY_FLAG", "mcp.x.env.other"]);
+    assert_eq!(of(".headers."), ["mcp.y.headers.authorization"]);
 }
 
 #[test]
