@@ -14,12 +14,17 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use crate::tools::files::edit::pattern::{
-    COMPILED_LIMIT_BYTES, DFA_LIMIT_BYTES, NEST_LIMIT, PATTERN_LIMIT_BYTES,
-};
+use crate::tools::files::edit::pattern::{NEST_LIMIT, PATTERN_LIMIT_BYTES};
 use crate::tools::search::opened::OpenedFolder;
 use crate::tools::search::walk;
 use locum_base::path::RepoPath;
+
+/// Largest that an expression may be when it is compiled: `\w{1,200}` is. A search ends in time
+/// anyhow, unlike an edit.
+const COMPILED_LIMIT_BYTES: usize = 4 * 1024 * 1024;
+
+/// Most memory of a thread for what was found out about an expression.
+const CACHE_LIMIT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Matching lines after which no more are looked for.
 pub(super) const RESULT_LIMIT: usize = 300;
@@ -58,7 +63,7 @@ impl LinePattern {
             builder
                 .multi_line(true)
                 .size_limit(COMPILED_LIMIT_BYTES)
-                .dfa_size_limit(DFA_LIMIT_BYTES)
+                .dfa_size_limit(CACHE_LIMIT_BYTES)
                 .nest_limit(NEST_LIMIT);
             if line_end.is_crlf() {
                 builder.crlf(true);
