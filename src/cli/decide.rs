@@ -12,7 +12,7 @@ use crate::cli::output::Output;
 use crate::cli::session::args::{
     SessionAnswerArgs, SessionApproveArgs, SessionDenyArgs, SessionSendArgs,
 };
-use crate::cli::session::folder::{find, sessions_folder};
+use crate::cli::session::folder::{believed_sessions_folder, find};
 use crate::cli::{CommandContext, ExitStatus, always, given_images};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
@@ -84,7 +84,7 @@ pub fn send(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let folder = find(&sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
+    let folder = find(&believed_sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
     let name = folder.file_name().unwrap_or_default().display().to_string();
     if !Journal::is_held(&folder) {
         return Err(RunError::usage("ID", format!("session {name} is not at work"))
@@ -149,7 +149,7 @@ fn record(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let folder = find(&sessions_folder(context, session_dir)?, session)?;
+    let folder = find(&believed_sessions_folder(context, session_dir)?, session)?;
     // Copied out of a sentence, a name brings its full stop or comma along.
     let plain =
         |id: &String| id.trim_matches(|letter: char| !letter.is_ascii_alphanumeric()).to_owned();

@@ -17,6 +17,7 @@ use crate::cli::colour::{Colours, Role};
 use crate::cli::line_filter::LineFilter;
 use crate::config::environment::Environment;
 use crate::run::error::RunError;
+use locum_agent::report::markdown::visible;
 
 /// Variable with a filter in tracing's own words (`locum=debug,hyper=info`).
 const VARIABLE: &str = "LOCUM_LOG";
@@ -81,8 +82,10 @@ where
             (Role::Advice, "info:")
         };
         write!(writer, "{} ", self.0.paint(role, word))?;
-        context.field_format().format_fields(writer.by_ref(), event)?;
-        writeln!(writer)
+        // They may hold text of anyone.
+        let mut facts = String::new();
+        context.field_format().format_fields(Writer::new(&mut facts), event)?;
+        writeln!(writer, "{}", visible(&facts))
     }
 }
 

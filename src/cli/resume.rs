@@ -11,7 +11,7 @@ use crate::cli::output::Output;
 use crate::cli::recorded_run::{checkout, lines_of, local_of, located, overrides_now};
 use crate::cli::session::args::SessionResumeArgs;
 use crate::cli::session::checkpoints::{RecordedSession, refused as not_rewound};
-use crate::cli::session::folder::{find, sessions_folder};
+use crate::cli::session::folder::{believed_sessions_folder, find};
 use crate::cli::{CommandContext, ExitStatus, decide, given_images};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
@@ -38,7 +38,8 @@ pub fn run(
     context: &CommandContext,
     output: &mut Output,
 ) -> Result<ExitStatus, RunError> {
-    let mut folder = find(&sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
+    let mut folder =
+        find(&believed_sessions_folder(context, args.session_dir.as_deref())?, &args.id)?;
     if args.from == Some(0) {
         return Err(RunError::usage("--from", "checkpoints are counted from 1")
             .hint("start the task again with `locum run`"));

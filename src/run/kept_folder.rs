@@ -18,9 +18,9 @@ pub fn check_outside(setting: &str, folder: &Path, root: &Path) -> Result<(), Ru
         "`{}` is in the checkout, where a run could change what is kept there",
         folder.display()
     );
-    let cure = match setting {
-        "state_dir" => "set `state_dir` in your own settings, or LOCUM_STATE_DIR",
-        _ => "set `session_dir` in your own settings, LOCUM_SESSION_DIR, or pass `--session-dir`",
-    };
-    Err(RunError::usage(setting, message).hint(format!("name a folder outside of it: {cure}")))
+    Err(RunError::usage(setting, message).hint(
+        "move it to a folder outside of the checkout, and name that as `state_dir` in your own \
+         settings or in LOCUM_STATE_DIR; where only the sessions are in the checkout, as \
+         `session_dir`, LOCUM_SESSION_DIR or `--session-dir`",
+    ))
 }

@@ -11,7 +11,7 @@ use crate::cli::local_run::{self, Waiting};
 use crate::cli::output::Output;
 use crate::cli::recorded_run::{self, local_of};
 use crate::cli::session::args::{SessionCheckpointsArgs, SessionDiffArgs, SessionRestoreArgs};
-use crate::cli::session::folder::{find, sessions_folder};
+use crate::cli::session::folder::{believed_sessions_folder, find};
 use crate::cli::{CommandContext, ExitStatus, decide};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
@@ -192,7 +192,7 @@ impl RecordedSession {
         session_dir: Option<&Path>,
         context: &CommandContext,
     ) -> Result<Self, RunError> {
-        let folder = find(&sessions_folder(context, session_dir)?, id)?;
+        let folder = find(&believed_sessions_folder(context, session_dir)?, id)?;
         let lines = recorded_run::lines_of(&folder)?;
         Ok(Self { folder, lines })
     }

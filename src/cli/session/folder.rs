@@ -14,7 +14,7 @@ use locum_workspace::repo::Repo;
 /// Returns the folder that holds the sessions.
 ///
 /// # Errors
-/// When no setting and no variable names one, the settings are wrong, or it is in the checkout.
+/// When no setting and no variable names one, or the settings are wrong.
 pub(in crate::cli) fn sessions_folder(
     context: &CommandContext,
     session_dir: Option<&Path>,
@@ -22,7 +22,18 @@ pub(in crate::cli) fn sessions_folder(
     let flag = |folder: &Path| FlagValue::new("--session-dir", "session_dir", folder.display());
     let flags: Vec<FlagValue> = session_dir.map(flag).into_iter().collect();
     let settings = own_settings(&context.environment, &flags)?;
-    let folder = context.folder.join(settings.session_folder()?);
+    Ok(context.folder.join(settings.session_folder()?))
+}
+
+/// Returns the folder that holds the sessions, where what is in them is believed.
+///
+/// # Errors
+/// As for [`sessions_folder`], and when it is in the checkout, where a run could have changed it.
+pub(in crate::cli) fn believed_sessions_folder(
+    context: &CommandContext,
+    session_dir: Option<&Path>,
+) -> Result<PathBuf, RunError> {
+    let folder = sessions_folder(context, session_dir)?;
     if let Ok(repo) = Repo::open(&context.folder) {
         check_outside("session_dir", &folder, repo.root())?;
     }

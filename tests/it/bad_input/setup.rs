@@ -288,11 +288,10 @@ fn no_session_and_no_state_is_kept_in_the_checkout_where_a_run_could_forge_it() 
     stage.write("script.yml", "version: 1\ntasks: [{ turns: [{ say: x }] }]\n");
     std::os::unix::fs::symlink(stage.path("checkout"), stage.path("link")).unwrap();
     let run = ["run", "x", "--script", "../script.yml"];
-    let state = "name a folder outside of it: set `state_dir` in your own settings, or \
-                 LOCUM_STATE_DIR";
-    let sessions = "name a folder outside of it: set `session_dir` in your own settings, \
-                    LOCUM_SESSION_DIR, or pass `--session-dir`";
-    let inside = |setting: &str, folder: &str, cure: &str| {
+    let cure = "move it to a folder outside of the checkout, and name that as `state_dir` in your \
+                own settings or in LOCUM_STATE_DIR; where only the sessions are in the checkout, as \
+                `session_dir`, LOCUM_SESSION_DIR or `--session-dir`";
+    let inside = |setting: &str, folder: &str| {
         [
             format!(
                 "error: {setting}: `STAGE/{folder}` is in the checkout, where a run could change \
@@ -308,17 +307,21 @@ fn no_session_and_no_state_is_kept_in_the_checkout_where_a_run_could_forge_it() 
     };
     let path = |folder: &str| stage.path(folder).to_str().unwrap().to_owned();
     let in_checkout = [("LOCUM_SESSION_DIR", path("checkout/sess"))];
-    let expected = || inside("session_dir", "checkout/sess", sessions);
+    let expected = || inside("session_dir", "checkout/sess");
     told(&run, &in_checkout, expected());
-    for arguments in [&["session", "list"][..], &["session", "resume", "x"], &["cost"]] {
+    for arguments in [&["session", "resume", "x"], &["session", "restore", "x", "0"][..]] {
         told(arguments, &in_checkout, expected());
+    }
+    for arguments in [&["session", "list"][..], &["cost"]] {
+        let read: Ran = stage.locum(arguments).envs(in_checkout.clone()).output().unwrap().into();
+        assert_eq!(read.code, Some(0), "what is there may be looked at: {read:?}");
     }
     told(&[&run[..], &["--session-dir", "sess"]].concat(), &[], expected());
     told(&[&run[..], &["--worktree", "--session-dir", "sess"]].concat(), &[], expected());
     let linked = [("LOCUM_SESSION_DIR", path("link/.git/sess"))];
-    told(&run, &linked, inside("session_dir", "link/.git/sess", sessions));
+    told(&run, &linked, inside("session_dir", "link/.git/sess"));
     let states = [("LOCUM_STATE_DIR", path("checkout/state"))];
-    told(&run, &states, inside("state_dir", "checkout/state", state));
+    told(&run, &states, inside("state_dir", "checkout/state"));
     let doctor: Ran = stage.locum(&["doctor", "--json"]).envs(in_checkout).output().unwrap().into();
     assert!(doctor.json()["laptop"].to_string().contains("is in the checkout"), "{doctor:?}");
 
