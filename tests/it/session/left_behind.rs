@@ -2,7 +2,9 @@
 //! git takes for a repository in both worlds.
 
 use std::ffi::OsStr;
+use std::fs::Permissions;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
 
 use locum_testing::repository::commit_all;
 use pretty_assertions::assert_eq;
@@ -78,6 +80,22 @@ fn protected_files_that_git_ignores_are_put_back() {
     assert_eq!(fixture.file("src/plain.log").as_deref(), Some("built\n"));
     assert_eq!(ran.changed(), ["src/new"], "{said}");
     assert!(said.contains("Taken back") && said.contains("`src/CLAUDE.local.md`"), "{said}");
+}
+
+#[test]
+fn what_a_person_closed_is_no_part_of_the_work_and_what_a_command_closed_is() {
+    let step = "chmod 755 src/theirs; echo x >> src/theirs/p; mkdir src/own; echo x > src/own/f; \
+                echo x > src/new; chmod 000 src/own src/new\n";
+    let fixture = fixture(STEP, &uncontained(POLICY), step, &[]);
+    let closed = fixture.root.join("src/theirs");
+    std::fs::create_dir(&closed).unwrap();
+    std::fs::write(closed.join("p"), "a person's").unwrap();
+    std::fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
+    let ran = fixture.run();
+    let said = told(&ran);
+    assert_eq!(ran.changed(), ["src/new", "src/own/f"], "{said}");
+    assert!(said.contains("`src/theirs/p` was closed before the command"), "{said}");
+    assert!(fixture.file("src/theirs/p").is_some(), "{said}");
 }
 
 #[test]
