@@ -121,6 +121,12 @@ pub fn prepare(
     config: &TrustedConfig<'_>,
     workspace: &Workspace,
 ) -> Result<PreparedRun, RunError> {
+    workspace.repo.check_index().map_err(|error| {
+        RunError::usage("--repo", error.to_string()).hint(
+            "a sparse index becomes a whole one with `git sparse-checkout reapply \
+             --no-sparse-index`, a split index with `git update-index --no-split-index`",
+        )
+    })?;
     let environment = config.origin.environment;
     let mut settled = SettledRun::of(&request, config)?;
     if let Some(folder) = &settled.settings.values.state_dir {

@@ -60,6 +60,9 @@ pub enum RepoError {
         /// The filter's name in `.gitattributes`.
         filter: String,
     },
+    /// The index has a form that only git itself reads, or none.
+    #[error("git's index of the checkout cannot be read: {0}")]
+    Index(git2::Error),
     /// libgit2 reports an error.
     #[error("git: {0}")]
     Git(#[from] git2::Error),
@@ -161,6 +164,15 @@ impl Repo {
     /// Returns the root of the checkout, absolute and free of links.
     pub fn root(&self) -> &Path {
         self.checkout.root()
+    }
+
+    /// Reads the index, without which nobody can tell what a command changed.
+    ///
+    /// # Errors
+    /// When it is sparse or split, which only git itself reads, or broken.
+    pub fn check_index(&self) -> Result<(), RepoError> {
+        let read = self.git.index().and_then(|mut index| index.read(false));
+        read.map_err(RepoError::Index)
     }
 
     /// Returns git's own folders: the checkout's, and the one it shares with its worktrees where

@@ -1,7 +1,7 @@
 //! Which files of a checkout count, and that one run at a time works in it.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use locum_testing::repository::{commit_all, init};
 use locum_workspace::repo::Repo;
@@ -58,6 +58,34 @@ fn what_differs_from_the_commit_is_said_by_everything_that_asks_or_uses_it() {
     for words in ["policy check --at HEAD", &format!("{ask} --at HEAD")] {
         let run = setup.run(words);
         assert!(!run.err.contains("differs"), "{run:?}");
+    }
+}
+
+#[test]
+fn an_index_that_only_git_reads_is_refused_with_its_cure_before_the_run() {
+    let setup = committed(&[(".locum/policy.yml", POLICY), ("src/a", "a"), ("docs/b", "b")]);
+    let git = |words: &str| {
+        let mut command = Command::new("git");
+        let ended = command.args(words.split(' ')).current_dir(setup.0.path()).status().unwrap();
+        assert!(ended.success(), "{words}");
+    };
+    let run = || setup.run("run x --script script.yml --mode ask --publish none");
+    let split = ("update-index --split-index", "update-index --no-split-index");
+    let sparse = (
+        "sparse-checkout set --cone --sparse-index src",
+        "sparse-checkout reapply --no-sparse-index",
+    );
+    for (made, cure) in [split, sparse] {
+        git(made);
+        let refused = run();
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        for said in ["git's index of the checkout cannot be read", cure] {
+            assert!(refused.err.contains(said), "{refused:?}");
+        }
+        let doctor = setup.run("doctor");
+        assert!(doctor.out.contains(cure), "{doctor:?}");
+        git(cure);
+        assert_eq!(run().code, Some(0), "{made}");
     }
 }
 
