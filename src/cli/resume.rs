@@ -23,7 +23,7 @@ use locum_agent::session::go_on::{self, GoOnError, GoOnRequest};
 use locum_agent::session::id::SessionId;
 use locum_agent::session::journal::Journal;
 use locum_agent::session::outcome::PendingDecision;
-use locum_agent::session::rewind;
+use locum_agent::session::rewind::{self, without_content};
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_policy::budget::raise::NewLimits;
@@ -95,7 +95,10 @@ pub fn run(
     // Nothing has been changed so far, and nothing stands in the way any more.
     if let Some(number) = args.from {
         let session = RecordedSession::open(&args.id, args.session_dir.as_deref(), context)?;
-        session.go_back_in(&workspace, number, context)?;
+        let rewound = session.go_back_in(&workspace, number, context)?;
+        if !rewound.unfiltered.is_empty() {
+            output.talk(format_args!("note: {}", without_content(&rewound.unfiltered)));
+        }
         let branched = session.branch(number, context)?;
         output.talk(format_args!("note: session {branched} goes on from checkpoint {number}"));
         folder = folder.with_file_name(branched.as_str());

@@ -199,7 +199,8 @@ impl Repo {
     }
 
     /// Takes paths of the checkout back to what they are in a commit. What they held is kept below
-    /// `kept`, a folder outside of it, on this disk or another. A `.git` goes as a whole.
+    /// `kept`, a folder outside of it, on this disk or another. A `.git` goes as a whole. Returns
+    /// what [`Repo::restore`] does.
     ///
     /// # Errors
     /// When a file cannot be read or written, or a `.git` cannot be moved: it stays then.
@@ -208,7 +209,7 @@ impl Repo {
         commit: &CommitId,
         paths: &BTreeSet<RepoPath>,
         kept: &Path,
-    ) -> Result<(), RepoError> {
+    ) -> Result<BTreeSet<RepoPath>, RepoError> {
         let (git, files): (BTreeSet<RepoPath>, _) =
             paths.iter().cloned().partition(|path| path.name().is_some_and(names_git_folder));
         for path in &git {

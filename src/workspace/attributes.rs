@@ -101,6 +101,11 @@ impl<'a> Attributes<'a> {
 }
 
 impl PathAttributes {
+    /// Whether what git keeps of a file has gone through a filter. A link has not.
+    pub(super) fn is_filtered(&self, kept: &StoredFile) -> bool {
+        self.filter.is_some() && kept.mode != FileMode::Link
+    }
+
     /// Returns the content git keeps for what lies in the checkout.
     pub(super) fn kept(&self, stored: StoredFile) -> StoredFile {
         if !self.has_line_ends(&stored) {

@@ -19,6 +19,7 @@ use crate::file_stamp::FileStamp;
 use crate::lfs_pointer::LfsPointer;
 use crate::repo::{Repo, RepoError};
 use crate::stored::{OnDisk, StoredFile};
+use crate::write::FILE_LIMIT_BYTES;
 use locum_base::path::RepoPath;
 
 /// Most bytes of such files that are copied into one worktree.
@@ -26,6 +27,9 @@ const BYTES_LIMIT: u64 = 2 << 30;
 
 /// What names a filter in `.gitattributes`.
 const FILTER: &[u8] = b"filter=";
+
+/// Where Git LFS keeps content in git's folder, by its hash.
+const LFS_OBJECTS: &str = "lfs/objects";
 
 /// Nanoseconds of a second.
 const SECOND_NS: i64 = 1_000_000_000;
@@ -52,8 +56,9 @@ impl Repo {
         same.cloned().unwrap_or_else(|| attributes.kept(stored))
     }
 
-    /// Returns what lies at a path that goes through a filter, where it is what the filter makes of
-    /// what git has of it: written over with that, the content would be lost.
+    /// Returns the content of a path that goes through a filter, of which git has `kept`: what lies
+    /// there, where the filter makes that of it, else what Git LFS has here. Written over with what
+    /// git has, the content would be lost.
     pub(super) fn filtered_form(
         &self,
         path: &RepoPath,
@@ -61,7 +66,7 @@ impl Repo {
         kept: &StoredFile,
     ) -> Option<StoredFile> {
         if !self.is_made_of(path, attributes, kept) {
-            return None;
+            return self.lfs_content(attributes, kept);
         }
         match self.checkout.stored(path) {
             Ok(OnDisk::Stored(there)) => (there.mode == kept.mode).then_some(there),
@@ -69,9 +74,39 @@ impl Repo {
         }
     }
 
+    /// Whether what git has of a path is what a filter made of its content. What a run records is
+    /// the content itself, so this is what git's index has.
+    pub(super) fn is_unfiltered(
+        &self,
+        path: &RepoPath,
+        attributes: &PathAttributes,
+        kept: &StoredFile,
+    ) -> bool {
+        let has = |seen: SeenFiles| {
+            let entry = seen.index.get_path(Path::new(path.as_str()), 0)?;
+            Some(Oid::hash_object(ObjectType::Blob, &kept.content).ok()? == entry.id)
+        };
+        attributes.is_filtered(kept) && SeenFiles::of(self).and_then(has).unwrap_or(false)
+    }
+
+    /// Reads from git's folder the content that a pointer of Git LFS stands for.
+    fn lfs_content(&self, attributes: &PathAttributes, kept: &StoredFile) -> Option<StoredFile> {
+        if !attributes.is_filtered(kept) {
+            return None;
+        }
+        let pointer = LfsPointer::parse(&kept.content).filter(|pointer| pointer.is_plain)?;
+        let is_hash = pointer.hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let levels = pointer.hash.get(..2).zip(pointer.hash.get(2..4)).filter(|_| is_hash)?;
+        let place = self.git.commondir().join(LFS_OBJECTS).join(levels.0).join(levels.1);
+        let object = File::open(place.join(pointer.hash)).ok()?;
+        let mut content = Vec::new();
+        object.take(FILE_LIMIT_BYTES).read_to_end(&mut content).ok()?;
+        let is_whole = is_content_of(&kept.content, content.as_slice());
+        is_whole.then_some(StoredFile { mode: kept.mode, content })
+    }
+
     fn is_made_of(&self, path: &RepoPath, attributes: &PathAttributes, kept: &StoredFile) -> bool {
-        attributes.filter.is_some()
-            && kept.mode != FileMode::Link
+        attributes.is_filtered(kept)
             && self.is_filtered_form(SeenFiles::of(self).as_ref(), path, &kept.content)
     }
 
@@ -330,6 +365,29 @@ mod tests {
             let found = is_content_of(pointer.as_bytes(), CONTENT.as_bytes());
             assert_eq!(found, expected, "{pointer}");
         }
+    }
+
+    #[test]
+    fn content_that_was_written_over_comes_back_from_git_lfs_or_is_named() {
+        let (fixture, commit) = filtered(&pointer());
+        let touched = paths(&["a.bin", "src/lib.rs"]);
+        fixture.write("a.bin", "a command's\n");
+        fixture.write("src/lib.rs", "a command's\n");
+        let kept = tempfile::tempdir().unwrap();
+        let take_back = || fixture.repo.take_back(&commit, &touched, kept.path()).unwrap();
+        let read = || std::fs::read_to_string(fixture.root.join("a.bin")).unwrap();
+        assert_eq!((take_back(), read()), (paths(&["a.bin"]), pointer()));
+
+        let hash = format!("{:x}", Sha256::digest(CONTENT));
+        let object = format!(".git/lfs/objects/{}/{}/{hash}", &hash[..2], &hash[2..4]);
+        fixture.write("a.bin", "a command's\n");
+        fixture.write(&object, CONTENT.to_uppercase());
+        assert_eq!((take_back(), read()), (paths(&["a.bin"]), pointer()), "of another hash");
+        fixture.write("a.bin", "a command's\n");
+        fixture.write(&object, CONTENT);
+        assert_eq!((take_back(), read()), (paths(&[]), CONTENT.to_owned()));
+        assert_eq!(fixture.repo.changes(&commit, &touched).unwrap(), []);
+        assert_eq!(fixture.repo.restore(&commit, &touched).unwrap(), paths(&[]));
     }
 
     #[test]

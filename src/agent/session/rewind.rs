@@ -12,6 +12,7 @@ use jiff::Timestamp;
 
 use crate::session::earlier::SessionFork;
 use crate::session::event::{Event, JournalLine};
+use crate::session::held_changes::named;
 use crate::session::id::SessionId;
 use crate::session::journal::{Journal, JournalError};
 use crate::session::messages::PersonMessage;
@@ -77,6 +78,8 @@ pub struct Rewound {
     pub before: Option<usize>,
     /// The paths that were looked at.
     pub paths: BTreeSet<RepoPath>,
+    /// Those that are what git has of them, a pointer of Git LFS for one, and not their content.
+    pub unfiltered: BTreeSet<RepoPath>,
 }
 
 /// Lists the checkpoints of a session's own checkout, oldest first. One that changed nothing is
@@ -153,14 +156,14 @@ pub fn restore(
     let held = made + usize::from(before);
     let restored = repo.restore(&target, &paths);
     let saved = save(&format!("back to checkpoint {number}"));
-    let (what, failure) = match (restored, saved) {
-        (Ok(()), saved) => {
+    let (what, restored) = match (restored, saved) {
+        (Ok(unfiltered), saved) => {
             saved?;
-            ("the files", None)
+            ("the files", Ok(unfiltered))
         }
         // Nothing has changed.
         (Err(error), Ok(false)) => return Err(error.into()),
-        (Err(error), _) => ("some files, but not all,", Some(error)),
+        (Err(error), _) => ("some files, but not all,", Err(error)),
     };
     let text = format!(
         "I brought {what} of the checkout back to checkpoint {number}. Read a file again before \
@@ -169,10 +172,20 @@ pub fn restore(
     let id = format!("{:020}-rewind", now.as_nanosecond());
     let message = PersonMessage { id, by: by.to_owned(), text, images: Vec::new() };
     journal.append(&JournalLine { at: now, event: Event::MessageReceived { message } })?;
-    match failure {
-        Some(source) => Err(RewindError::Partly { source, number, before: held }),
-        None => Ok(Rewound { before: before.then_some(held), paths }),
+    match restored {
+        Err(source) => Err(RewindError::Partly { source, number, before: held }),
+        Ok(unfiltered) => Ok(Rewound { before: before.then_some(held), paths, unfiltered }),
     }
+}
+
+/// Says of which files the checkout has only what git keeps, since a command wrote over the rest.
+pub fn without_content(paths: &BTreeSet<RepoPath>) -> String {
+    format!(
+        "Only what git keeps is in the checkout now, in place of the content, which a filter such \
+         as Git LFS makes and no filter is run: {}. `git lfs pull`, or for another filter `git \
+         checkout -- FILE`, brings the content.",
+        named(paths)
+    )
 }
 
 /// Returns the lines of a session until a checkpoint.

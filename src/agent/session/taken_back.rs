@@ -12,6 +12,7 @@ use crate::session::held_changes::{named, refusal_of};
 use crate::session::judged::reasons;
 use crate::session::live::Session;
 use crate::session::promotion::{HeldChanges, Promotion, RefusedEdits};
+use crate::session::rewind::without_content;
 use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::Observation;
@@ -240,7 +241,10 @@ impl Session<'_> {
         let Some(commit) = self.saved(self.state.tree_owner(id)) else { return Ok(()) };
         let kept = self.copies(label);
         let repo = &self.place(id)?.repo;
-        let taken = |paths: &BTreeSet<RepoPath>| repo.take_back(&commit, paths, &kept);
+        let mut unfiltered = BTreeSet::new();
+        let mut taken = |paths: &BTreeSet<RepoPath>| {
+            repo.take_back(&commit, paths, &kept).map(|found| unfiltered.extend(found))
+        };
         // What is wrong with one path keeps no other in the checkout.
         let left: Vec<String> = match taken(paths) {
             Ok(()) => Vec::new(),
@@ -249,6 +253,9 @@ impl Session<'_> {
                 each.filter_map(Result::err).map(|error| error.to_string()).collect()
             }
         };
+        if !unfiltered.is_empty() {
+            self.note_once(id, without_content(&unfiltered))?;
+        }
         if left.is_empty() {
             return Ok(());
         }

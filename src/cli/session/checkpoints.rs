@@ -20,7 +20,7 @@ use locum_agent::report::markdown::visible;
 use locum_agent::session::event::{JournalLine, SessionStart};
 use locum_agent::session::id::SessionId;
 use locum_agent::session::journal::Journal;
-use locum_agent::session::rewind::{self, Checkpoint, RewindError, Rewound};
+use locum_agent::session::rewind::{self, Checkpoint, RewindError, Rewound, without_content};
 use locum_agent::session::state::SessionState;
 use locum_base::clock::Clock;
 use locum_base::path::RepoPath;
@@ -159,12 +159,16 @@ pub(in crate::cli) fn restore(
             "checkpoint": args.number,
             "saved_as": rewound.before,
             "files": rewound.paths.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "unfiltered": rewound.unfiltered.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "session": branched.as_ref().map(SessionId::as_str),
         }));
         return Ok(ExitStatus::Done);
     }
     let number = args.number;
     output.line(format_args!("the files are as they were at checkpoint {number}"));
+    if !rewound.unfiltered.is_empty() {
+        output.line(format_args!("but not all: {}", without_content(&rewound.unfiltered)));
+    }
     if let Some(before) = rewound.before {
         output.line(format_args!("what they were before is checkpoint {before}"));
     }

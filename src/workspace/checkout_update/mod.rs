@@ -93,7 +93,7 @@ impl Repo {
         &self,
         update: &CheckoutUpdate<'_>,
     ) -> Result<Option<Obstacle>, RepoError> {
-        let new = self.checked_out(update.after, update.paths)?;
+        let new = self.checked_out(update.after, update.paths)?.files;
         let folders = self.folders_above(update.paths);
         // What has to go goes first: a file may stand where a folder is needed, or the other way
         // round.

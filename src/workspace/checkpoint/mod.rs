@@ -14,6 +14,15 @@ use crate::stored::{OnDisk, StoredFile};
 use crate::trees::{TreeChanges, stored_in};
 use locum_base::path::RepoPath;
 
+/// Files of a commit as a checkout has them.
+#[derive(Debug, Default)]
+pub(super) struct CheckedOut<'p> {
+    /// What each of them is.
+    pub(super) files: BTreeMap<&'p RepoPath, StoredFile>,
+    /// Those of which that is what git has, since their content is nowhere.
+    unfiltered: BTreeSet<RepoPath>,
+}
+
 impl Repo {
     /// Records the touched files on the private ref `refs/locum/{session}`, as a child of the
     /// checkpoint before or of `base`. Returns the checkpoint before (or the base) when nothing is
@@ -97,7 +106,8 @@ impl Repo {
     }
 
     /// Brings the touched files back to what they are in a commit; files that are not in it are
-    /// removed.
+    /// removed. Returns those that are now what git has of them and not their content, because only
+    /// a filter makes that.
     ///
     /// # Errors
     /// When a file cannot be written; the others before it are then already back.
@@ -105,8 +115,8 @@ impl Repo {
         &self,
         commit: &CommitId,
         touched: &BTreeSet<RepoPath>,
-    ) -> Result<(), RepoError> {
-        let wanted = self.checked_out(commit, touched)?;
+    ) -> Result<BTreeSet<RepoPath>, RepoError> {
+        let CheckedOut { files: wanted, mut unfiltered } = self.checked_out(commit, touched)?;
         // What has to go goes first: a file may stand where a folder is needed, or the other way
         // round.
         for path in touched.iter().rev().filter(|path| !wanted.contains_key(path)) {
@@ -116,29 +126,34 @@ impl Repo {
             // What is not written keeps its time of change, by which git knows it.
             let is_there = matches!(self.checkout.stored(path), Ok(OnDisk::Stored(there))
                 if there == *stored);
-            if !is_there {
+            if is_there {
+                unfiltered.remove(*path);
+            } else {
                 self.checkout.put_stored(path, Some(stored))?;
             }
         }
-        Ok(())
+        Ok(unfiltered)
     }
 
     /// Returns what touched files are in a commit, with the line ends of a checkout; files that
     /// are not in it are left out. A file that goes through a filter is what the checkout has,
-    /// where the filter makes that of what the commit has.
+    /// where the filter makes that of what the commit has, or what Git LFS has of it.
     pub(super) fn checked_out<'p>(
         &self,
         commit: &CommitId,
         touched: &'p BTreeSet<RepoPath>,
-    ) -> Result<BTreeMap<&'p RepoPath, StoredFile>, RepoError> {
+    ) -> Result<CheckedOut<'p>, RepoError> {
         let tree = self.tree_of(commit)?;
         let mut attributes = Attributes::new(&self.git, &tree);
-        let mut found = BTreeMap::new();
+        let mut found = CheckedOut::default();
         for path in touched {
             if let Some(stored) = stored_in(&self.git, &tree, path)? {
                 let own = attributes.of(path)?;
                 let there = self.filtered_form(path, &own, &stored);
-                found.insert(path, there.unwrap_or_else(|| own.checked_out(stored)));
+                if there.is_none() && self.is_unfiltered(path, &own, &stored) {
+                    found.unfiltered.insert(path.clone());
+                }
+                found.files.insert(path, there.unwrap_or_else(|| own.checked_out(stored)));
             }
         }
         Ok(found)

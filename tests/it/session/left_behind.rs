@@ -99,6 +99,25 @@ fn what_a_person_closed_is_no_part_of_the_work_and_what_a_command_closed_is() {
 }
 
 #[test]
+fn a_pointer_in_the_place_of_content_that_a_command_wrote_over_is_named() {
+    let content = "the content of a large file\n";
+    let hash = "4a5c2fc6bc98adac426e0762751daad303a48744fb518a31171689d25505bfa8";
+    let head = "version https://git-lfs.github.com/spec/v1";
+    let pointer = format!("{head}\noid sha256:{hash}\nsize {}\n", content.len());
+    let fixture = fixture(STEP, &uncontained(POLICY), "echo run > docs/a.bin\n", &[]);
+    std::fs::create_dir_all(fixture.root.join("docs")).unwrap();
+    std::fs::write(fixture.root.join(".gitattributes"), "*.bin filter=lfs\n").unwrap();
+    std::fs::write(fixture.root.join("docs/a.bin"), &pointer).unwrap();
+    commit_all(&git2::Repository::open(&fixture.root).unwrap(), "third");
+    std::fs::write(fixture.root.join("docs/a.bin"), content).unwrap();
+    let ran = fixture.run();
+    let said = told(&ran);
+    assert_eq!(fixture.file("docs/a.bin"), Some(pointer), "{said}");
+    assert!(said.contains("Only what git keeps is in the checkout now"), "{said}");
+    assert!(said.contains("`docs/a.bin`. `git lfs pull`"), "{said}");
+}
+
+#[test]
 fn a_folder_is_not_removed_with_what_may_not_be_read_or_changed() {
     let script = r#"
 - calls: [{ tool: execute_command, args: { command: "rm -r d" } }]
