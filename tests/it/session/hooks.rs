@@ -70,9 +70,9 @@ fn a_guard_blocks_one_call_and_lets_its_neighbour_pass_and_leaves_nothing_behind
     assert_eq!(ran.outcome.refusals.len(), 1);
 }
 
-/// Is against what names the secret file.
+/// Is against what names the hidden file.
 const GUARD: &str =
-    "#!/bin/sh\ncase \"$(cat)\" in\n*secret.txt*) echo guarded >&2; exit 2 ;;\nesac\n";
+    "#!/bin/sh\ncase \"$(cat)\" in\n*hidden.txt*) echo guarded >&2; exit 2 ;;\nesac\n";
 
 #[test]
 fn a_guard_is_asked_about_a_link_and_what_it_leads_to() {
@@ -80,17 +80,17 @@ fn a_guard_is_asked_about_a_link_and_what_it_leads_to() {
   "hooks": [{ "type": "command", "command": "sh step.sh" }] }] } }"#;
     let script = r#"
 - calls:
-    - { tool: read_file, args: { path: notes.txt } }
+    - { tool: read_file, args: { path: src/notes.txt } }
     - { tool: read_file, args: { path: README.md } }
-- calls: [{ tool: search_files, args: { path: notes.txt, regex: words } }]
-- calls: [{ tool: search_and_replace, args: { path: notes.txt, search: words, replace: x } }]
-- calls: [{ tool: write_to_file, args: { path: link/secret.txt, content: "x\n" } }]
+- calls: [{ tool: search_files, args: { path: src/notes.txt, regex: words } }]
+- calls: [{ tool: search_and_replace, args: { path: src/notes.txt, search: words, replace: x } }]
+- calls: [{ tool: write_to_file, args: { path: link/hidden.txt, content: "x\n" } }]
 - calls: [{ tool: attempt_completion, args: { result: r } }]
 "#;
     let fixture = fixture(script, hooks);
     std::fs::write(fixture.root.join("step.sh"), GUARD).unwrap();
-    std::fs::write(fixture.root.join("secret.txt"), "hidden words\n").unwrap();
-    std::os::unix::fs::symlink("secret.txt", fixture.root.join("notes.txt")).unwrap();
+    std::fs::write(fixture.root.join("src/hidden.txt"), "some words\n").unwrap();
+    std::os::unix::fs::symlink("hidden.txt", fixture.root.join("src/notes.txt")).unwrap();
     std::os::unix::fs::symlink("src", fixture.root.join("link")).unwrap();
     let ran = fixture.run();
     let read = ran.answers("read_file");
@@ -98,7 +98,7 @@ fn a_guard_is_asked_about_a_link_and_what_it_leads_to() {
     assert!(!read[1].contains("guarded"), "{}", read[1]);
     for tool in ["search_files", "search_and_replace", "write_to_file"] {
         let answer = ran.answers(tool).concat();
-        assert!(answer.contains("guarded") && !answer.contains("hidden"), "{tool}: {answer}");
+        assert!(answer.contains("guarded") && !answer.contains("some words"), "{tool}: {answer}");
     }
 }
 
