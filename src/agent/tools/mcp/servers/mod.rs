@@ -156,14 +156,13 @@ impl<'a> McpServers<'a> {
             .collect()
     }
 
-    /// Returns why a server that is defined is not there; `None` for one that answers, and where no
-    /// definition has the name.
+    /// Returns why a server that is defined is not there; `None` for one that answers, one that no
+    /// rule lets start, and where no definition has the name.
     pub fn why_absent(&self, server: &str) -> Option<ServerFailure> {
         let slot = self.slots.iter().find(|slot| slot.offered.name == server)?;
         let (sentence, said) = match &slot.status {
-            ServerStatus::Ready => return None,
+            ServerStatus::Ready | ServerStatus::Refused(_) => return None,
             ServerStatus::Disabled => ("is disabled in this run", ""),
-            ServerStatus::Refused(why) => ("may not be started in this run", why.as_str()),
             ServerStatus::Failed(why) => ("could not be started in this run", why.as_str()),
         };
         let sentence = format!("The MCP server `{server}` {sentence}; go on without it.");
