@@ -199,7 +199,7 @@ enum FileSearch {
 impl Batch {
     fn start(self, pattern: &LinePattern, left: &LeftMark) -> BatchSearch {
         let files = Arc::new(self);
-        let threads = walk::threads().min(files.files.len().div_ceil(16)).max(1);
+        let threads = walk::threads().min(files.files.len().div_ceil(8)).max(1);
         let threads = (0..threads).map(|_| {
             let (files, pattern, left) = (Arc::clone(&files), pattern.clone(), Arc::clone(&left.0));
             spawn_blocking(move || files.search(&pattern, &left))
