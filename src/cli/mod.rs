@@ -82,6 +82,7 @@ mod success_check;
 pub mod table;
 pub mod trigger;
 pub mod trigger_args;
+mod trigger_payload;
 mod words;
 
 use std::path::PathBuf;

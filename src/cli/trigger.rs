@@ -11,12 +11,15 @@ use crate::cli::colour::{Colours, Role};
 use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::trigger_args::TriggerExplainArgs;
+use crate::cli::trigger_payload::{due_jobs, pushed_paths};
 use crate::cli::{CommandContext, ExitStatus};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
+use crate::run::job::{self, Job};
 use crate::run::publish::own_branch::PullRequestMarker;
 use crate::run::request::examination::{CheckAuthority, RequestCheck, TriggerExamination};
 use crate::run::request::permission::PermissionAnswer;
+use crate::run::request::private::check_private;
 use crate::run::request::{
     JobFacts, RefusalNotice, Request, RequestFacts, RequestRefusal, RequestedAction, examine,
 };
@@ -60,6 +63,8 @@ pub(super) struct TriggerFacts {
     pub(super) modes: Vec<String>,
     /// The names of its profiles of models.
     pub(super) profiles: Vec<String>,
+    /// The jobs of its files.
+    pub(super) jobs: Vec<Job>,
     /// The moment.
     pub(super) now: Timestamp,
 }
@@ -109,12 +114,13 @@ pub fn explain(
     };
     let known = known(args, context)?;
     let trigger = caused(trigger, args.tier, &known)?;
+    let listed = pushed_paths(&payload.text).filter(|_| trigger.kind == EventKind::Push);
     let assumed = AssumedFacts {
         is_fork: args.fork,
         is_own: args.own_pull_request,
         has_task: args.with_task,
         labels: &args.label,
-        changed: args.changed.as_deref(),
+        changed: args.changed.as_deref().or(listed.as_deref()),
         own_login: args.own_login.as_deref(),
     };
     let examined: Vec<(String, TriggerExamination)> = standings(args, &trigger)
@@ -183,6 +189,7 @@ fn known(args: &TriggerExplainArgs, context: &CommandContext) -> Result<TriggerF
             .filter(|slug| allowed.contains(slug))
             .collect(),
         profiles: settings.values.models.profiles.keys().cloned().collect(),
+        jobs: job::read_all(&place.source())?,
         policy,
         now,
     })
@@ -305,7 +312,11 @@ pub(super) fn examined(
         modes: &known.modes,
         profiles: &known.profiles,
     };
-    examine(&trigger, known.policy.as_ref().map(|policy| &policy.settings().triggers), &facts)
+    let policy = known.policy.as_ref();
+    let examined = examine(&trigger, policy.map(|policy| &policy.settings().triggers), &facts);
+    let is_private = |_: &Request| policy.map_or(Ok(()), |policy| check_private(&trigger, policy));
+    let claim = "a private repository adds no risk that the policy does not accept";
+    examined.then(claim, CheckAuthority::Policy, is_private)
 }
 
 /// Returns the line by which we know our own pull request.
@@ -360,7 +371,9 @@ fn as_text(
     }
     match &shown.request {
         Ok(request) => lines.extend(
-            plan(request, known).into_iter().map(|(name, value)| format!("{name:<6} {value}")),
+            plan(request, trigger, known)
+                .into_iter()
+                .map(|(name, value)| format!("{name:<6} {value}")),
         ),
         Err(refused) => lines.push(format!("refused: {refused}")),
     }
@@ -374,8 +387,10 @@ fn passed(check: &RequestCheck) -> Option<bool> {
 }
 
 /// Returns what would run, in rows.
-fn plan(request: &Request, known: &TriggerFacts) -> Vec<(&'static str, String)> {
+fn plan(request: &Request, trigger: &Trigger, known: &TriggerFacts) -> Vec<(&'static str, String)> {
     let Some(policy) = &known.policy else { return Vec::new() };
+    let due = due_jobs(trigger, &policy.settings().triggers, &known.jobs, known.now);
+    let due = due.filter(|_| request.job.is_none());
     let action = match &request.action {
         RequestedAction::Run | RequestedAction::Rebase => "would run",
         RequestedAction::Help | RequestedAction::Status | RequestedAction::Explain => {
@@ -412,6 +427,7 @@ fn plan(request: &Request, known: &TriggerFacts) -> Vec<(&'static str, String)> 
     rows.push(("mode", mode.clone()));
     rows.extend(checks.map(|names| ("checks", names)));
     rows.extend(request.job.clone().map(|job| ("job", job)));
+    rows.extend(due.map(|due| ("due", due)));
     if request.read_only {
         let commands = if request.contained { "contained" } else { "read-only" };
         rows.push((
@@ -468,7 +484,7 @@ fn as_json(
         "actor": trigger.actor.login,
         "checks": shown.checks.iter().map(check).collect::<Vec<_>>(),
         "refused_by_tier": tiers,
-        "plan": request.map(|request| plan(request, known)),
+        "plan": request.map(|request| plan(request, trigger, known)),
         "read_only": request.map(|request| request.read_only),
         "mode": request.map(|request| request.mode.clone()),
         "task": request.map(|request| request.text.clone()),

@@ -57,7 +57,9 @@ pub struct TriggerExplainArgs {
     /// Assume that the pull request comes from a fork.
     #[arg(long)]
     pub fork: bool,
-    /// Assume that these paths were changed. Without it, filters by paths fit.
+    /// Assume that these paths were changed.
+    ///
+    /// Default: those that the payload of a push lists, else filters by paths fit.
     #[arg(long, value_name = "PATH")]
     pub changed: Option<Vec<String>>,
     /// Assume that the workflow's input `prompt`, `prompt-file` or `job` says what is to be done.

@@ -243,3 +243,70 @@ fn a_bot_is_one_that_the_policy_lists_and_a_schedule_is_no_sender() {
     let said = "nobody causes the event `schedule`: it is of tier `schedule`, not of `bot`";
     assert!(bot.code == Some(2) && bot.err.contains(said), "{bot:?}");
 }
+
+#[test]
+fn a_private_repository_is_refused_as_the_action_refuses_it() {
+    let policy = POLICY.replace("'read(**)',", "'read(**)', 'fetch(*)',");
+    let stage = Stage::with(&[(".locum/policy.yml", &policy)]);
+    let mut event = comment("/locum fix it");
+    let open = explain(&stage, &event, &["--tier", "maintainer"]);
+    assert_eq!(open.code, Some(0), "{open:?}");
+    assert!(open.out.contains("pass   a private repository adds no risk"), "{open:?}");
+    event["repository"]["private"] = json!(true);
+    let private = explain(&stage, &event, &["--tier", "maintainer"]);
+    assert_eq!(private.code, Some(4), "{private:?}");
+    for shown in ["FAIL   a private repository adds", "the repository is private, so in mode"] {
+        assert!(private.out.contains(shown), "{private:?}");
+    }
+    let accepted = format!("source: public\n{policy}");
+    let stage = Stage::with(&[(".locum/policy.yml", &accepted)]);
+    let ran = explain(&stage, &event, &["--tier", "maintainer"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+}
+
+#[test]
+fn the_payload_names_the_paths_of_a_push_and_the_jobs_of_a_schedule() {
+    let policy = POLICY.replace(
+        "modes:",
+        "  push: { task: look, paths: ['src/**'], tiers: [maintainer] }\n  schedule: { jobs: [tidy, late] }\nmodes:",
+    );
+    let job = |schedule: &str| format!("version: 1\nschedule: '{schedule}'\ntask: do it\n");
+    let stage = Stage::with(&[
+        (".locum/policy.yml", &policy),
+        (".locum/jobs/tidy.yml", &job("5 6 * * *")),
+        (".locum/jobs/late.yml", &job("30 23 * * *")),
+        (".locum/jobs/other.yml", &job("5 6 * * *")),
+    ]);
+    let explained = |name: &str, event: &Value, flags: &[&str]| {
+        stage.write("event.json", &event.to_string());
+        let file = stage.path("event.json");
+        let given = ["trigger", "explain", "--event-name", name, "--event", file.to_str().unwrap()];
+        stage.run(&[given.as_slice(), flags].concat())
+    };
+    let push = |path: &str| {
+        json!({
+            "ref": "refs/heads/main", "before": "1".repeat(40), "after": "2".repeat(40),
+            "forced": false, "created": false,
+            "commits": [{ "added": [], "removed": [], "modified": [path] }],
+            "repository": { "full_name": "acme/app", "default_branch": "main" },
+            "sender": { "login": "alice", "type": "User" },
+        })
+    };
+    for (path, flags, expected) in [
+        ("src/a.rs", &[][..], "so     would run"),
+        ("README.md", &[], "nothing was changed that `paths` names"),
+        ("README.md", &["--changed", "src/a.rs"], "so     would run"),
+    ] {
+        let ran = explained("push", &push(path), flags);
+        assert!(ran.out.contains(expected), "{path}: {ran:?}");
+    }
+    // What a payload does not list may fit.
+    let mut forced = push("README.md");
+    forced["forced"] = json!(true);
+    assert!(explained("push", &forced, &[]).out.contains("so     would run"));
+    let schedule = json!({ "schedule": "0 * * * *" });
+    let ran = explained("schedule", &schedule, &["--now", "2026-01-02T07:10:00Z"]);
+    assert!(ran.out.contains("due    tidy\n"), "{ran:?}");
+    let none = explained("schedule", &schedule, &["--now", "2026-01-02T12:10:00Z"]);
+    assert!(none.out.contains("due    none: no job of `triggers.schedule.jobs`"), "{none:?}");
+}

@@ -82,6 +82,7 @@ pub(super) fn open(
     let allowed = &plan.policy.settings().modes.allow;
     let modes = place.usable_modes(output)?;
     let facts = TriggerFacts {
+        jobs: Vec::new(),
         policy: Some(plan.policy.clone()),
         modes: modes.iter().map(|mode| mode.slug.clone()).filter(|s| allowed.contains(s)).collect(),
         profiles: settings.values.models.profiles.keys().cloned().collect(),

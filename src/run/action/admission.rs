@@ -13,6 +13,7 @@ use crate::run::jobs::dashboard::{self, dashboard_marker};
 use crate::run::publish::own_branch::is_ours;
 use crate::run::request::bounds::{self, TriggerBounds};
 use crate::run::request::permission::PermissionAnswer;
+use crate::run::request::private::check_private;
 use crate::run::request::{
     self, JobFacts, RefusalNotice, Request, RequestFacts, RequestRefusal, RequestedAction,
 };
@@ -23,7 +24,6 @@ use locum_forge::event::{EventKind, EventSubject, Trigger};
 use locum_forge::{ForgeError, PullRequest, Thread, is_app};
 use locum_policy::Policy;
 use locum_policy::intent::TriggerKind;
-use locum_policy::lint::risks::exposed_where_private;
 use locum_policy::schema::Triggers;
 use locum_workspace::repo::CommitId;
 
@@ -380,20 +380,6 @@ fn check_box(
     }
     request.facts.job.clone_from(&job);
     Ok(Request { job, ..request })
-}
-
-/// Source that only members see is worth taking, whether or not the policy says so: the rule of two
-/// counts it.
-fn check_private(trigger: &Trigger, policy: &Policy) -> Result<(), RequestRefusal> {
-    let exposed = if trigger.is_private { exposed_where_private(policy) } else { Vec::new() };
-    let Some(exposure) = exposed.first() else { return Ok(()) };
-    let modes = exposure.modes.join("`, `");
-    let why = format!(
-        "the repository is private, so in mode `{modes}`, {}; say `source: private` in the policy \
-         and accept the risk there, or `source: public`",
-        exposure.what
-    );
-    Err(RequestRefusal { why, rule: "source", notice: RefusalNotice::Posted })
 }
 
 /// Loads what judges an event; `None` when the commit holds no policy.

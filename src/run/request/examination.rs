@@ -34,6 +34,22 @@ pub enum CheckAuthority {
     Forge,
 }
 
+impl TriggerExamination {
+    /// Adds a check that is made last, where a request came of the others.
+    #[must_use]
+    pub fn then(
+        mut self,
+        claim: &'static str,
+        authority: CheckAuthority,
+        check: impl FnOnce(&Request) -> Result<(), RequestRefusal>,
+    ) -> Self {
+        let Ok(request) = &self.request else { return self };
+        let refused = check(request).err();
+        self.checks.push(RequestCheck { claim, authority, refused: refused.clone() });
+        Self { request: refused.map_or(self.request, Err), checks: self.checks }
+    }
+}
+
 /// The checks of a trigger as they are made.
 #[derive(Default)]
 pub(super) struct RequestChecks(Vec<RequestCheck>);

@@ -10,6 +10,7 @@ pub mod bounds;
 pub(crate) mod event;
 pub mod examination;
 pub mod permission;
+pub(crate) mod private;
 pub(crate) mod rules;
 pub(crate) mod who;
 pub(crate) mod words;
