@@ -118,3 +118,17 @@ fn limits_that_cannot_be_read_are_named() {
         ]
     );
 }
+
+#[test]
+fn a_switch_of_roo_that_is_off_asks_and_one_that_is_missing_says_nothing() {
+    let settings = |write: &str| {
+        let settings =
+            format!("{{\"autoApprovalEnabled\": true, {write} \"alwaysAllowReadOnly\": true}}");
+        import(Peer::Roo, &settings, "s.json").unwrap().policy
+    };
+    let off = settings("\"alwaysAllowWrite\": false,");
+    assert!(off.contains("hold: \"edit(**)\""), "{off}");
+    let on = settings("\"alwaysAllowWrite\": true,");
+    assert!(on.contains("allow: \"edit(**)\""), "{on}");
+    assert!(!settings("").contains("edit("));
+}

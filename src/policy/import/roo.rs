@@ -89,7 +89,8 @@ pub(super) fn read(files: &[ImportedSettings<'_>], draft: &mut PolicyDraft) {
         ("alwaysAllowModeSwitch", "mode(*)"),
         ("alwaysAllowSubtasks", "delegate(*)"),
     ] {
-        if is(key, true) {
+        // A switch that is written down and off asks; one that is not there says nothing.
+        if is(key, true) || is(key, false) {
             draft.rule(decision(key), pattern.to_owned());
         }
     }
