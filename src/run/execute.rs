@@ -94,11 +94,17 @@ fn record(execution: &RunExecution<'_>, outcome: &Outcome) -> Result<(), Journal
     Journal::resume(execution.folder)?.append(&JournalLine { at: execution.clock.now(), event })
 }
 
-/// Removes the layers of a session that is over. What cannot be removed changes no result.
+/// Removes the layers of a session that is over; of one that was stopped and may be resumed, git's
+/// data stays. What cannot be removed changes no result.
 fn leave_layers(folder: &Path, outcome: &Outcome) {
-    if !outcome.may_go_on()
-        && let Err(error) = Layer::discard_of(folder)
-    {
+    let left = if outcome.may_go_on() {
+        Ok(())
+    } else if outcome.was_stopped() {
+        Layer::discard_all_but_git(folder)
+    } else {
+        Layer::discard_of(folder)
+    };
+    if let Err(error) = left {
         tracing::warn!(%error, "what commands wrote cannot be removed: {}", folder.display());
     }
 }

@@ -13,7 +13,13 @@ use locum_base::path::RepoPath;
 use locum_sandbox::{GitLayer, LayerFolders, Sandbox};
 
 /// Git's folder in a checkout.
-const GIT_FOLDER: &str = ".git";
+pub(super) const GIT_FOLDER: &str = ".git";
+
+/// How the folder begins, among those of shared folders, of what is written to a folder of git's.
+pub(super) const GIT_PLACE: &str = "git-";
+
+/// Where git keeps the last stash.
+const STASH: &str = "refs/stash";
 
 /// Folders of git's in which locks lie at any depth.
 const FOLDERS: &[&str] = &["refs", "worktrees"];
@@ -34,7 +40,7 @@ impl Repo {
             if covered || folder.starts_with(&root) || root.starts_with(&folder) {
                 continue;
             }
-            let place = layer.folder.join(SHARED_FOLDER).join(format!("git-{name}"));
+            let place = layer.folder.join(SHARED_FOLDER).join(format!("{GIT_PLACE}{name}"));
             let git = GitLayer { folder, upper: place.join("upper"), work: place.join("work") };
             fs::create_dir_all(&git.upper).map_err(failed)?;
             let folders = LayerFolders::over(&git.upper, &git.work);
@@ -45,6 +51,15 @@ impl Repo {
             }
         }
         Ok(())
+    }
+
+    /// Whether commands left a stash in a layer that the repository itself does not have.
+    pub fn has_stash_in(&self, layer: &Layer) -> bool {
+        let own = layer.upper_at(&RepoPath::root()).join(GIT_FOLDER);
+        let uppers = layer.git.iter().map(|git| git.upper.clone()).chain([own]);
+        let known = self.git.refname_to_id(STASH).ok().map(|id| id.to_string());
+        let stashes = uppers.filter_map(|git| fs::read_to_string(git.join(STASH)).ok());
+        stashes.into_iter().any(|stash| Some(stash.trim()) != known.as_deref())
     }
 }
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::git::{GIT_FOLDER, GIT_PLACE};
 use super::{Layer, SHARED_FOLDER};
 use crate::shared;
 use locum_base::path::RepoPath;
@@ -101,6 +102,44 @@ impl Layer {
         }
         // It stays where something was kept out.
         let _ = fs::remove_dir(&self.folder);
+        Ok(())
+    }
+
+    /// Removes the layers of a session that stopped and may be resumed, besides what commands wrote
+    /// to git's folders: a stash or a commit may be the only place that has what the checkout lacks.
+    ///
+    /// # Errors
+    /// When something of them cannot be removed.
+    pub fn discard_all_but_git(session_folder: &Path) -> io::Result<()> {
+        let folder = Self::place(session_folder, "");
+        if !folder.exists() {
+            return Ok(());
+        }
+        let mut discarded = Ok(());
+        for entry in fs::read_dir(folder)? {
+            let one = Self::open(&entry?.path()).and_then(|layer| layer.discard_but_git());
+            discarded = discarded.and(one);
+        }
+        discarded
+    }
+
+    fn discard_but_git(&self) -> io::Result<()> {
+        self.end()?;
+        // What lies over git's folders outside of the checkout is in the shared folder.
+        let shared = self.folder.join(SHARED_FOLDER);
+        let is_gits = |name: &str| name == GIT_FOLDER || name.starts_with(GIT_PLACE);
+        for folder in [self.upper.root(), &shared] {
+            let entries = if folder.exists() { Some(fs::read_dir(folder)?) } else { None };
+            for entry in entries.into_iter().flatten() {
+                let entry = entry?;
+                if entry.file_name().to_str().is_some_and(is_gits) {
+                    continue;
+                }
+                let is_folder = entry.file_type()?.is_dir();
+                let at = entry.path();
+                if is_folder { remove_all(&at) } else { fs::remove_file(at) }?;
+            }
+        }
         Ok(())
     }
 
