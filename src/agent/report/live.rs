@@ -316,6 +316,8 @@ fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::{LiveLines, lines, one_line, outcome, verdict_line};
     use crate::report::sample;
     use crate::session::event::{Event, JournalLine};
@@ -421,6 +423,7 @@ mod tests {
             tree: None,
             commit: CommitId("0".repeat(40)),
             touched: vec![file(Some((3, 1))), file(None)],
+            uncommitted: BTreeSet::new(),
         };
         assert_eq!(lines(&saved, &SessionState::default()), ["  edit    src/a.rs · +3 −1"]);
         let todo = |text: &str, state| Todo { text: text.to_owned(), state };

@@ -116,7 +116,8 @@ impl<'a> Session<'a> {
                 session.run_checks(id, completion, Some(before))
             });
         }
-        self.look(id, move |session, now| {
+        self.look(id, move |session, mut now| {
+            session.record_dirty(id, &mut now)?;
             let hash = session.keep_snapshot(&now)?;
             session.announce_checks(id, &completion.waiting, Some(hash))?;
             session.run_checks(id, completion, Some(now))
@@ -294,10 +295,11 @@ impl<'a> Session<'a> {
         let (guarded, touched): (BTreeSet<RepoPath>, BTreeSet<RepoPath>) =
             touched.into_iter().partition(|path| before.keeps(path));
         self.put_back_guarded(id, before, &guarded, CHECKS_LABEL)?;
+        self.keep_written(id, before, &touched, |_| false)?;
         let owned = &self.state.tree.touched;
-        let (left, paths): (BTreeSet<RepoPath>, BTreeSet<RepoPath>) = touched
-            .into_iter()
-            .partition(|path| before.is_dirty(path) && !owned.contains_key(path));
+        let is_lost = |path: &RepoPath| before.is_dirty(path) && !before.is_recorded(path);
+        let (left, paths): (BTreeSet<RepoPath>, BTreeSet<RepoPath>) =
+            touched.into_iter().partition(|path| is_lost(path) && !owned.contains_key(path));
         if !paths.is_empty() {
             self.take_back_paths(id, &paths, CHECKS_LABEL)?;
         }

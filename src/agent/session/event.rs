@@ -1,6 +1,6 @@
 //! `Event`: one line of the journal. Everything a session knows can be computed from its events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -427,6 +427,10 @@ pub enum Event {
         commit: CommitId,
         /// The paths touched since the checkpoint before.
         touched: Vec<TouchedPath>,
+        /// Files with changes of somebody else that are in no commit, as they are before a command
+        /// changes them.
+        #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+        uncommitted: BTreeSet<RepoPath>,
     },
     /// A task ended and its result went to its parent.
     TaskEnded {

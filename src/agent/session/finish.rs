@@ -59,14 +59,17 @@ impl Session<'_> {
         };
         let outputs = if goes_on { Ok(()) } else { self.bring_outputs() };
         let noted = if goes_on || self.journal_broken { Ok(()) } else { self.note_of_others() };
+        let stash =
+            if goes_on || self.journal_broken { Ok(()) } else { self.note_stash(stop.word) };
         // What is in no checkpoint is only there.
         let left = if saved.is_ok() { self.leave_worktrees() } else { Ok(()) };
-        let changes = self.changes();
-        let failures = [charged, closed, saved, unjudged, outputs, noted, left]
+        let (changes, replaced) = (self.changes(), self.replaced());
+        let failures = [charged, closed, saved, unjudged, outputs, noted, stash, left]
             .into_iter()
             .filter_map(Result::err);
         let stop = failures.chain(changes.as_ref().err().cloned()).fold(stop, worse);
-        let outcome = self.outcome(stop, changes.unwrap_or_default());
+        let mut outcome = self.outcome(stop, changes.unwrap_or_default(), !replaced.is_empty());
+        outcome.notes.extend(self.replaced_notes(&replaced));
         if self.journal_broken {
             // A session without a line is none.
             self.journal.discard();
@@ -116,7 +119,9 @@ impl Session<'_> {
     }
 
     fn changes(&self) -> Result<Vec<FileChange>, Stop> {
-        let touched: BTreeSet<RepoPath> = self.state.tree.touched.keys().cloned().collect();
+        let mut touched: BTreeSet<RepoPath> = self.state.tree.touched.keys().cloned().collect();
+        // What somebody had there before the run is no change of the run's.
+        touched.retain(|path| !self.is_as_found(path));
         if touched.is_empty() {
             return Ok(Vec::new());
         }
@@ -138,7 +143,7 @@ impl Session<'_> {
         self.state.tree.touched.keys().filter(|path| !changed(path)).cloned().collect()
     }
 
-    fn outcome(&self, stop: Stop, changes: Vec<FileChange>) -> Outcome {
+    fn outcome(&self, stop: Stop, changes: Vec<FileChange>, has_replaced: bool) -> Outcome {
         let start = self.start();
         let root = self.state.root();
         let also_waiting = stop.also_waiting;
@@ -155,7 +160,7 @@ impl Session<'_> {
         let unchecked = !changes.is_empty() && checks.is_empty() && !self.state.checked.check_ran;
         let (word, why) = ending::word(&EndFacts {
             stop: stop.word,
-            changed: !changes.is_empty(),
+            changed: !changes.is_empty() || has_replaced,
             could_change: self.could_have_changed(),
             attempts: &self.state.edits,
             failed_check: failed_check.as_deref(),

@@ -74,10 +74,12 @@ impl Session<'_> {
                 observation.refused = Some(joined(observation.refused.take(), refusal));
             }
             Ok(permit) => {
+                let kept = self.keep_files(id, &held.paths, &waiting.call.id)?;
                 let of_others = self.bring_held(id, waiting, &permit, &held)?;
                 let what = named(&held.paths);
                 observation.text.push_str(&format!("\n\nA person approved the changes of {what}."));
                 if of_others.is_empty() {
+                    observation.text.push_str(&kept.unwrap_or_default());
                     observation.touched.extend(held.paths);
                 } else {
                     is_named = true;

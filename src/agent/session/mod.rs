@@ -97,6 +97,7 @@ pub mod task;
 mod task_env;
 pub mod tool_counts;
 mod turn;
+mod uncommitted;
 mod under_review;
 mod unjudged;
 mod unmerged;

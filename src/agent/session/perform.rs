@@ -90,7 +90,8 @@ impl Session<'_> {
                 if !runs || self.begin_layer(id)? {
                     return self.announce(id, permitted, before, None);
                 }
-                self.look(id, move |session, snapshot| {
+                self.look(id, move |session, mut snapshot| {
+                    session.record_dirty(id, &mut snapshot)?;
                     session.announce(id, permitted, before, Some(snapshot))
                 })
             }

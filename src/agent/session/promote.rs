@@ -14,7 +14,9 @@ use crate::session::stop::Stop;
 use crate::session::task::turn::WaitingCall;
 use crate::tools::command::render_touched;
 use locum_base::id::TaskId;
+use locum_base::path::RepoPath;
 use locum_workspace::layer::{Layer, LayerChange};
+use locum_workspace::repo::RepoError;
 
 impl Session<'_> {
     /// Does with what a command wrote as decided, and answers it. Doing it a second time changes
@@ -71,46 +73,21 @@ impl Session<'_> {
         layer: &Layer,
         promotion: &mut Promotion,
     ) -> Result<(), Stop> {
-        let (place, call) = (self.place(id)?, &waiting.call.id);
-        let bring = std::mem::take(&mut promotion.bring);
-        let removed_by_others = match self.saved(self.state.tree_owner(id)) {
-            Some(base) => place.repo.removed_by_others(layer, &base, &bring)?,
-            None => BTreeSet::new(),
-        };
+        let call = &waiting.call.id;
+        let mut bring = promotion.bring.clone();
+        bring.retain(|path, _| !layer.is_kept_out(path, call));
+        let kept_before = self.keep_under(id, layer, &bring, call)?;
+        let brought = self.bring(id, waiting, layer, promotion);
+        if brought.is_err() {
+            // What is in the checkout by then is reported, however the session ends.
+            self.note_promotion(id, waiting, promotion)?;
+        }
+        let NotBrought { of_others, blocked } = brought?;
+        promotion.bring.clear();
         let observation = &mut promotion.observation;
-        for path in &std::mem::take(&mut promotion.unread) {
-            layer.keep_whole(path, call).map_err(|error| lost_layer(&error))?;
-        }
-        for path in &std::mem::take(&mut promotion.keep) {
-            layer.keep_out(path, call).map_err(|error| lost_layer(&error))?;
-        }
-        // What is gone makes place for what is new.
-        let (removed, made): (Vec<_>, Vec<_>) =
-            bring.into_iter().partition(|(_, change)| *change == LayerChange::Removed);
-        let (mut of_others, mut blocked) = (Vec::new(), Vec::new());
-        for (path, change) in removed.into_iter().chain(made) {
-            if place.repo.is_blocked(&path, change)? {
-                layer.keep_out(&path, call).map_err(|error| lost_layer(&error))?;
-                blocked.push(path);
-                continue;
-            }
-            if layer.is_kept_out(&path, call)
-                || removed_by_others.contains(&path)
-                || place.repo.is_changed_by_others(layer, &path, change)?
-            {
-                layer.keep_out(&path, call).map_err(|error| lost_layer(&error))?;
-                of_others.push(path);
-                continue;
-            }
-            place.repo.bring(layer, &path, change)?;
-            if change != LayerChange::Folder {
-                observation.touched.push(path);
-            }
-        }
-        place.repo.settle_judged(layer, promotion.staying.as_ref(), call)?;
-        observation.touched.sort();
         let brought = observation.touched.iter().cloned().collect();
         observation.text.push_str(&render_touched(&brought));
+        observation.text.push_str(&kept_before.unwrap_or_default());
         let writer = self.writer(waiting);
         // Of what was removed there is nothing to keep.
         let is_kept = layer.kept().join(call).exists();
@@ -134,4 +111,73 @@ impl Session<'_> {
         }
         Ok(())
     }
+
+    /// Brings what is to be brought of a layer, and keeps out what is not; returns what stands in
+    /// the way. What arrived is touched, also where something after it cannot be brought.
+    fn bring(
+        &mut self,
+        id: TaskId,
+        waiting: &WaitingCall,
+        layer: &Layer,
+        promotion: &mut Promotion,
+    ) -> Result<NotBrought, Stop> {
+        let (place, call) = (self.place(id)?, &waiting.call.id);
+        let Promotion { bring, keep, unread, staying, observation, .. } = promotion;
+        let removed_by_others = match self.saved(self.state.tree_owner(id)) {
+            Some(base) => place.repo.removed_by_others(layer, &base, bring)?,
+            None => BTreeSet::new(),
+        };
+        for path in unread.iter() {
+            layer.keep_whole(path, call).map_err(|error| lost_layer(&error))?;
+        }
+        for path in keep.iter() {
+            layer.keep_out(path, call).map_err(|error| lost_layer(&error))?;
+        }
+        // What is gone makes place for what is new.
+        let (removed, made): (Vec<_>, Vec<_>) =
+            bring.iter().partition(|(_, change)| **change == LayerChange::Removed);
+        let (mut not, mut touched) = (NotBrought::default(), BTreeSet::new());
+        touched.extend(observation.touched.drain(..));
+        let bring_each = || {
+            for (path, change) in removed.into_iter().chain(made) {
+                if place.repo.is_blocked(path, *change).map_err(not_brought)? {
+                    layer.keep_out(path, call).map_err(|error| lost_layer(&error))?;
+                    not.blocked.push(path.clone());
+                    continue;
+                }
+                if layer.is_kept_out(path, call)
+                    || removed_by_others.contains(path)
+                    || place.repo.is_changed_by_others(layer, path, *change).map_err(not_brought)?
+                {
+                    layer.keep_out(path, call).map_err(|error| lost_layer(&error))?;
+                    not.of_others.push(path.clone());
+                    continue;
+                }
+                place.repo.bring(layer, path, *change).map_err(not_brought)?;
+                if *change != LayerChange::Folder {
+                    touched.insert(path.clone());
+                }
+            }
+            place.repo.settle_judged(layer, staying.as_ref(), call).map_err(not_brought)
+        };
+        let brought = bring_each();
+        observation.touched.extend(touched);
+        brought.map(|()| not)
+    }
+}
+
+/// What of a layer does not come into the checkout.
+#[derive(Default)]
+struct NotBrought {
+    /// Somebody else changed it meanwhile.
+    of_others: Vec<RepoPath>,
+    /// Something that stays is in the way of it.
+    blocked: Vec<RepoPath>,
+}
+
+fn not_brought(error: RepoError) -> Stop {
+    Stop::fault(format!(
+        "what a command wrote could not all be brought into the checkout: {error}; what was \
+         brought until then is there, and a session that is resumed goes on with the rest"
+    ))
 }

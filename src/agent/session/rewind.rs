@@ -87,7 +87,9 @@ pub struct Rewound {
 pub fn checkpoints(lines: &[JournalLine]) -> Vec<Checkpoint> {
     let mut found: Vec<Checkpoint> = Vec::new();
     for (line, JournalLine { at, event }) in lines.iter().enumerate() {
-        let Event::Checkpointed { tree: None, commit, touched } = event else { continue };
+        let Event::Checkpointed { tree: None, commit, touched, uncommitted } = event else {
+            continue;
+        };
         if found.last().is_some_and(|last| last.commit == *commit) {
             continue;
         }
@@ -95,7 +97,7 @@ pub fn checkpoints(lines: &[JournalLine]) -> Vec<Checkpoint> {
             number: found.len() + 1,
             at: *at,
             commit: commit.clone(),
-            touched: touched.clone(),
+            touched: touched.iter().cloned().chain(uncommitted.iter().map(untouched)).collect(),
             line,
         });
     }
@@ -148,7 +150,8 @@ pub fn restore(
             return Ok(false);
         }
         let touched = touched(repo, &start.base, &paths)?;
-        let event = Event::Checkpointed { tree: None, commit, touched };
+        let uncommitted = BTreeSet::new();
+        let event = Event::Checkpointed { tree: None, commit, touched, uncommitted };
         journal.append(&JournalLine { at: now, event })?;
         Ok(true)
     };
@@ -232,6 +235,10 @@ pub fn branch(
         journal.append(&line)?;
     }
     Ok(journal.move_to(into)?)
+}
+
+fn untouched(path: &RepoPath) -> TouchedPath {
+    TouchedPath { path: path.clone(), diff_lines: None, amount: None }
 }
 
 /// Returns what was touched, with its lines changed since the run's base.

@@ -37,7 +37,6 @@ use locum_policy::approval::Approval;
 use locum_policy::budget::{Budget, Spent};
 use locum_policy::intent::Intent;
 use locum_policy::verdict::{Refusal, RefusedBy};
-use locum_workspace::repo::CommitId;
 
 /// Everything a session knows.
 #[derive(Clone, Debug, Default)]
@@ -239,7 +238,10 @@ impl SessionState {
             Event::Promoting { task, promotion, .. } => {
                 self.touch(*task, &promotion.observation.touched);
             }
-            Event::Checkpointed { tree, commit, touched } => self.save(*tree, commit, touched),
+            Event::Checkpointed { tree, commit, touched, uncommitted } => {
+                self.tree_mut(*tree).save(commit, uncommitted);
+                self.count(*tree, touched);
+            }
             Event::TaskEnded { task, .. } => self.running.retain(|running| running != task),
             Event::Ended(outcome) => {
                 self.pending = outcome.pending().collect();
@@ -458,16 +460,13 @@ impl SessionState {
         self.checked.followed(self.tree_owner(id), &observation.edit_checks);
     }
 
-    fn save(&mut self, owner: Option<TaskId>, commit: &CommitId, touched: &[TouchedPath]) {
+    fn count(&mut self, owner: Option<TaskId>, touched: &[TouchedPath]) {
         let there: Vec<TaskId> =
             self.running.iter().copied().filter(|id| self.tree_owner(*id) == owner).collect();
-        let tree = self.tree_mut(owner);
-        tree.checkpoint = Some(commit.clone());
-        tree.unsaved.clear();
-        for TouchedPath { path, diff_lines, .. } in touched {
-            let before = self.tree_mut(owner).touched.insert(path.clone(), *diff_lines).flatten();
+        for file in touched {
+            let before = self.tree_mut(owner).count(file);
             for id in &there {
-                self.with_task(*id, |task| task.budgeting.change_file(before, *diff_lines));
+                self.with_task(*id, |task| task.budgeting.change_file(before, file.diff_lines));
             }
         }
     }

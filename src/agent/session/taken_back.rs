@@ -3,7 +3,8 @@
 //!
 //! In: a command that ended, and what is different from before it. Out: its answer. A copy of what
 //! is taken back is kept with the session. Protected files that git ignores are put back to what
-//! they held. What else had changes that are in no commit is left as it is, and ends the session.
+//! they held, and so are files that were recorded before the command because they were in no commit.
+//! What else had changes that are in no commit is left as it is, and ends the session.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -55,6 +56,14 @@ impl Session<'_> {
         let (written, removed) = observation.touched.iter().cloned().partition(is_there);
         self.refuse_git_data(id, &written, &removed, &mut refused)?;
         self.refuse_unrecorded(id, &mut observation, before, &mut refused)?;
+        refuse_beside_refused(&mut refused, &observation.touched);
+        if let Some(before) = before {
+            let stays = |path: &RepoPath| {
+                !refused.denied.contains_key(path) && !refused.held.contains_key(path)
+            };
+            let said = self.keep_written(id, before, &observation.touched, stays)?;
+            observation.text.push_str(&said.unwrap_or_default());
+        }
         if refused.denied.is_empty() && refused.held.is_empty() {
             return self.answer(id, waiting, observation);
         }
@@ -62,11 +71,10 @@ impl Session<'_> {
         let Some(base) = self.saved(owner) else {
             return Err(Stop::failed("there is no commit that a command's changes go back to"));
         };
-        refuse_beside_refused(&mut refused, &observation.touched);
         let owned = &self.state.tree(owner).touched;
         let is_kept = |path: &RepoPath| before.is_some_and(|before| before.keeps(path));
         let is_lost = |path: &&RepoPath| {
-            before.is_some_and(|before| before.is_dirty(path))
+            before.is_some_and(|before| before.is_dirty(path) && !before.is_recorded(path))
                 && !owned.contains_key(*path)
                 && !is_kept(path)
         };
@@ -227,7 +235,7 @@ impl Session<'_> {
     }
 
     /// Returns where copies of what is taken back lie.
-    fn copies(&self, label: &str) -> PathBuf {
+    pub(crate) fn copies(&self, label: &str) -> PathBuf {
         self.journal.folder().join(TAKEN_BACK_FOLDER).join(label)
     }
 

@@ -4,6 +4,7 @@
 //! In: the task that owns a worktree; `None` is the run's own checkout. Worktrees are created when
 //! first needed and recreated after a kill.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
 
@@ -51,7 +52,12 @@ impl<'a> Session<'a> {
         let paths = &self.state.tree(owner).unsaved;
         let commit = place.repo.checkpoint(&self.ref_of(owner), &base, paths, &label)?;
         let touched = rewind::touched(&place.repo, &base, paths)?;
-        self.emit(Event::Checkpointed { tree: owner, commit, touched })
+        self.emit(Event::Checkpointed {
+            tree: owner,
+            commit,
+            touched,
+            uncommitted: BTreeSet::new(),
+        })
     }
 
     /// Makes a checkpoint of what no checkpoint has.

@@ -336,7 +336,9 @@ fn one_file_that_has_to_stay_keeps_no_other_change_in_the_checkout() {
         "echo bad > src/secret.txt; echo bad > src/AGENTS.md; echo h > src/held.txt; echo b > src/b.txt",
         POLICY,
     );
-    std::fs::write(fixture.root.join("src/secret.txt"), "a person's\n").unwrap();
+    // More than is recorded before a command.
+    let secret = std::fs::File::create(fixture.root.join("src/secret.txt")).unwrap();
+    secret.set_len(17 << 20).unwrap();
     let ran = fixture.run();
     assert_eq!((ran.word(), ran.changed()), ("failed", vec!["src/b.txt"]));
     assert!(ran.reason().contains("changed `src/secret.txt`, which"), "{}", ran.reason());

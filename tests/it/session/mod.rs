@@ -36,5 +36,6 @@ mod scripts;
 mod shared_folders;
 mod switching;
 mod thoughts;
+mod uncommitted;
 mod unmerged;
 mod web_search;

@@ -215,7 +215,7 @@ fn build_output_stays_out_of_the_checkout_and_is_there_for_the_next_command() {
 }
 
 #[test]
-fn uncommitted_work_of_others_is_never_written_over_by_putting_back() {
+fn uncommitted_work_of_others_that_is_too_large_is_never_written_over_by_putting_back() {
     let fixture = Fixture::new(&turns(
         r#"
 - calls: [{ tool: execute_command, args: { command: "sh -c 'cp src/a.txt src/secret.txt'" } }]
@@ -223,7 +223,8 @@ fn uncommitted_work_of_others_is_never_written_over_by_putting_back() {
 "#,
     ))
     .without_layer();
-    std::fs::write(fixture.root.join("src/secret.txt"), "not committed\n").unwrap();
+    let secret = std::fs::File::create(fixture.root.join("src/secret.txt")).unwrap();
+    secret.set_len(17 << 20).unwrap();
     let ran = fixture.run();
     assert_eq!((ran.word(), ran.changed().len(), ran.outcome.refusals.len()), ("failed", 0, 1));
     assert!(

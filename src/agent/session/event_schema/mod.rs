@@ -294,6 +294,7 @@ const EVENTS: &[EventKeys] = &[
             ("tree", Task, Sometimes, "the task whose worktree it is of"),
             ("commit", Text, Always, "commit that holds them"),
             ("touched", List, Always, "paths touched since the checkpoint before"),
+            ("uncommitted", List, Sometimes, "files with changes in no commit, before a command"),
         ],
     ),
     (

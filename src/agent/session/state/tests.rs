@@ -1,5 +1,7 @@
 //! What events make of a state.
 
+use std::collections::BTreeSet;
+
 use super::SessionState;
 use crate::session::earlier::EarlierConversation;
 use crate::session::event::{Event, JOURNAL_VERSION, JournalLine, SessionStart};
@@ -175,7 +177,12 @@ fn a_session_goes_on_with_the_conversation_and_the_work_of_an_ended_one() {
         .started(ROOT, None)
         .replied(ROOT, &["a"])
         .answered(ROOT, "a", false)
-        .then(Event::Checkpointed { tree: None, commit: CommitId("c".into()), touched })
+        .then(Event::Checkpointed {
+            tree: None,
+            commit: CommitId("c".into()),
+            touched,
+            uncommitted: BTreeSet::new(),
+        })
         .replied(ROOT, &["cut", "off"])
         .answered(ROOT, "off", false);
     let earlier = go_on::conversation_of(&ended.state()).unwrap();
@@ -291,7 +298,8 @@ fn counts_changed_files_and_lines_at_checkpoints() {
                 amount: None,
             })
             .collect();
-        Event::Checkpointed { tree: None, commit: CommitId("c".into()), touched }
+        let (commit, uncommitted) = (CommitId("c".into()), BTreeSet::new());
+        Event::Checkpointed { tree: None, commit, touched, uncommitted }
     };
     let lines = RecordedLines::default().started(ROOT, None).replied(ROOT, &["a"]).observed(
         ROOT,
