@@ -106,6 +106,11 @@ impl PathAttributes {
         self.filter.is_some() && kept.mode != FileMode::Link
     }
 
+    /// Whether a checkout may have other content than git keeps.
+    pub(super) fn converts(&self) -> bool {
+        self.filter.is_some() || self.text.is_some() || self.crlf.is_some()
+    }
+
     /// Returns the content git keeps for what lies in the checkout.
     pub(super) fn kept(&self, stored: StoredFile) -> StoredFile {
         if !self.has_line_ends(&stored) {

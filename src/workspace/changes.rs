@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use git2::{DiffDelta, Repository, StatusOptions, StatusShow};
+use git2::{DiffDelta, Repository, StatusOptions, StatusShow, Tree};
 
-use crate::attributes::Attributes;
+use crate::attributes::{Attributes, PathAttributes};
 use crate::diff::{FileChange, compare};
+use crate::filtered::SeenFiles;
 use crate::repo::{CommitId, Repo, RepoError};
 use crate::stored::OnDisk;
 use crate::trees::stored_in;
@@ -110,12 +111,33 @@ impl Repo {
     /// Whether the checkout has at a path what git keeps there in a commit, whatever `git status`
     /// says of its line ends or of a filter. What cannot be read is another file.
     pub fn is_as_in(&self, commit: &CommitId, path: &RepoPath) -> bool {
+        let Ok(tree) = self.tree_of(commit) else { return false };
+        let own = Attributes::new(&self.git, &tree).of(path);
+        own.is_ok_and(|own| self.is_as_kept(&tree, (path, &own), &SeenFiles::default()))
+    }
+
+    /// Returns those of some paths at which the checkout has what git keeps there in a commit, and
+    /// that may look otherwise because of line ends or a filter.
+    pub(super) fn converted_as_in(&self, commit: &CommitId, paths: Vec<RepoPath>) -> Vec<RepoPath> {
+        let Ok(tree) = self.tree_of(commit) else { return Vec::new() };
+        let (mut attributes, seen) = (Attributes::new(&self.git, &tree), SeenFiles::default());
+        let mut is_same = |path: &RepoPath| {
+            let own = attributes.of(path);
+            own.is_ok_and(|own| own.converts() && self.is_as_kept(&tree, (path, &own), &seen))
+        };
+        paths.into_iter().filter(|path| is_same(path)).collect()
+    }
+
+    fn is_as_kept(
+        &self,
+        tree: &Tree<'_>,
+        (path, own): (&RepoPath, &PathAttributes),
+        seen: &SeenFiles,
+    ) -> bool {
         let is_same = || -> Result<bool, RepoError> {
-            let tree = self.tree_of(commit)?;
-            let Some(before) = stored_in(&self.git, &tree, path)? else { return Ok(false) };
+            let Some(before) = stored_in(&self.git, tree, path)? else { return Ok(false) };
             let OnDisk::Stored(stored) = self.checkout.stored(path)? else { return Ok(false) };
-            let attributes = Attributes::new(&self.git, &tree).of(path)?;
-            Ok(self.kept(path, &attributes, stored, Some(&before)) == before)
+            Ok(self.kept_as_seen(seen, (path, own), stored, Some(&before)) == before)
         };
         is_same().unwrap_or(false)
     }

@@ -7,6 +7,7 @@
 //! and a pointer of Git LFS has the hash of the content.
 #![expect(clippy::disallowed_methods, reason = "writes files of a worktree that is being made")]
 
+use std::cell::OnceCell;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
@@ -34,8 +35,12 @@ const LFS_OBJECTS: &str = "lfs/objects";
 /// Nanoseconds of a second.
 const SECOND_NS: i64 = 1_000_000_000;
 
-/// What git knew of the files of a checkout when it last wrote its index.
-struct SeenFiles {
+/// What git knew of the files of a checkout when it last wrote its index; read once, when it is
+/// asked for. Nothing where it cannot be read.
+#[derive(Default)]
+pub(super) struct SeenFiles(OnceCell<Option<SeenIndex>>);
+
+struct SeenIndex {
     index: Index,
     written_ns: i64,
 }
@@ -50,8 +55,21 @@ impl Repo {
         stored: StoredFile,
         before: Option<&StoredFile>,
     ) -> StoredFile {
+        self.kept_as_seen(&SeenFiles::default(), (path, attributes), stored, before)
+    }
+
+    /// As [`Repo::kept`], for one of several paths.
+    pub(super) fn kept_as_seen(
+        &self,
+        seen: &SeenFiles,
+        (path, attributes): (&RepoPath, &PathAttributes),
+        stored: StoredFile,
+        before: Option<&StoredFile>,
+    ) -> StoredFile {
         let same = before.filter(|before| {
-            before.mode == stored.mode && self.is_made_of(path, attributes, before)
+            before.mode == stored.mode
+                && attributes.is_filtered(before)
+                && self.is_filtered_form(seen, path, &before.content)
         });
         same.cloned().unwrap_or_else(|| attributes.kept(stored))
     }
@@ -65,7 +83,9 @@ impl Repo {
         attributes: &PathAttributes,
         kept: &StoredFile,
     ) -> Option<StoredFile> {
-        if !self.is_made_of(path, attributes, kept) {
+        let is_made_of_it = attributes.is_filtered(kept)
+            && self.is_filtered_form(&SeenFiles::default(), path, &kept.content);
+        if !is_made_of_it {
             return self.lfs_content(attributes, kept);
         }
         match self.checkout.stored(path) {
@@ -82,11 +102,12 @@ impl Repo {
         attributes: &PathAttributes,
         kept: &StoredFile,
     ) -> bool {
-        let has = |seen: SeenFiles| {
+        let seen = SeenFiles::default();
+        let has = |seen: &SeenIndex| {
             let entry = seen.index.get_path(Path::new(path.as_str()), 0)?;
             Some(Oid::hash_object(ObjectType::Blob, &kept.content).ok()? == entry.id)
         };
-        attributes.is_filtered(kept) && SeenFiles::of(self).and_then(has).unwrap_or(false)
+        attributes.is_filtered(kept) && seen.of(self).and_then(has).unwrap_or(false)
     }
 
     /// Reads from git's folder the content that a pointer of Git LFS stands for.
@@ -105,11 +126,6 @@ impl Repo {
         is_whole.then_some(StoredFile { mode: kept.mode, content })
     }
 
-    fn is_made_of(&self, path: &RepoPath, attributes: &PathAttributes, kept: &StoredFile) -> bool {
-        attributes.is_filtered(kept)
-            && self.is_filtered_form(SeenFiles::of(self).as_ref(), path, &kept.content)
-    }
-
     /// Gives a worktree that is being made the files of this checkout that go through a filter, in
     /// place of what git has of them. What somebody changed here, what is too large and what cannot
     /// be copied, because the disk is full for one, stays as git has it.
@@ -122,11 +138,11 @@ impl Repo {
         if filtered.is_empty() {
             return Ok(());
         }
-        let seen = SeenFiles::of(self);
+        let seen = SeenFiles::default();
         let mut room_bytes = BYTES_LIMIT;
         for (path, mut entry) in filtered {
             let kept = made.git.find_blob(entry.id)?;
-            if !self.is_filtered_form(seen.as_ref(), &path, kept.content()) {
+            if !self.is_filtered_form(&seen, &path, kept.content()) {
                 continue;
             }
             let Ok(from) = self.checkout.open_regular(&path) else { continue };
@@ -179,16 +195,22 @@ impl Repo {
 
     /// Whether a file of the checkout is what its filter makes of what git has, as far as that is
     /// known without the filter.
-    fn is_filtered_form(&self, seen: Option<&SeenFiles>, path: &RepoPath, kept: &[u8]) -> bool {
+    fn is_filtered_form(&self, seen: &SeenFiles, path: &RepoPath, kept: &[u8]) -> bool {
         let Ok(file) = self.checkout.open_regular(path) else { return false };
         let id = Oid::hash_object(ObjectType::Blob, kept);
         let (Ok(id), Ok(stat)) = (id, rustix::fs::fstat(&file)) else { return false };
-        seen.is_some_and(|seen| seen.is_unchanged(path, id, FileStamp::of(&stat)))
+        seen.of(self).is_some_and(|seen| seen.is_unchanged(path, id, FileStamp::of(&stat)))
             || is_content_of(kept, file)
     }
 }
 
 impl SeenFiles {
+    fn of(&self, repo: &Repo) -> Option<&SeenIndex> {
+        self.0.get_or_init(|| SeenIndex::of(repo)).as_ref()
+    }
+}
+
+impl SeenIndex {
     /// Reads the index; `None` where it has a form that only git itself reads.
     fn of(repo: &Repo) -> Option<Self> {
         let mut index = repo.git.index().ok()?;

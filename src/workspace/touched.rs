@@ -80,9 +80,9 @@ impl Repo {
     ) -> Result<Snapshot, RepoError> {
         let status = git.status().await?;
         let mut snapshot = parse_status(&status);
-        for path in changed_in_checkout(&status) {
+        if let Some(head) = &snapshot.head {
             // What git compared knows no attributes, so it takes line ends for a change.
-            if snapshot.head.as_ref().is_some_and(|head| self.is_as_in(head, &path)) {
+            for path in self.converted_as_in(head, changed_in_checkout(&status)) {
                 snapshot.dirty.remove(&path);
             }
         }

@@ -35,13 +35,13 @@ fn what_no_path_can_express_is_kept_unless_all_is_thrown_away() {
     let repo = &fixture.repo.repo;
     for label in ["one", "two"] {
         fixture.write("src/n\nx", label);
-        fixture.write("src/~folder/inner", label);
+        fixture.write("src/n\nfolder/inner", label);
         assert_eq!(fixture.changes().unnamed.len(), 2);
         repo.settle_judged(&fixture.layer, None, "call").unwrap();
     }
     let kept = |file: &str| std::fs::read_to_string(fixture.layer.kept().join(file)).unwrap();
     assert_eq!((kept("call/src/n\nx"), kept("call-2/src/n\nx")), ("one".into(), "two".into()));
-    assert_eq!(kept("call-2/src/~folder/inner"), "two");
+    assert_eq!(kept("call-2/src/n\nfolder/inner"), "two");
     fixture.write("src/n\ny", "thrown away");
     repo.settle(&fixture.layer).unwrap();
     assert_eq!(fixture.changes().count(), 0);
