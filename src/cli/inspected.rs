@@ -2,13 +2,14 @@
 //! read the repository's files. That is the working tree, so that an edit can be looked at before
 //! it is committed, or by `--at` a commit, which is what a run reads.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use crate::cli::output::Output;
 use crate::cli::{CommandContext, ExitStatus};
 use crate::config::environment::Environment;
 use crate::config::settings::Settings;
 use crate::run::error::RunError;
+use crate::run::kept_folder::without_dots;
 use crate::run::source::FileSource;
 use crate::run::trusted::ConfigOrigin;
 use crate::run::uncommitted;
@@ -181,17 +182,4 @@ impl ModeFilesState {
             Self::Broken => ExitStatus::Usage,
         }
     }
-}
-
-/// Returns a path without `.` and `..`, by its text alone.
-pub(crate) fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(plain.pop()),
-            Component::CurDir => {}
-            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(part),
-        }
-    }
-    plain
 }

@@ -41,7 +41,12 @@ impl Repo {
     ) -> Result<RecordedFiles, RepoError> {
         let (mut paths, mut left_out) = (BTreeSet::new(), BTreeSet::new());
         for (path, change) in bring {
-            if *change == LayerChange::Folder || !self.checkout.has_file(path) {
+            // What the layer has no more was brought before the session was killed.
+            let is_settled = *change == LayerChange::Written && !layer.has(path);
+            if is_settled || *change == LayerChange::Folder || !self.checkout.has_file(path) {
+                continue;
+            }
+            if self.is_changed_by_others(layer, path, *change)? {
                 continue;
             }
             if !may_read(path) || self.checkout.unrecorded(path).is_some() {
@@ -50,7 +55,7 @@ impl Repo {
             }
             let is_brought = *change == LayerChange::Written
                 && self.checkout.stored(path)? == layer.stored(path)?;
-            if !is_brought && !self.is_changed_by_others(layer, path, *change)? {
+            if !is_brought {
                 paths.insert(path.clone());
             }
         }
@@ -214,14 +219,14 @@ mod tests {
         fixture.write("same", "same\n");
         fixture.write("other", "mine\n");
         fixture.write("hidden", "mine\n");
+        let large = fs::File::create(fixture.root.join("large")).unwrap();
+        large.set_len(101 << 20).unwrap();
         layer.begin().unwrap();
         for file in ["src/lib.rs", "same", "made"] {
             let at = layer.folders().upper.join(file);
             fs::create_dir_all(at.parent().unwrap()).unwrap();
             fs::write(at, "same\n").unwrap();
         }
-        let large = fs::File::create(fixture.root.join("large")).unwrap();
-        large.set_len(101 << 20).unwrap();
         let (written, removed) = (LayerChange::Written, LayerChange::Removed);
         let bring = [
             ("src/lib.rs", written),

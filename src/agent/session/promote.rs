@@ -75,9 +75,14 @@ impl Session<'_> {
     ) -> Result<(), Stop> {
         let call = &waiting.call.id;
         let mut bring = promotion.bring.clone();
-        bring.retain(|path, _| !layer.is_kept_out(path, call));
+        // Asked before anything is recorded: a checkpoint would make it the run's own.
+        let of_others = match self.saved(self.state.tree_owner(id)) {
+            Some(base) => self.place(id)?.repo.removed_by_others(layer, &base, &bring)?,
+            None => BTreeSet::new(),
+        };
+        bring.retain(|path, _| !layer.is_kept_out(path, call) && !of_others.contains(path));
         let kept_before = self.keep_under(id, layer, &bring, call)?;
-        let brought = self.bring(id, waiting, layer, promotion);
+        let brought = self.bring((id, waiting), layer, promotion, &of_others);
         if brought.is_err() {
             // What is in the checkout by then is reported, however the session ends.
             self.note_promotion(id, waiting, promotion)?;
@@ -116,17 +121,13 @@ impl Session<'_> {
     /// the way. What arrived is touched, also where something after it cannot be brought.
     fn bring(
         &mut self,
-        id: TaskId,
-        waiting: &WaitingCall,
+        (id, waiting): (TaskId, &WaitingCall),
         layer: &Layer,
         promotion: &mut Promotion,
+        removed_by_others: &BTreeSet<RepoPath>,
     ) -> Result<NotBrought, Stop> {
         let (place, call) = (self.place(id)?, &waiting.call.id);
         let Promotion { bring, keep, unread, staying, observation, .. } = promotion;
-        let removed_by_others = match self.saved(self.state.tree_owner(id)) {
-            Some(base) => place.repo.removed_by_others(layer, &base, bring)?,
-            None => BTreeSet::new(),
-        };
         for path in unread.iter() {
             layer.keep_whole(path, call).map_err(|error| lost_layer(&error))?;
         }

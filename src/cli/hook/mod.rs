@@ -15,12 +15,13 @@ use serde_json::Value;
 
 use crate::cli::hook::args::HookArgs;
 use crate::cli::hook::dialect::{HookedCall, Question, without_effect};
-use crate::cli::inspected::{InspectedRepository, without_dots};
+use crate::cli::inspected::InspectedRepository;
 use crate::cli::output::Output;
 use crate::cli::policy_file::{chosen, parse};
 use crate::cli::{CommandContext, ExitStatus, local_run};
 use crate::run::error::RunError;
 use crate::run::explain::{ExplainedQuery, Explainer};
+use crate::run::kept_folder::without_dots;
 use locum_agent::tools::dispatch;
 use locum_base::tool::ToolName;
 use locum_policy::intent::{Facts, Intent};

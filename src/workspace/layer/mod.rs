@@ -212,6 +212,11 @@ impl Layer {
         true
     }
 
+    /// Whether something is at a path of the layer itself.
+    pub(super) fn has(&self, path: &RepoPath) -> bool {
+        self.facts(path).is_ok()
+    }
+
     pub(super) fn facts(&self, path: &RepoPath) -> io::Result<Metadata> {
         fs::symlink_metadata(self.upper.absolute(path))
     }

@@ -67,7 +67,9 @@ impl Repo {
             Ok(None) | Err(Errno::LOOP) => return Ok(false),
             Err(errno) => return Err(file_error(path, errno).into()),
         };
-        Ok(is_changed_since_beginning(layer, &stat)? && self.checkout.stored(path)? != in_layer)
+        // What cannot be read is not what the layer has.
+        let is_same = || self.checkout.stored(path).is_ok_and(|there| there == in_layer);
+        Ok(is_changed_since_beginning(layer, &stat)? && !is_same())
     }
 
     /// Returns which paths that the layer changed somebody else removed from the checkout since the

@@ -320,6 +320,11 @@ fn no_session_and_no_state_is_kept_in_the_checkout_where_a_run_could_forge_it() 
     told(&[&run[..], &["--worktree", "--session-dir", "sess"]].concat(), &[], expected());
     let linked = [("LOCUM_SESSION_DIR", path("link/.git/sess"))];
     told(&run, &linked, inside("session_dir", "link/.git/sess"));
+    let behind = [("LOCUM_SESSION_DIR", path("none/../checkout/sess"))];
+    told(&run, &behind, inside("session_dir", "none/../checkout/sess"));
+    std::os::unix::fs::symlink(stage.path(""), stage.path("checkout/.git/out")).unwrap();
+    let leads_out = [("LOCUM_SESSION_DIR", path("checkout/.git/out/sess"))];
+    told(&run, &leads_out, inside("session_dir", "checkout/.git/out/sess"));
     let states = [("LOCUM_STATE_DIR", path("checkout/state"))];
     told(&run, &states, inside("state_dir", "checkout/state"));
     let doctor: Ran = stage.locum(&["doctor", "--json"]).envs(in_checkout).output().unwrap().into();

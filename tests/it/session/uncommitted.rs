@@ -169,14 +169,26 @@ fn a_denied_change_of_a_file_with_such_work_is_taken_back_to_it() {
     }
 }
 
+/// Every file of a name below a folder.
+fn files_named(name: &str, folder: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let entries = entries.map(|entry| entry.path());
+    let below = |path: std::path::PathBuf| match path.is_dir() {
+        true => files_named(name, &path),
+        false => vec![path].into_iter().filter(|path| path.ends_with(name)).collect(),
+    };
+    entries.flat_map(below).collect()
+}
+
 #[test]
 fn where_not_everything_can_be_brought_the_report_has_what_was() {
     let fixture = with_step(STEP, "echo run > src/a.txt; echo n > src/z.txt");
-    let late = fixture.root.join("src/z.txt");
+    let layers = fixture.journal.join("layers");
     let fixture = fixture.watched(move |event| {
         if matches!(event, Event::Promoting { .. }) {
-            // What somebody has there by then cannot be read.
-            std::fs::File::create(&late).unwrap().set_len(101 << 20).unwrap();
+            // What the command wrote there cannot be read any more.
+            let written = files_named("z.txt", &layers).remove(0);
+            std::fs::File::create(written).unwrap().set_len(101 << 20).unwrap();
         }
     });
     write(&fixture, "src/a.txt", "mine\n");

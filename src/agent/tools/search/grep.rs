@@ -117,7 +117,7 @@ impl Tool for SearchFiles {
         }
         let lines = LinePattern::compile(&pattern).map_err(|why| {
             CallError(format!(
-                "`regex` of `search_files` is not a Rust regular expression, or too large a one: {why}. \
+                "`regex` of `search_files` is not a valid Rust regular expression, or too large: {why}. \
                  A count of `\\w` or `.` takes much: `[A-Za-z0-9_]` takes less."
             ))
         })?;

@@ -19,9 +19,9 @@ use crate::tools::search::opened::OpenedFolder;
 use crate::tools::search::walk;
 use locum_base::path::RepoPath;
 
-/// Largest that an expression may be when it is compiled: `\w{1,200}` is. A search ends in time
-/// anyhow, unlike an edit.
-const COMPILED_LIMIT_BYTES: usize = 4 * 1024 * 1024;
+/// Largest that an expression may be when it is compiled; each `\w` takes some 45 KB. A search ends
+/// in time anyhow, unlike an edit.
+const COMPILED_LIMIT_BYTES: usize = 10 * 1024 * 1024;
 
 /// Most memory of a thread for what was found out about an expression.
 const CACHE_LIMIT_BYTES: usize = 8 * 1024 * 1024;

@@ -131,7 +131,7 @@ fn an_expression_that_takes_too_much_is_refused_and_a_usual_one_is_not() {
     for regex in ["(?:a{0,1000}){0,1000}[0-9]", r"\w{900}", &"(".repeat(60), &"a".repeat(3000)] {
         let text = search(&fixture, ".", regex, None);
         assert!(
-            text.starts_with("`regex` of `search_files` is not a Rust regular expression, or too"),
+            text.starts_with("`regex` of `search_files` is not a valid Rust"),
             "{regex}: {text}"
         );
     }
