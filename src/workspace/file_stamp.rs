@@ -23,9 +23,13 @@ impl FileStamp {
         }
     }
 
-    /// Whether it is of the same file or folder, which may have another name and mode by now.
+    /// Whether it is of the same file or folder, which may have another name and mode by now. A new
+    /// file may have got the number of one that is gone, but not its time.
     pub(crate) fn is_same_place(self, other: Self) -> bool {
+        let is_folder = FileType::from_raw_mode(self.mode) == FileType::Directory;
         self.of_place() == other.of_place()
+            && (is_folder
+                || (self.size_bytes, self.modified_ns) == (other.size_bytes, other.modified_ns))
     }
 
     /// Returns what stays the same while things change in a folder.

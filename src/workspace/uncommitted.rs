@@ -190,6 +190,16 @@ impl Snapshot {
         self.recorded.as_ref()
     }
 
+    /// Takes over what was recorded of an earlier look, if nothing in no commit has changed since;
+    /// false where something has.
+    pub fn is_recorded_as(&mut self, known: &Self) -> bool {
+        if known.recorded.is_none() || known.dirty != self.dirty {
+            return false;
+        }
+        self.recorded.clone_from(&known.recorded);
+        true
+    }
+
     /// Whether a path was recorded, so that nothing is lost if it changes.
     pub fn is_recorded(&self, path: &RepoPath) -> bool {
         self.recorded.as_ref().is_some_and(|recorded| recorded.paths.contains(path))

@@ -81,6 +81,9 @@ pub(crate) struct Session<'a> {
     pub(crate) contained: bool,
     /// By mode, whether git's objects hold files that a task in it may not read.
     pub(crate) hidden_history: BTreeMap<String, bool>,
+    /// The last look at the checkout with files in no commit that were recorded, and whose and in
+    /// which mode it was.
+    pub(crate) recorded_look: Option<((Option<TaskId>, String), Snapshot)>,
     /// Paths that permitted calls since the last turns were about.
     pub(crate) paths_in_play: Vec<(TaskId, RepoPath)>,
     /// Tasks whose model refused a request as too long.
@@ -115,6 +118,7 @@ impl<'a> Session<'a> {
             background: BTreeMap::new(),
             contained: false,
             hidden_history: BTreeMap::new(),
+            recorded_look: None,
             paths_in_play: Vec::new(),
             overflows: BTreeMap::new(),
             cut_by_budget: BTreeSet::new(),

@@ -142,6 +142,11 @@ pub fn restore(
     let changed = state.tree(None);
     let paths: BTreeSet<RepoPath> =
         changed.touched.keys().chain(&changed.unsaved).cloned().collect();
+    // What a command changed first after that had somebody's work in it then.
+    let mut later = BTreeMap::<String, BTreeSet<RepoPath>>::new();
+    for (path, kept) in changed.uncommitted.iter().filter(|(_, kept)| kept.number > number) {
+        later.entry(kept.commit.0.clone()).or_default().insert(path.clone());
+    }
     let made = checkpoints(journal.past()).len();
     let mut save = |label: &str| -> Result<bool, RewindError> {
         let commit = repo.checkpoint(start.id.as_str(), &start.base, &paths, label)?;
@@ -157,7 +162,7 @@ pub fn restore(
     };
     let before = save(&format!("before going back to checkpoint {number}"))?;
     let held = made + usize::from(before);
-    let restored = repo.restore(&target, &paths);
+    let restored = restore_each(repo, &target, &paths, &later);
     let saved = save(&format!("back to checkpoint {number}"));
     let (what, restored) = match (restored, saved) {
         (Ok(unfiltered), saved) => {
@@ -179,6 +184,22 @@ pub fn restore(
         Err(source) => Err(RewindError::Partly { source, number, before: held }),
         Ok(unfiltered) => Ok(Rewound { before: before.then_some(held), paths, unfiltered }),
     }
+}
+
+/// Brings files back to a commit, and those that are listed apart to theirs.
+fn restore_each(
+    repo: &Repo,
+    target: &CommitId,
+    paths: &BTreeSet<RepoPath>,
+    apart: &BTreeMap<String, BTreeSet<RepoPath>>,
+) -> Result<BTreeSet<RepoPath>, RepoError> {
+    let mut rest = paths.clone();
+    rest.retain(|path| !apart.values().any(|files| files.contains(path)));
+    let mut unfiltered = repo.restore(target, &rest)?;
+    for (commit, files) in apart {
+        unfiltered.extend(repo.restore(&CommitId(commit.clone()), files)?);
+    }
+    Ok(unfiltered)
 }
 
 /// Says of which files the checkout has only what git keeps, since a command wrote over the rest.

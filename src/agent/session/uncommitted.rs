@@ -32,7 +32,13 @@ impl Session<'_> {
         // What the run itself wrote is a checkpoint by then.
         self.save_unsaved(owner)?;
         let Some(last) = self.saved(owner) else { return Ok(()) };
-        Ok(self.place(id)?.repo.record_dirty(&last, before, self.readable(id)?)?)
+        let whose = (owner, self.task(id)?.mode.clone());
+        let known = self.recorded_look.as_ref().filter(|(of, _)| *of == whose);
+        if !known.is_some_and(|(_, known)| before.is_recorded_as(known)) {
+            self.place(id)?.repo.record_dirty(&last, before, self.readable(id)?)?;
+        }
+        self.recorded_look = Some((whose, before.clone()));
+        Ok(())
     }
 
     /// Keeps what such a command changed since: `stay` of it stays changed, everything else is
@@ -173,8 +179,9 @@ impl Session<'_> {
     /// the number of the checkpoint that has them.
     pub(crate) fn replaced(&self) -> BTreeMap<usize, BTreeSet<RepoPath>> {
         let mut replaced: BTreeMap<usize, BTreeSet<RepoPath>> = BTreeMap::new();
-        for (path, kept) in &self.state.tree.uncommitted {
-            if !self.is_as_found(path) {
+        let tree = &self.state.tree;
+        for (path, kept) in &tree.uncommitted {
+            if tree.touched.contains_key(path) && !self.is_as_found(path) {
                 replaced.entry(kept.number).or_default().insert(path.clone());
             }
         }

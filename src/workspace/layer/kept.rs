@@ -105,8 +105,9 @@ impl Layer {
         Ok(())
     }
 
-    /// Removes the layers of a session that stopped and may be resumed, besides what commands wrote
-    /// to git's folders: a stash or a commit may be the only place that has what the checkout lacks.
+    /// Removes the layers of a session that stopped and may be resumed, besides a stash that commands
+    /// made, with git's objects: it may be the only place that has what the checkout lacks. An index
+    /// or a branch would hide what is done in the repository meanwhile.
     ///
     /// # Errors
     /// When something of them cannot be removed.
@@ -140,7 +141,12 @@ impl Layer {
                 if is_folder { remove_all(&at) } else { fs::remove_file(at) }?;
             }
         }
-        Ok(())
+        let places = if shared.exists() { Some(fs::read_dir(&shared)?) } else { None };
+        let mut uppers = vec![self.upper.root().join(GIT_FOLDER)];
+        for place in places.into_iter().flatten() {
+            uppers.push(place?.path().join("upper"));
+        }
+        uppers.iter().try_for_each(|git| keep_only_stash(git))
     }
 
     /// Removes every layer in a folder, and the folder. Where something was kept out of a checkout,
@@ -161,4 +167,28 @@ impl Layer {
         let _ = fs::remove_dir(folder);
         discarded
     }
+}
+
+/// Removes all of a layer over git's folder but its objects, and the stash with its log.
+fn keep_only_stash(git: &Path) -> io::Result<()> {
+    keep_only(git, &["objects", "refs", "logs"])?;
+    keep_only(&git.join("refs"), &["stash"])?;
+    keep_only(&git.join("logs"), &["refs"])?;
+    keep_only(&git.join("logs/refs"), &["stash"])
+}
+
+/// Removes all of a folder, if it is one, but the entries of these names.
+fn keep_only(folder: &Path, names: &[&str]) -> io::Result<()> {
+    if !fs::symlink_metadata(folder).is_ok_and(|facts| facts.is_dir()) {
+        return Ok(());
+    }
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_str().is_some_and(|name| names.contains(&name)) {
+            continue;
+        }
+        let at = entry.path();
+        if entry.file_type()?.is_dir() { remove_all(&at) } else { fs::remove_file(at) }?;
+    }
+    Ok(())
 }

@@ -246,3 +246,48 @@ fn a_stash_that_goes_with_the_layer_is_named_and_takes_nothing_along() {
     assert_eq!(stage.read("checkout/src/notes.txt"), "mine\n");
     assert_eq!(stage.read("checkout/src/a.txt"), "mine too\n");
 }
+
+/// Runs commands one after the other; returns the session.
+fn commands(stage: &Stage, commands: &[&str], arguments: &[&str]) -> String {
+    let call = |command: &&str| {
+        format!(
+            "      - calls: [{{ tool: execute_command, args: {{ command: \"for f in 1; do {command}; \
+             done\" }} }}]\n"
+        )
+    };
+    let calls: String = commands.iter().map(call).collect();
+    let end = "      - expect: { not_contains: [\"b.txt\"] }\n        calls: [{ tool: \
+               attempt_completion, args: { result: \"r\" } }]\n";
+    let ran = stage.play(&format!("version: 1\ntasks:\n  - turns:\n{calls}{end}"), arguments);
+    assert!(ran.code.is_some(), "{ran:?}");
+    stage.sessions().remove(0)
+}
+
+#[test]
+fn what_a_person_commits_meanwhile_is_seen_by_a_run_that_is_resumed() {
+    let stage = Stage::with(&[(".locum/policy.yml", STAGE_POLICY), ("src/b.txt", CLEAN)]);
+    let look = "git status --porcelain";
+    let session = commands(&stage, &["git status", look], &["--max-turns", "1"]);
+    stage.write("checkout/src/b.txt", "theirs\n");
+    stage.commit("theirs");
+    let ran = stage.run(&["session", "resume", &session, "--max-turns", "+9"]);
+    assert_eq!(ran.code, Some(0), "git sees nothing changed: {ran:?}");
+}
+
+#[test]
+fn going_back_gives_each_file_the_work_that_it_held() {
+    let files = [(".locum/policy.yml", STAGE_POLICY), ("src/a.txt", CLEAN), ("src/b.txt", CLEAN)];
+    let stage = Stage::with(&files);
+    for file in ["a.txt", "b.txt", "new.txt"] {
+        stage.write(&format!("checkout/src/{file}"), "mine\n");
+    }
+    let each = ["echo run > src/a.txt", "echo run > src/b.txt", "rm src/new.txt", "true"];
+    let session = commands(&stage, &each, &[]);
+    for number in ["1", "0"] {
+        let ran = stage.run(&["session", "restore", &session, number]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        for file in ["a.txt", "b.txt", "new.txt"] {
+            assert_eq!(stage.read(&format!("checkout/src/{file}")), "mine\n", "{number} {file}");
+        }
+    }
+}
