@@ -26,7 +26,6 @@ use crate::run::publish::destination::PublishDestination;
 use crate::run::publish::follow_up::RunEnd;
 use crate::run::publish::{Publication, PublishResult, Publisher};
 use crate::run::run_request::{Cassettes, Overrides, ReplayRequest, RunRequest};
-use crate::run::session_record::WORKTREES_FOLDER;
 use crate::run::source::FileSource;
 use crate::run::spending::store::RecordStore;
 use crate::run::trusted::{ConfigOrigin, POLICY_FILE, TrustedConfig};
@@ -47,7 +46,6 @@ use locum_workspace::checkout::Checkout;
 use locum_workspace::git_binary::GitBinary;
 use locum_workspace::repo::{CommitId, Repo, RepoError};
 use locum_workspace::run_lock::{LockError, RunLock};
-use locum_workspace::worktree::remove_worktree;
 
 /// A run at the command line: complete, so that the same run can be prepared again when it was
 /// killed.
@@ -418,65 +416,14 @@ fn only_in_a_thread(
     let (policy, cure) = if origin == BUILTIN_ORIGIN {
         (origin.to_owned(), "write one that opens pull requests with `locum init`, and commit it")
     } else {
-        let cure =
-            "let it say `publish: { allow: [comment, commit, pull-request], as: pull-request }`";
+        let cure = "let it say `publish: { allow: [comment, commit, pull-request, label], as: \
+             pull-request }`";
         (format!("policy `{origin}`"), cure)
     };
     Some(format!(
-        "no branch and no pull request, as the {policy} shows the changes of such a run on a thread \
-         alone (`publish.as`), and there is none; {cure}"
+        "no branch and no pull request: the {policy} shows changes only in a comment or a review \
+         (`publish.as`), and this run is on no issue or pull request; {cure}"
     ))
-}
-
-/// Makes a worktree for a run, beside the folder of sessions.
-///
-/// # Errors
-/// When it cannot be made.
-pub fn own_worktree(
-    workspace: &Workspace,
-    request: &RunRequest,
-    sessions: &Path,
-) -> Result<PathBuf, RunError> {
-    let beside = sessions.parent().unwrap_or(sessions).join(WORKTREES_FOLDER);
-    let folder = beside.join(request.session.as_str());
-    let made = workspace.repo.worktree(&folder, &request.trusted);
-    let (made, _) = made.map_err(|error| RunError::usage("--worktree", error.to_string()))?;
-    Ok(made.checkout.root().to_owned())
-}
-
-/// Says where the changes of a run in its own worktree are; without changes, also of somebody else,
-/// the worktree is removed.
-///
-/// # Errors
-/// When it cannot be removed.
-pub fn leave_worktree(
-    local: &LocalRun,
-    outcome: &Outcome,
-    show: RunDisplay,
-    output: &mut Output,
-) -> Result<(), RunError> {
-    let Some(folder) = local.folder.parent().filter(|_| local.stands_for.is_some()) else {
-        return Ok(());
-    };
-    if outcome.changes.is_empty() && !outcome.may_go_on() && !has_changes(&local.folder) {
-        return remove_worktree(folder).map_err(RunError::internal);
-    }
-    if show.format == OutputFormat::Text {
-        output.line(format_args!("worktree: {}", local.folder.display()));
-    }
-    Ok(())
-}
-
-/// Whether something in a worktree is not as its commit has it. In doubt it is not.
-fn has_changes(folder: &Path) -> bool {
-    let Ok(Workspace { repo, .. }) = open(folder) else { return folder.exists() };
-    let look = || {
-        let head = repo.commit_of("HEAD")?;
-        let paths = repo.uncommitted_paths(usize::MAX)?;
-        // Files that go through a filter may only look changed.
-        Ok::<_, RepoError>(paths.iter().any(|path| !repo.is_as_in(&head, path)))
-    };
-    look().unwrap_or(true)
 }
 
 /// Shows how a run ended, in the requested form.

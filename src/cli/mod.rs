@@ -61,6 +61,7 @@ pub mod modes_transfer;
 pub mod moment;
 mod onboarding;
 pub mod output;
+pub mod own_worktree;
 pub mod policy;
 pub mod policy_args;
 pub mod policy_explain;

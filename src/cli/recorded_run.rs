@@ -1,6 +1,6 @@
 //! The run at the command line that a session records, and what it would be given now.
 
-use crate::cli::CommandContext;
+use crate::cli::{CommandContext, own_worktree};
 use std::path::Path;
 
 use crate::cli::local_run::{self, LocalRun};
@@ -101,8 +101,7 @@ pub(super) fn located(
 pub(super) fn checkout(local: &LocalRun, session: &Path) -> Result<Workspace, RunError> {
     match (&local.stands_for, session.parent()) {
         (Some(original), Some(sessions)) if !local.folder.exists() => {
-            let made =
-                local_run::own_worktree(&local_run::open(original)?, &local.request, sessions)?;
+            let made = own_worktree::make(&local_run::open(original)?, &local.request, sessions)?;
             local_run::open(&made)
         }
         _ => local_run::open(&local.folder),

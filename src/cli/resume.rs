@@ -12,7 +12,7 @@ use crate::cli::recorded_run::{checkout, lines_of, local_of, located, overrides_
 use crate::cli::session::args::SessionResumeArgs;
 use crate::cli::session::checkpoints::{RecordedSession, refused as not_rewound};
 use crate::cli::session::folder::{believed_sessions_folder, find};
-use crate::cli::{CommandContext, ExitStatus, decide, given_images};
+use crate::cli::{CommandContext, ExitStatus, decide, given_images, own_worktree};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
 use crate::run::execution::SessionOrigin;
@@ -121,7 +121,7 @@ pub fn run(
     };
     let ended = local_run::carry_out(session, context, output)?;
     let status = local_run::show_end(&ended, show, output);
-    local_run::leave_worktree(&local, &ended.outcome, show, output)?;
+    own_worktree::leave(&local, &ended.outcome, show, output)?;
     Ok(status)
 }
 

@@ -8,7 +8,7 @@ use crate::cli::live_run::{LiveOutput, RunDisplay};
 use crate::cli::local_run::{self, LocalRun, LocalSession};
 use crate::cli::output::Output;
 use crate::cli::run_args::{OutputFormat, RunArgs, RunOptions};
-use crate::cli::{CommandContext, ExitStatus};
+use crate::cli::{CommandContext, ExitStatus, own_worktree};
 use crate::run::error::RunError;
 use crate::run::execute;
 use crate::run::execution::SessionOrigin;
@@ -105,7 +105,7 @@ pub fn start(
     let sessions = context.folder.join(run.settings.session_folder()?);
     check_outside("session_dir", &sessions, workspace.checkout.root())?;
     if options.worktree {
-        let worktree = local_run::own_worktree(&workspace, &local.request, &sessions)?;
+        let worktree = own_worktree::make(&workspace, &local.request, &sessions)?;
         local.stands_for = Some(std::mem::replace(&mut local.folder, worktree));
         workspace = local_run::open(&local.folder)?;
         run = local_run::prepare(&local.request, &workspace, context)?;
@@ -138,7 +138,7 @@ pub fn start(
         let found = SarifRun { mode: &run.plan.mode, outcome: &ended.outcome, found };
         sarif::write(path, &[found], &run.redactor)?;
     }
-    local_run::leave_worktree(&local, &ended.outcome, show, output)?;
+    own_worktree::leave(&local, &ended.outcome, show, output)?;
     Ok(status)
 }
 

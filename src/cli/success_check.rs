@@ -10,11 +10,11 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::cli::CommandContext;
 use crate::cli::live_run::{LiveOutput, RunDisplay};
 use crate::cli::local_run::{self, LocalRun, LocalSession};
 use crate::cli::output::Output;
 use crate::cli::run_args::OutputFormat;
+use crate::cli::{CommandContext, own_worktree};
 use crate::config::load::{ConfigFile, FlagValue};
 use crate::run::check_failure::{CheckFailure, CheckLack};
 use crate::run::error::RunError;
@@ -225,7 +225,7 @@ fn carry_out(
             local_run::base(&checkout, None)?,
         )
     };
-    let worktree = local_run::own_worktree(&checkout, &request, &sessions)?;
+    let worktree = own_worktree::make(&checkout, &request, &sessions)?;
     let outcome = carry_out_in(&worktree, request, (&checkout, &sessions), context, output);
     if let Some(folder) = worktree.parent() {
         remove_worktree(folder).map_err(RunError::internal)?;
