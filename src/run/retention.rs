@@ -32,7 +32,7 @@ pub enum Stays {
     HasWorktree,
     /// Its journal cannot be read.
     Unreadable,
-    /// Its folder belongs to another user.
+    /// Its folder may not be opened, as one of another user.
     Closed,
 }
 
@@ -44,7 +44,7 @@ impl Stays {
             Self::CouldGoOn | Self::Stopped => "could go on",
             Self::HasWorktree => "its worktree holds its changes",
             Self::Unreadable => "its journal cannot be read",
-            Self::Closed => "its folder belongs to another user",
+            Self::Closed => "its folder cannot be opened",
         }
     }
 

@@ -40,6 +40,15 @@ pub struct SetAside {
     pub after: CommitId,
 }
 
+/// What becomes of a file that is too large to be read whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LargeFiles {
+    /// It stays where it is as well.
+    Copied,
+    /// It goes, which takes no room and no time.
+    Moved,
+}
+
 impl Repo {
     /// Sets aside what a layer made of these paths. Neither the layer nor the checkout changes.
     /// `base` is a commit of the checkout's files.
@@ -111,13 +120,12 @@ impl Repo {
         Ok(SetAside { before, after })
     }
 
-    /// Brings what was set aside into the checkout, on behalf of whoever approved it; doing it
-    /// again changes nothing. Returns the paths that are neither as before nor as set aside, or
-    /// where something stands in the way: then somebody else changed them, and nothing is brought.
+    /// Returns the paths that are neither as before nor as set aside, or where something stands in
+    /// the way: somebody else changed them.
     ///
     /// # Errors
-    /// When a file cannot be written or git fails.
-    pub fn bring_aside(
+    /// When git fails.
+    pub fn aside_conflicts(
         &self,
         aside: &SetAside,
         paths: &BTreeSet<RepoPath>,
@@ -126,19 +134,38 @@ impl Repo {
             Ok(self.changes(commit, paths)?.into_iter().map(|change| change.path).collect())
         };
         let (before, after) = (differing(&aside.before)?, differing(&aside.after)?);
-        let (written, goes): (BTreeSet<RepoPath>, BTreeSet<RepoPath>) = {
-            let tree = self.tree_of(&aside.after)?;
-            let is_written = |path: &RepoPath| matches!(entry_at(&tree, path), Ok(Some(_)));
-            paths.iter().cloned().partition(is_written)
-        };
+        let (written, goes) = self.written_and_gone(aside, paths)?;
         let is_blocked =
             |path: &&RepoPath| written.contains(*path) && self.is_in_the_way(path, &goes);
-        let of_others: Vec<RepoPath> = paths
-            .iter()
-            .filter(|path| before.contains(*path) && after.contains(*path) || is_blocked(path))
-            .cloned()
-            .collect();
+        let is_of_others =
+            |path: &&RepoPath| before.contains(*path) && after.contains(*path) || is_blocked(path);
+        Ok(paths.iter().filter(is_of_others).cloned().collect())
+    }
+
+    fn written_and_gone(
+        &self,
+        aside: &SetAside,
+        paths: &BTreeSet<RepoPath>,
+    ) -> Result<(BTreeSet<RepoPath>, BTreeSet<RepoPath>), RepoError> {
+        let tree = self.tree_of(&aside.after)?;
+        let is_written = |path: &RepoPath| matches!(entry_at(&tree, path), Ok(Some(_)));
+        Ok(paths.iter().cloned().partition(is_written))
+    }
+
+    /// Brings what was set aside into the checkout, on behalf of whoever approved it; doing it
+    /// again changes nothing. Returns the paths that somebody else changed: then nothing is
+    /// brought.
+    ///
+    /// # Errors
+    /// When a file cannot be written or git fails.
+    pub fn bring_aside(
+        &self,
+        aside: &SetAside,
+        paths: &BTreeSet<RepoPath>,
+    ) -> Result<Vec<RepoPath>, RepoError> {
+        let of_others = self.aside_conflicts(aside, paths)?;
         if of_others.is_empty() {
+            let (written, goes) = self.written_and_gone(aside, paths)?;
             for path in goes.iter().rev() {
                 self.checkout.put_stored(path, None)?;
             }
@@ -215,7 +242,7 @@ impl Repo {
         for path in &git {
             self.move_out(path, kept)?;
         }
-        self.copy_out(&files, kept)?;
+        self.copy_out(&files, kept, LargeFiles::Moved)?;
         self.restore(commit, &files)
     }
 
@@ -248,11 +275,17 @@ impl Repo {
     }
 
     /// Copies what the checkout has at these paths to below a folder outside of it, before it is
-    /// taken back. What cannot be read is moved there. A copy that is there already is kept.
+    /// changed. What cannot be read is moved there; what is too large to be read whole is treated as
+    /// `large` says. A copy that is there already is kept.
     ///
     /// # Errors
     /// When a file cannot be read or written.
-    pub fn copy_out(&self, paths: &BTreeSet<RepoPath>, folder: &Path) -> Result<(), RepoError> {
+    pub fn copy_out(
+        &self,
+        paths: &BTreeSet<RepoPath>,
+        folder: &Path,
+        large: LargeFiles,
+    ) -> Result<(), RepoError> {
         for path in paths {
             let to = folder.join(path.as_str());
             if fs::symlink_metadata(&to).is_ok() {
@@ -262,8 +295,11 @@ impl Repo {
             match self.checkout.stored(path) {
                 Ok(OnDisk::Stored(stored)) => copy(&stored, &to).map_err(io)?,
                 Ok(OnDisk::Other | OnDisk::Nothing) => {}
-                // What is too large to be read, or cannot be, goes there itself: a second name would
-                // change with the file.
+                Err(FileError::TooLarge { .. }) if large == LargeFiles::Copied => {
+                    let mut from = self.checkout.open_regular(path)?;
+                    made(&to).and_then(|mut to| io::copy(&mut from, &mut to)).map_err(io)?;
+                }
+                // A second name would change with the file.
                 Err(_) => self.checkout.move_file_out(path, &to).map_err(io)?,
             }
         }

@@ -74,7 +74,12 @@ impl Session<'_> {
                 observation.refused = Some(joined(observation.refused.take(), refusal));
             }
             Ok(permit) => {
-                let kept = self.keep_files(id, &held.paths, &waiting.call.id)?;
+                let repo = &self.place(id)?.repo;
+                let is_free = repo.aside_conflicts(&held.aside, &held.paths)?.is_empty();
+                let kept = match is_free {
+                    true => self.keep_files(id, &held.paths, &waiting.call.id)?,
+                    false => None,
+                };
                 let of_others = self.bring_held(id, waiting, &permit, &held)?;
                 let what = named(&held.paths);
                 observation.text.push_str(&format!("\n\nA person approved the changes of {what}."));

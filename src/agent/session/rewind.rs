@@ -140,8 +140,9 @@ pub fn restore(
         _ => checkpoint(journal.past(), number)?.commit,
     };
     let changed = state.tree(None);
-    let paths: BTreeSet<RepoPath> =
-        changed.touched.keys().chain(&changed.unsaved).cloned().collect();
+    let paths = changed.touched.keys().chain(&changed.unsaved);
+    // A session may have been killed before it noted what a command changed of these.
+    let paths: BTreeSet<RepoPath> = paths.chain(changed.uncommitted.keys()).cloned().collect();
     // What a command changed first after that had somebody's work in it then.
     let mut later = BTreeMap::<String, BTreeSet<RepoPath>>::new();
     for (path, kept) in changed.uncommitted.iter().filter(|(_, kept)| kept.number > number) {
@@ -186,17 +187,17 @@ pub fn restore(
     }
 }
 
-/// Brings files back to a commit, and those that are listed apart to theirs.
+/// Restores files from a commit, and those of `exceptions` from commits of their own.
 fn restore_each(
     repo: &Repo,
     target: &CommitId,
     paths: &BTreeSet<RepoPath>,
-    apart: &BTreeMap<String, BTreeSet<RepoPath>>,
+    exceptions: &BTreeMap<String, BTreeSet<RepoPath>>,
 ) -> Result<BTreeSet<RepoPath>, RepoError> {
     let mut rest = paths.clone();
-    rest.retain(|path| !apart.values().any(|files| files.contains(path)));
+    rest.retain(|path| !exceptions.values().any(|files| files.contains(path)));
     let mut unfiltered = repo.restore(target, &rest)?;
-    for (commit, files) in apart {
+    for (commit, files) in exceptions {
         unfiltered.extend(repo.restore(&CommitId(commit.clone()), files)?);
     }
     Ok(unfiltered)

@@ -21,6 +21,7 @@ use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
 use locum_policy::intent::Intent;
 use locum_policy::verdict::{Decision, Verdict};
+use locum_workspace::aside::LargeFiles;
 use locum_workspace::repo::CommitId;
 use locum_workspace::touched::Snapshot;
 
@@ -206,7 +207,7 @@ impl Session<'_> {
         let kept = self.copies(label);
         let repo = &self.place(id)?.repo;
         let back = repo
-            .copy_out(paths, &kept)
+            .copy_out(paths, &kept, LargeFiles::Moved)
             .and_then(|()| paths.iter().try_for_each(|path| repo.put_back(before, path).map(drop)));
         back.map_err(|error| still_there(&error.to_string()))?;
         self.note_taken_back(id, paths, label)

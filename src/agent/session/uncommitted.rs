@@ -14,6 +14,7 @@ use crate::session::outcome::OutcomeWord;
 use crate::session::stop::Stop;
 use locum_base::id::TaskId;
 use locum_base::path::RepoPath;
+use locum_workspace::aside::LargeFiles;
 use locum_workspace::layer::{Layer, LayerChange};
 use locum_workspace::recorded_files::RecordedFiles;
 use locum_workspace::repo::CommitId;
@@ -42,7 +43,7 @@ impl Session<'_> {
     }
 
     /// Keeps what such a command changed since: `stay` of it stays changed, everything else is
-    /// taken back. Returns what the answer says of it.
+    /// reverted. Returns what the answer says of it.
     pub(crate) fn keep_written<'p>(
         &mut self,
         id: TaskId,
@@ -110,7 +111,7 @@ impl Session<'_> {
     ) -> Result<Option<String>, Stop> {
         if !recorded.left_out.is_empty() {
             let copies = self.copies(label);
-            self.place(id)?.repo.copy_out(&recorded.left_out, &copies)?;
+            self.place(id)?.repo.copy_out(&recorded.left_out, &copies, LargeFiles::Copied)?;
             let text = format!(
                 "A command changed files that are too large for a checkpoint, or not for the run to \
                  read: {}. A copy of each as it was before is in `{}`.",

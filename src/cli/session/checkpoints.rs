@@ -15,6 +15,7 @@ use crate::cli::session::folder::{believed_sessions_folder, find};
 use crate::cli::{CommandContext, ExitStatus, decide};
 use crate::run::clock::SystemClock;
 use crate::run::error::RunError;
+use crate::run::kept_folder::check_outside;
 use locum_agent::report::figures;
 use locum_agent::report::markdown::visible;
 use locum_agent::session::event::{JournalLine, SessionStart};
@@ -259,6 +260,7 @@ impl RecordedSession {
         number: usize,
         context: &CommandContext,
     ) -> Result<Rewound, RunError> {
+        check_outside("session_dir", &self.folder, workspace.checkout.root())?;
         let now = SystemClock::start().now();
         rewind::restore(&self.folder, &workspace.repo, number, &decide::person(context), now)
             .map_err(refused)

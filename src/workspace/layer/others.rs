@@ -100,8 +100,11 @@ impl Repo {
                         && stored_in(&self.git, &tree, path)?.is_some()
                 }
                 Ok(Some(_)) => {
+                    // What cannot be read is not what the layer has.
+                    let in_layer = layer.stored(path)?;
+                    let is_same = self.checkout.stored(path).is_ok_and(|there| there == in_layer);
                     self.is_in_renamed_folder(layer, path, &mut folders)?
-                        && self.checkout.stored(path)? != layer.stored(path)?
+                        && !is_same
                         && !self.is_as_in(base, path)
                 }
                 // It is known to be there or not when it is brought.

@@ -285,7 +285,7 @@ fn a_session_of_another_user_is_there_though_nobody_else_may_read_it() {
     let cost = stage.run(&["cost", "--json"]).json();
     assert_eq!(cost["unreadable"], json!([session]));
     let shown = stage.run(&["session", "prune", "--keep", "0", "--force", "--json"]).json();
-    let why = "its folder belongs to another user";
+    let why = "its folder cannot be opened";
     assert_eq!(shown["stayed"], json!([{ "session": session, "why": why }]));
     std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o700)).unwrap();
 }
