@@ -10,8 +10,9 @@ use crate::pattern::RESOURCE;
 /// What a percent sign may not hide: what is written plainly, and what ends a part of a path.
 const HIDDEN: &[u8] = b"-._~/\\%";
 
-/// Whether a pattern tells addresses of resources apart, so that their spelling counts.
-pub(crate) fn tells_apart(pattern: &str) -> bool {
+/// Whether a pattern matches some addresses of resources and not others, so that their spelling
+/// counts.
+pub(crate) fn distinguishes_addresses(pattern: &str) -> bool {
     let tool = folded(pattern.split_once('/').map_or(pattern, |(_, tool)| tool));
     let fixed = tool.split(['*', '?']).next().unwrap_or_default();
     let is_about_resources = fixed.starts_with(RESOURCE) || RESOURCE.starts_with(fixed);
@@ -58,7 +59,7 @@ fn what_is_wrong(address: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{problem, tells_apart};
+    use super::{distinguishes_addresses, problem};
 
     #[test]
     fn the_spelling_counts_where_a_pattern_is_about_some_addresses() {
@@ -77,7 +78,7 @@ mod tests {
             ("s/now", false),
             ("s/prompt:review", false),
         ] {
-            assert_eq!(tells_apart(pattern), counts, "{pattern}");
+            assert_eq!(distinguishes_addresses(pattern), counts, "{pattern}");
         }
     }
 

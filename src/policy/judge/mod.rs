@@ -235,7 +235,7 @@ impl Evaluation<'_> {
             Intent::Browse(url) => self.browse(intent, url),
             Intent::Visit(destination) => self.visit(destination),
             Intent::Connect(destination) => self.connect(destination),
-            Intent::Mcp { tool, .. } => match self.resource_problem(tool) {
+            Intent::Mcp { server, tool } => match self.resource_problem(server, tool) {
                 Some(why) => Ruling::deny(why),
                 None => self.by_rules(intent),
             },

@@ -14,14 +14,21 @@ use crate::verdict::{Cause, Decision};
 impl Evaluation<'_> {
     /// Returns why no rule decides on a resource: one is about some addresses, and this one has
     /// other spellings.
-    pub(super) fn resource_problem(&self, tool: &str) -> Option<String> {
+    pub(super) fn resource_problem(&self, server: &str, tool: &str) -> Option<String> {
         let problem = resource::problem(tool)?;
-        let tells_apart = |pattern: &Pattern| matches!(&pattern.subject, PatternSubject::Name(name) if resource::tells_apart(name));
-        let is_told_apart = self.judge.of_kind(RuleKind::Mcp).any(|found| {
-            tells_apart(&found.written.pattern)
-                || found.rule.except.iter().any(|except| tells_apart(&except.pattern))
+        let distinguishes = |pattern: &Pattern| match &pattern.subject {
+            PatternSubject::Name(name) => {
+                let of = name.split_once('/').map_or("*", |(of, _)| of);
+                name_matches_in(LetterCase::Ignored, of, server)
+                    && resource::distinguishes_addresses(name)
+            }
+            _ => false,
+        };
+        let is_distinguished = self.judge.of_kind(RuleKind::Mcp).any(|found| {
+            distinguishes(&found.written.pattern)
+                || found.rule.except.iter().any(|except| distinguishes(&except.pattern))
         });
-        is_told_apart.then_some(problem)
+        is_distinguished.then_some(problem)
     }
 
     /// A rule that allows or holds any of its tools lets a server start, unless another one refuses

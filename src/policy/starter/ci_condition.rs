@@ -12,6 +12,10 @@ const ALWAYS: [&str; 3] = ["success()", "always()", "!cancelled()"];
 /// knows it.
 pub(super) fn holds(condition: &str, known: &BTreeMap<String, String>) -> Option<bool> {
     let plain = condition.replace("${{", "").replace("}}", "");
+    let is_group = |part: &str| part.contains('(') && !ALWAYS.contains(&part.trim());
+    if plain.contains("||") || plain.split("&&").any(is_group) {
+        return None;
+    }
     let parts: Vec<Option<bool>> =
         plain.split("&&").map(|part| part_holds(part.trim(), known)).collect();
     if parts.contains(&Some(false)) {
@@ -23,9 +27,6 @@ pub(super) fn holds(condition: &str, known: &BTreeMap<String, String>) -> Option
 fn part_holds(part: &str, known: &BTreeMap<String, String>) -> Option<bool> {
     if ALWAYS.contains(&part) {
         return Some(true);
-    }
-    if part.contains("||") {
-        return None;
     }
     let (name, operator, value) = ["==", "!=", ">=", "<="].iter().find_map(|operator| {
         let (name, value) = part.split_once(operator)?;
@@ -54,4 +55,24 @@ pub(super) fn is_name(expression: &str) -> bool {
 /// Reads a release such as `3.12` or `24.x`.
 pub(super) fn release(text: &str) -> Option<Vec<u32>> {
     text.trim_end_matches(".x").split('.').map(|part| part.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::holds;
+
+    #[test]
+    fn a_condition_with_groups_or_alternatives_is_not_known() {
+        for (condition, expected) in [
+            ("runner.os == 'Linux' && success()", Some(true)),
+            ("runner.os == 'Windows' && github.ref == 'x'", Some(false)),
+            ("runner.os == 'Windows' && github.ref == 'x' || runner.os == 'Linux'", None),
+            ("(success() && runner.os == 'Linux')", None),
+            ("${{ always() }}", Some(true)),
+        ] {
+            assert_eq!(holds(condition, &BTreeMap::new()), expected, "{condition}");
+        }
+    }
 }

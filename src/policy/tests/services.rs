@@ -98,7 +98,7 @@ fn a_port_of_this_machine_is_named_in_full() {
 #[test]
 fn names_are_refused_whatever_their_case_and_resources_by_their_plain_address() {
     let policy = policy(
-        "rules:\n  - allow: [\"mcp(s/*)\", \"expert(b*)\", \"mcp(d/resource:file:///docs/**)\"]\n  \
+        "rules:\n  - allow: [\"mcp(s/*)\", \"mcp(o/*)\", \"expert(b*)\", \"mcp(d/resource:file:///docs/**)\"]\n  \
          - deny: [\"mcp(s/delete_all)\", \"expert(big)\"]\n  - deny: \
          \"mcp(s/resource:http://x/secret/**)\"\n",
     );
@@ -120,6 +120,7 @@ fn names_are_refused_whatever_their_case_and_resources_by_their_plain_address() 
             ("mcp(s/resource:http://x/%73ecret/1)", Deny),
             ("mcp(s/resource:http://x/a%2Fb)", Deny),
             ("mcp(d/resource:file:///docs/guide)", Allow),
+            ("mcp(o/resource:http://x/a//b)", Allow),
             ("mcp(d/resource:file:///docs/../etc/passwd)", Deny),
             ("mcp(d/resource:file:///docs/%2e%2e/etc/passwd)", Deny),
         ],
