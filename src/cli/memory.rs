@@ -157,21 +157,17 @@ fn given(args: &MemorySetArgs, context: &CommandContext) -> Result<String, RunEr
         return Ok(file.text);
     }
     let mut bytes = Vec::new();
-    // Each line end may be two bytes here and one in the note; more than fits shows that it does not.
+    // Each line end may be two bytes here and one in the note.
     let most = u64::try_from(2 * TEXT_LIMIT_BYTES + 2).unwrap_or(u64::MAX);
     std::io::stdin()
         .take(most)
         .read_to_end(&mut bytes)
         .map_err(|error| RunError::usage("stdin", error.to_string()))?;
-    let is_cut = u64::try_from(bytes.len()).is_ok_and(|length| length == most);
-    String::from_utf8(bytes).map_err(|error| match error.utf8_error().error_len() {
-        // The end of what was read may be in the middle of a letter.
-        None if is_cut => {
-            let message = format!("the text is longer than the {TEXT_LIMIT_BYTES} bytes of a note");
-            RunError::usage("stdin", message)
-        }
-        _ => RunError::usage("stdin", "the text is not UTF-8"),
-    })
+    if u64::try_from(bytes.len()).is_ok_and(|length| length == most) {
+        let message = format!("the text is longer than the {TEXT_LIMIT_BYTES} bytes of a note");
+        return Err(RunError::usage("stdin", message));
+    }
+    String::from_utf8(bytes).map_err(|_| RunError::usage("stdin", "the text is not UTF-8"))
 }
 
 fn remove(

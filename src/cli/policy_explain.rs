@@ -114,7 +114,8 @@ fn explainer(
     if let (Some(name), Ok(jobs)) = (args.job.as_deref(), job::read_all(&from.source()))
         && jobs.iter().all(|job| job.name != name)
     {
-        output.talk(visible(&format!("note: {}", unknown_job("--job", name, &jobs).report())));
+        let problem = unknown_job("--job", name, &jobs).report();
+        output.talk(format!("note: {}", problem.trim_start_matches("error: ")));
     }
     let policy = policy.of_job(args.job.as_deref());
     let mode = args.mode.clone().unwrap_or_else(|| policy.settings().modes.default.clone());

@@ -59,7 +59,8 @@ pub struct TriggerExplainArgs {
     pub fork: bool,
     /// Assume that these paths were changed.
     ///
-    /// Default: those that the payload of a push lists, else filters by paths fit.
+    /// Default: the paths that the payload of a push lists; without a list, every filter by
+    /// paths matches.
     #[arg(long, value_name = "PATH")]
     pub changed: Option<Vec<String>>,
     /// Assume that the workflow's input `prompt`, `prompt-file` or `job` says what is to be done.

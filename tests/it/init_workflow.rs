@@ -123,7 +123,7 @@ fn flags_that_open_nothing_or_end_an_expression_are_refused() {
 #[test]
 fn a_provider_that_announced_its_end_is_told() {
     let stage = Stage::with(&[("src/a.sh", "true\n")]);
-    let told = "it retired GitHub Models on 2026-07-30";
+    let told = "GitHub retired GitHub Models on 2026-07-30";
     let ran = init(&stage, &["--provider", "github"]);
     assert!(ran.code == Some(0) && ran.err.contains(told), "{ran:?}");
     let stage = Stage::with(&[("src/a.sh", "true\n")]);

@@ -30,13 +30,13 @@ pub(super) fn wrong_values(step: &ActionStep) -> Vec<String> {
     let layers = Layers { user: None, repository: None, environment: &environment, flags: &[] };
     let of_settings = load(&layers).err().map(|errors| errors.0).unwrap_or_default();
     let mistakes = of_event.into_iter().chain(of_settings);
-    let told = mistakes.filter_map(|mistake| {
+    let problems = mistakes.filter_map(|mistake| {
         let named = mistake.origin.strip_prefix("INPUT_")?;
         let (_, input) = fixed.iter().find(|(name, _)| name == named)?;
         let hint = mistake.hint.as_ref().map_or_else(String::new, |hint| format!("; {hint}"));
         Some(format!("{}: input `{}`: {}{hint}", input.place, input.name, mistake.what()))
     });
-    told.collect()
+    problems.collect()
 }
 
 /// Returns the name of an input as its variable has it.

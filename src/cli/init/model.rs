@@ -167,11 +167,10 @@ pub(super) struct InitModel {
 }
 
 impl InitModel {
-    /// Says that the provider announced its end.
+    /// Says that the provider has ended.
     pub(super) fn retired(&self) -> Option<String> {
         (self.workflow.base_url.as_deref() == Some(GITHUB_MODELS)).then(|| {
-            "GitHub announced that it retired GitHub Models on 2026-07-30, so the workflow's runs \
-             may get no answer"
+            "GitHub retired GitHub Models on 2026-07-30, so the workflow's runs may get no answer"
                 .to_owned()
         })
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use grep_matcher::{LineTerminator, Matcher};
-use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 use tokio::task::{JoinHandle, spawn_blocking};
 
@@ -73,9 +73,15 @@ impl LinePattern {
             builder.build(pattern).map(|matcher| Self { matcher, line_end })
         };
         // One that names `\r` looks for the ends of lines itself.
-        build(LineTerminator::crlf())
-            .or_else(|_| build(LineTerminator::byte(b'\n')))
-            .map_err(|error| error.to_string())
+        let built = match build(LineTerminator::crlf()) {
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotAllowed(_) | ErrorKind::Banned(_)) =>
+            {
+                build(LineTerminator::byte(b'\n'))
+            }
+            built => built,
+        };
+        built.map_err(|error| error.to_string())
     }
 
     /// Searches a text.

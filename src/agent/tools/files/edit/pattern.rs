@@ -8,10 +8,10 @@ use regex::{Regex, RegexBuilder};
 pub(crate) const PATTERN_LIMIT_BYTES: usize = 2 * 1024;
 
 /// Most memory of a compiled expression, in bytes: what it is matched with grows with it.
-pub(crate) const COMPILED_LIMIT_BYTES: usize = 256 * 1024;
+const COMPILED_LIMIT_BYTES: usize = 256 * 1024;
 
 /// Most memory of what is worked out while an expression is matched, in bytes.
-pub(crate) const DFA_LIMIT_BYTES: usize = 8 * COMPILED_LIMIT_BYTES;
+const DFA_LIMIT_BYTES: usize = 8 * COMPILED_LIMIT_BYTES;
 
 /// Deepest nesting of an expression.
 pub(crate) const NEST_LIMIT: u32 = 50;
