@@ -9,6 +9,7 @@ use std::convert::Infallible;
 use git2::FileMode;
 
 use crate::git_data::makes_git_data;
+use crate::layer::kept::BroughtFiles;
 use crate::layer::{Layer, on_layer};
 use crate::links::{self, OnTheWay};
 use crate::repo::{CommitId, Repo, RepoError};
@@ -47,15 +48,16 @@ impl Repo {
         base: Option<&CommitId>,
         judge: &dyn OutputJudge,
     ) -> Result<BTreeMap<RepoPath, String>, RepoError> {
-        let mut left_out = BTreeMap::new();
+        let (mut left_out, mut brought) = (BTreeMap::new(), layer.brought());
         let IgnoredFiles { paths, unnamed } = self.ignored_files_in(layer)?;
         for path in paths {
             if judge.is_named(&path)
-                && let Err(why) = self.bring_output(layer, &path, (base, judge))
+                && let Err(why) = self.bring_output(layer, &path, (base, judge), &mut brought)
             {
                 left_out.insert(path, why);
             }
         }
+        layer.note_brought(&brought).map_err(|source| on_layer(&RepoPath::root(), source))?;
         let is_named = |folder: &RepoPath| {
             // One that is named by what lies in it counts as well.
             folder.join("name").is_ok_and(|inner| judge.is_named(&inner))
@@ -72,6 +74,7 @@ impl Repo {
         layer: &Layer,
         path: &RepoPath,
         (base, judge): (Option<&CommitId>, &dyn OutputJudge),
+        brought: &mut BroughtFiles,
     ) -> Result<(), String> {
         if let Some(why) = judge.refusal(path) {
             return Err(why);
@@ -95,11 +98,16 @@ impl Repo {
                 return Err(why);
             }
         }
-        let of_others = self.is_output_of_others(layer, path, (&stored, base));
-        if of_others.map_err(|error| said(&error))? {
+        // What was brought before the run was stopped and resumed is its own.
+        let changed_ns = || self.stamp(path).map(|stamp| stamp.changed_ns);
+        let is_own = brought.contains_key(path) && brought.get(path).copied() == changed_ns();
+        let of_others = || self.is_output_of_others(layer, path, (&stored, base));
+        if !is_own && of_others().map_err(|error| said(&error))? {
             return Err("somebody else changed it since the run began".to_owned());
         }
-        self.checkout.put_stored(path, Some(&stored)).map_err(|error| said(&error))
+        self.checkout.put_stored(path, Some(&stored)).map_err(|error| said(&error))?;
+        brought.extend(changed_ns().map(|changed_ns| (path.clone(), changed_ns)));
+        Ok(())
     }
 
     /// Follows a link of a layer and every other link on its way, there or in the checkout, as

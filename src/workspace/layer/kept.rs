@@ -2,6 +2,7 @@
 //! of the session.
 #![expect(clippy::disallowed_methods, reason = "a layer lies outside the checkout")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,35 @@ use locum_sandbox::remove_all;
 /// Longest path at which something is kept by its own name, in bytes.
 const LONGEST_KEPT_BYTES: usize = 3_500;
 
+/// Build output that a run brought into the checkout, with when each file changed by that, in
+/// nanoseconds.
+pub(crate) type BroughtFiles = BTreeMap<RepoPath, i64>;
+
 impl Layer {
+    /// Returns the build output that was brought when the run was stopped before; none where that
+    /// is not known.
+    pub(crate) fn brought(&self) -> BroughtFiles {
+        let text = fs::read_to_string(self.brought_note()).unwrap_or_default();
+        let file = |line: &str| {
+            let (changed_ns, path) = line.split_once(' ')?;
+            Some((RepoPath::parse(path).ok()?, changed_ns.parse().ok()?))
+        };
+        text.lines().filter_map(file).collect()
+    }
+
+    /// Notes the build output that was brought, for a run that is resumed.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn note_brought(&self, files: &BroughtFiles) -> io::Result<()> {
+        let line = |(path, changed_ns): (&RepoPath, &i64)| format!("{changed_ns} {path}\n");
+        fs::write(self.brought_note(), files.iter().map(line).collect::<String>())
+    }
+
+    fn brought_note(&self) -> PathBuf {
+        self.folder.join("brought")
+    }
+
     /// Returns where what was kept out of the checkout lies.
     pub fn kept(&self) -> PathBuf {
         self.folder.join("kept")
@@ -94,7 +123,7 @@ impl Layer {
         fs::remove_dir(&self.work)?;
         shared::discard(&self.folder.join(SHARED_FOLDER))?;
         remove_all(self.upper.root())?;
-        for note in [self.began(), self.made()] {
+        for note in [self.began(), self.made(), self.brought_note()] {
             match fs::remove_file(note) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 Ok(()) | Err(_) => {}
@@ -128,19 +157,8 @@ impl Layer {
         self.end()?;
         // What lies over git's folders outside of the checkout is in the shared folder.
         let shared = self.folder.join(SHARED_FOLDER);
-        let is_gits = |name: &str| name == GIT_FOLDER || name.starts_with(GIT_PLACE);
-        for folder in [self.upper.root(), &shared] {
-            let entries = if folder.exists() { Some(fs::read_dir(folder)?) } else { None };
-            for entry in entries.into_iter().flatten() {
-                let entry = entry?;
-                if entry.file_name().to_str().is_some_and(is_gits) {
-                    continue;
-                }
-                let is_folder = entry.file_type()?.is_dir();
-                let at = entry.path();
-                if is_folder { remove_all(&at) } else { fs::remove_file(at) }?;
-            }
-        }
+        keep_only(self.upper.root(), |name| name == GIT_FOLDER)?;
+        keep_only(&shared, |name| name.starts_with(GIT_PLACE))?;
         let places = if shared.exists() { Some(fs::read_dir(&shared)?) } else { None };
         let mut uppers = vec![self.upper.root().join(GIT_FOLDER)];
         for place in places.into_iter().flatten() {
@@ -171,20 +189,20 @@ impl Layer {
 
 /// Removes all of a layer over git's folder but its objects, and the stash with its log.
 fn keep_only_stash(git: &Path) -> io::Result<()> {
-    keep_only(git, &["objects", "refs", "logs"])?;
-    keep_only(&git.join("refs"), &["stash"])?;
-    keep_only(&git.join("logs"), &["refs"])?;
-    keep_only(&git.join("logs/refs"), &["stash"])
+    keep_only(git, |name| matches!(name, "objects" | "refs" | "logs"))?;
+    keep_only(&git.join("refs"), |name| name == "stash")?;
+    keep_only(&git.join("logs"), |name| name == "refs")?;
+    keep_only(&git.join("logs/refs"), |name| name == "stash")
 }
 
-/// Removes all of a folder, if it is one, but the entries of these names.
-fn keep_only(folder: &Path, names: &[&str]) -> io::Result<()> {
+/// Removes all of a folder, if it is one, but the entries whose names are kept.
+fn keep_only(folder: &Path, is_kept: impl Fn(&str) -> bool) -> io::Result<()> {
     if !fs::symlink_metadata(folder).is_ok_and(|facts| facts.is_dir()) {
         return Ok(());
     }
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if entry.file_name().to_str().is_some_and(|name| names.contains(&name)) {
+        if entry.file_name().to_str().is_some_and(&is_kept) {
             continue;
         }
         let at = entry.path();

@@ -8,7 +8,7 @@
 
 mod git;
 pub mod ignored;
-mod kept;
+pub(crate) mod kept;
 mod other_repositories;
 mod others;
 mod place;

@@ -291,3 +291,15 @@ fn going_back_gives_each_file_the_work_that_it_held() {
         }
     }
 }
+
+#[test]
+fn build_output_of_a_run_that_is_resumed_is_brought_again() {
+    let policy = STAGE_POLICY.replace("contained: allow,", "contained: allow, outputs: [dist],");
+    let stage = Stage::with(&[(".locum/policy.yml", &policy), (".gitignore", "dist/\n")]);
+    let build = ["mkdir -p dist; echo one > dist/app", "echo two > dist/app"];
+    let session = commands(&stage, &build, &["--max-turns", "1"]);
+    assert_eq!(stage.read("checkout/dist/app"), "one\n");
+    let ran = stage.run(&["session", "resume", &session, "--max-turns", "+9"]);
+    assert_eq!(stage.read("checkout/dist/app"), "two\n", "{ran:?}");
+    assert!(!ran.out.contains("somebody else"), "{ran:?}");
+}
