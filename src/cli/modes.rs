@@ -76,20 +76,21 @@ fn show(
     if args.prompt {
         modes_prompt::show(mode, &modes, &args.inspect, context, output)?;
     } else if args.inspect.json {
-        output.json(&ModeView { tools: offered(mode, &args.inspect, context), ..mode.into() });
+        output.json(&ModeView { tools: offered(mode, &args.inspect, context)?, ..mode.into() });
     } else {
-        describe(mode, &offered(mode, &args.inspect, context), output);
+        describe(mode, &offered(mode, &args.inspect, context)?, output);
     }
     Ok(state.status())
 }
 
-/// Returns the tools that a run here offers in a mode, as the prompt lists them; where the policy
-/// cannot be read, every tool of the mode.
-fn offered(mode: &Mode, args: &InspectArgs, context: &CommandContext) -> Vec<ToolName> {
-    let file = policy_file::repository_file(context, args.at.as_deref());
-    let Some(policy) = file.ok().and_then(|file| policy_file::parse(file.as_ref()).ok()) else {
-        return mode.tools();
-    };
+/// Returns the tools of a mode that the policy lets it have, whatever a run finds on its machine.
+fn offered(
+    mode: &Mode,
+    args: &InspectArgs,
+    context: &CommandContext,
+) -> Result<Vec<ToolName>, RunError> {
+    let file = policy_file::repository_file(context, args.at.as_deref())?;
+    let policy = policy_file::parse(file.as_ref())?;
     let facts = Facts { mode: mode.slug.clone(), ..Facts::default() };
     let of = |purpose| {
         let switching = policy.settings().modes.switching;
@@ -103,7 +104,7 @@ fn offered(mode: &Mode, args: &InspectArgs, context: &CommandContext) -> Vec<Too
         tools.sort();
         tools.dedup();
     }
-    tools
+    Ok(tools)
 }
 
 /// Shows one mode in words.

@@ -1,6 +1,7 @@
 //! What a model is told, through the binary: slash commands, mentions, and what of them is refused.
 //! The scripted model plays; the journal shows the first message it was sent.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -567,13 +568,22 @@ fn a_limit_above_the_policys_is_said_in_one_line() {
 }
 
 #[test]
-fn the_tools_of_a_mode_are_those_that_its_prompt_lists() {
+fn a_mode_is_shown_with_every_tool_of_its_prompt_and_none_that_the_policy_takes() {
     let scene = PromptScene::new(&[("README.md", "# It\n")]);
+    let tools = |words: &[&str]| {
+        let shown: serde_json::Value = serde_json::from_str(&scene.output(words)).unwrap();
+        let names = shown["tools"].as_array().unwrap().iter();
+        names.map(|name| name.as_str().unwrap().to_owned()).collect::<BTreeSet<_>>()
+    };
     for (mode, absent) in [("code", "switch_mode"), ("ask", "coordinate_mode")] {
-        let shown = scene.output(&["modes", "show", mode]);
-        let line = shown.lines().find(|line| line.starts_with("tools: ")).unwrap();
-        assert!(line.contains("read_file") && !line.contains(absent), "{line}");
+        let shown = tools(&["modes", "show", mode, "--json"]);
+        let offered = tools(&["modes", "show", mode, "--prompt", "--json"]);
+        assert!(!offered.is_empty() && shown.is_superset(&offered), "{shown:?} {offered:?}");
+        assert!(!shown.contains(absent), "{shown:?}");
     }
+    let broken = PromptScene::new(&[(".locum/policy.yml", "version: 1\nrulez: 1\n")]);
+    let shown = broken.command().args(["modes", "show", "code"]).output().unwrap();
+    assert_eq!(shown.status.code(), Some(2), "{shown:?}");
     let coordinator = scene.output(&["modes", "show", "coordinator"]);
     assert!(coordinator.contains("coordinate_mode"), "{coordinator}");
 }
